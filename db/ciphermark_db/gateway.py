@@ -1,0 +1,153 @@
+"""The way into PostgreSQL: records runs and outcomes, answers queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Outcome, Run
+from ciphermark_db import migrate, rows
+from ciphermark_db.connection import connect, unavailable
+from ciphermark_db.sql import blocks
+
+QUERY_TIMEOUT_S = 60.0
+
+Params = Sequence[Any] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An answer: column names, and rows in the order of the query."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+class Database:
+    """One connection to one database; for one thread at a time.
+
+    Every method raises :class:`DatabaseUnavailable` when the server does not answer; the next call
+    connects anew. What a failed call had begun to record is rolled back.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    @classmethod
+    def open(cls, url: str) -> Database:
+        """Connect to ``url`` (``postgresql://…``)."""
+        database = cls(url)
+        database._connection = connect(url)
+        return database
+
+    def close(self) -> None:
+        """Disconnect. The next call would connect again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def migrate(self) -> None:
+        """Bring the schema to this program's version; safe while others do the same.
+
+        Raises ``UserError`` when the database is newer, or has a migration with another text.
+        """
+        with self._connected() as connection:
+            migrate.migrate(connection)
+
+    def record_run(self, run: Run) -> None:
+        """Record the run and its host; does nothing when the run is recorded already."""
+        sql = blocks("record")
+        with self._connected() as connection, connection.transaction():
+            connection.execute(sql["record_host"], rows.host(run.host))
+            connection.execute(sql["record_run"], rows.run(run))
+
+    def record_outcome(self, outcome: Outcome) -> None:
+        """Record the outcome in one transaction; does nothing when its trial is recorded already.
+
+        The trial's run must be recorded before.
+        """
+        sql = blocks("record")
+        with self._connected() as connection, connection.transaction(), connection.cursor() as cursor:
+            cursor.execute(sql["record_case"], rows.case(outcome.trial.case))
+            if outcome.library is not None:
+                cursor.execute(sql["record_build"], rows.build(outcome.library))
+            if outcome.parameters is not None:
+                cursor.execute(sql["record_parameter_set"], rows.parameter_set(outcome.parameters))
+            cursor.execute(sql["record_trial"], rows.trial(outcome))
+            if cursor.rowcount == 0 or not outcome.samples:
+                return
+            with cursor.copy(sql["copy_samples"]) as copy:
+                for sample in outcome.samples:
+                    copy.write_row(rows.sample(outcome.trial.id, sample))
+
+    def recorded_trials(self, run_id: str) -> set[str]:
+        """The ids of the run's trials whose outcomes are recorded; empty for an unknown run."""
+        return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
+
+    def run_ids(self) -> list[str]:
+        """The ids of all runs, oldest first."""
+        return [row[0] for row in self._rows("run_ids", {})]
+
+    def query(
+        self,
+        sql: str,
+        params: Params | None = None,
+        read_only: bool = True,
+        timeout_s: float = QUERY_TIMEOUT_S,
+    ) -> Table:
+        """Answer one SQL statement, by default in a transaction that cannot write.
+
+        ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
+        without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``.
+        """
+        own = blocks("query")
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            if read_only:
+                connection.execute(own["forbid_writes"])
+            connection.execute(own["limit_time"], {"milliseconds": str(max(1, round(timeout_s * 1000)))})
+            # prepared: the protocol then takes one statement, so none can follow a "commit"
+            cursor = connection.execute(sql.encode(), params, prepare=True)
+            if cursor.description is None:
+                return Table((), [])
+            return Table(tuple(column.name for column in cursor.description), cursor.fetchall())
+
+    def _rows(self, block: str, params: Params) -> list[tuple[Any, ...]]:
+        with self._connected() as connection:
+            return connection.execute(blocks("query")[block], params).fetchall()
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        if self._connection is None or self._connection.closed:
+            self._connection = connect(self._url)
+        connection = self._connection
+        try:
+            yield connection
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            if not connection.closed:
+                raise
+            raise unavailable(self._url, error) from error
+
+
+@contextmanager
+def _complaints(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Turn what PostgreSQL says about a statement into ``UserError``."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if connection.closed:
+            raise
+        hints = (error.diag.message_detail, error.diag.message_hint)
+        message = error.diag.message_primary or str(error)
+        raise UserError("\n".join([f"PostgreSQL: {message}", *filter(None, hints)])) from error

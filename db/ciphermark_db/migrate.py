@@ -1,0 +1,81 @@
+"""Forward migrations: ``migrations/NNNN_name.sql``, each applied once, in order, in a transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+
+from ciphermark_core.errors import UserError
+from ciphermark_db.sql import blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema. ``checksum`` tells whether its text changed after it was applied."""
+
+    version: int
+    name: str
+    text: bytes
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the text."""
+        return hashlib.sha256(self.text).hexdigest()
+
+
+def migrations() -> list[Migration]:
+    """All migrations of this program, oldest first."""
+    found = (file for file in (files("ciphermark_db") / "migrations").iterdir() if file.name.endswith(".sql"))
+    split = ((file.name.removesuffix(".sql").split("_", 1), file.read_bytes()) for file in found)
+    return sorted((Migration(int(v), name, text) for (v, name), text in split), key=lambda m: m.version)
+
+
+def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migration]:
+    """The migrations still to apply, given version → checksum of the applied ones.
+
+    Raises ``UserError`` when the database has one that this program lacks or has with another text.
+    """
+    by_version = {migration.version: migration for migration in known}
+    for version, checksum in applied.items():
+        if version not in by_version:
+            raise UserError(
+                f"the database has migration {version}, this program ends at {max(by_version)}: "
+                "update Ciphermark, or use another database"
+            )
+        if by_version[version].checksum != checksum:
+            raise UserError(
+                f"migration {version} ({by_version[version].name}) was applied with another text: "
+                "use the Ciphermark version that made this database, or another database"
+            )
+    return [migration for migration in known if migration.version not in applied]
+
+
+def migrate(connection: psycopg.Connection[Any]) -> None:
+    """Apply what is pending. Others that migrate the same database at the same time wait."""
+    sql = blocks("migrate")
+    with _alone(connection):
+        connection.execute(sql["create_schema_migration"])
+        applied = dict(connection.execute(sql["applied"]).fetchall())
+        for migration in pending(migrations(), applied):
+            with connection.transaction():
+                connection.execute(migration.text)
+                connection.execute(
+                    sql["record_migration"],
+                    {"version": migration.version, "name": migration.name, "checksum": migration.checksum},
+                )
+
+
+@contextmanager
+def _alone(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    connection.execute(blocks("migrate")["lock"])
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.execute(blocks("migrate")["unlock"])

@@ -1,0 +1,161 @@
+"""The central types as rows: the parameters of the statements in ``sql/record.sql``."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from ciphermark_core.words import Case, Host, LibraryInfo, Outcome, Parameters, Run, Sample
+
+Row = dict[str, Any]
+
+_VOLATILE = ("clock_noise", "load_1min", "warnings")
+
+
+def host(value: Host) -> Row:
+    """The host's lasting facts; those that differ from run to run are part of the run."""
+    lasting = {name: fact for name, fact in asdict(value).items() if name not in _VOLATILE}
+    caches = _json(lasting.pop("caches"))
+    lasting["cpu_flags"] = list(value.cpu_flags)
+    return {"id": host_id(value), **lasting, "caches_bytes": caches}
+
+
+def host_id(value: Host) -> str:
+    """Identity of the host's lasting facts."""
+    return _hash({name: fact for name, fact in asdict(value).items() if name not in _VOLATILE})
+
+
+def run(value: Run) -> Row:
+    """A run, with what its host was like that day."""
+    return {
+        "id": value.id,
+        "suite": value.suite_name,
+        "suite_text": _text(value.suite_text),
+        "seed": value.seed,
+        "started_at": value.started_at,
+        "software_version": value.software_version,
+        "host_id": host_id(value.host),
+        "host_clock_noise": value.host.clock_noise,
+        "host_load_1min": value.host.load_1min,
+        "host_warnings": list(value.host.warnings),
+    }
+
+
+def case(value: Case) -> Row:
+    """A case with its parameters as requested."""
+    spec = value.parameters
+    return {
+        "key": value.key,
+        "comparison_key": value.comparison_key,
+        "variant": value.variant,
+        "experiment": value.experiment,
+        "operation": value.operation,
+        "scheme": spec.scheme,
+        "ring_dimension": spec.ring_dimension,
+        "modulus_bits": None if spec.modulus_bits is None else list(spec.modulus_bits),
+        "plain_modulus": spec.plain_modulus,
+        "scale_bits": spec.scale_bits,
+        "security_bits": spec.security,
+        "slots": spec.slots,
+        "size": value.size,
+        "data_pattern": value.data_pattern,
+        "threads": value.threads,
+        "cap": value.cap,
+    }
+
+
+def build(value: LibraryInfo) -> Row:
+    """A library build, named by all that it says about itself."""
+    return {
+        "id": _hash(value),
+        "library": value.library,
+        "variant": value.variant,
+        "version": value.version,
+        "hexl": value.hexl,
+        "is_debug": value.is_debug,
+        "facts": _json(value.build),
+    }
+
+
+def parameter_set(value: Parameters) -> Row:
+    """A resolved parameter set with its security; the request it came from is part of the case."""
+    return {
+        "id": parameter_set_id(value),
+        "scheme": value.spec.scheme,
+        "ring_dimension": value.ring_dimension,
+        "modulus_bits": list(value.modulus_bits),
+        "moduli": list(value.moduli),
+        "special_moduli": list(value.special_moduli),
+        "log_q": value.log_q,
+        "log_qp": value.log_qp,
+        "plain_modulus": value.plain_modulus,
+        "scale": value.scale,
+        "slots": value.slots,
+        "security_2018": value.security_2018,
+        "security_2024": value.security_2024,
+    }
+
+
+def parameter_set_id(value: Parameters) -> str:
+    """Identity of what the library really uses, whatever was asked for."""
+    moduli = ([str(q) for q in value.moduli], [str(p) for p in value.special_moduli])
+    return _hash(
+        (value.spec.scheme, value.ring_dimension, moduli, str(value.plain_modulus), value.scale, value.slots)
+    )
+
+
+def trial(outcome: Outcome) -> Row:
+    """A trial with what came of it, samples excepted."""
+    made, accuracy = outcome.trial, outcome.accuracy
+    return {
+        "id": made.id,
+        "run_id": made.run_id,
+        "case_key": made.case.key,
+        "build_id": None if outcome.library is None else _hash(outcome.library),
+        "parameter_set_id": None if outcome.parameters is None else parameter_set_id(outcome.parameters),
+        "process": made.process,
+        "seed": made.seed,
+        "budget": _json(made.budget),
+        "status": outcome.status,
+        "error": None if outcome.error is None else _text(outcome.error),
+        "max_abs_error": None if accuracy is None else accuracy.max_abs_error,
+        "wrong_slots": None if accuracy is None else accuracy.wrong_slots,
+        "tolerance": None if accuracy is None else accuracy.tolerance,
+        "precision_bits": None if accuracy is None else accuracy.precision_bits,
+        "started_at": outcome.started_at,
+        "duration_s": outcome.duration_s,
+        "facts": _json(outcome.facts),
+    }
+
+
+def sample(trial_id: str, value: Sample) -> tuple[Any, ...]:
+    """One line for ``copy_samples``."""
+    return (
+        trial_id,
+        value.phase,
+        value.metric,
+        value.unit,
+        value.value,
+        value.loops,
+        value.ordinal,
+        value.repetitions,
+        value.is_warmup,
+    )
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:32]
+
+
+def _json(value: object) -> Jsonb:
+    """JSON in which a figure that is no number (NaN, infinity) is null."""
+    return Jsonb(value, dumps=msgspec.json.encode)
+
+
+def _text(value: str) -> str:
+    """Text that PostgreSQL takes: what a crashed library printed may have NULs and broken UTF-8."""
+    return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,0 +1,17 @@
+"""Reads SQL from the package's ``.sql`` files, so that none stands in Python strings."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_NAME = re.compile(rb"^-- name: (\w+)\n", re.MULTILINE)
+
+
+@cache
+def blocks(file: str) -> dict[str, bytes]:
+    """The blocks of ``sql/<file>.sql`` by name; a block starts at a line ``-- name: <name>``."""
+    _, *parts = _NAME.split((files("ciphermark_db") / "sql" / f"{file}.sql").read_bytes())
+    names, texts = parts[::2], parts[1::2]
+    return {name.decode(): text.strip() for name, text in zip(names, texts, strict=True)}

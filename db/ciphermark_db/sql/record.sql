@@ -1,0 +1,55 @@
+-- name: record_host
+insert into host (
+    id, fingerprint, hostname, cpu_model, cpu_flags, caches_bytes, cores, memory_bytes, operating_system, kernel,
+    governor, turbo, smt, container, clock_source, clock_resolution_ns
+) values (
+    %(id)s, %(fingerprint)s, %(hostname)s, %(cpu_model)s, %(cpu_flags)s, %(caches_bytes)s, %(cores)s,
+    %(memory_bytes)s, %(operating_system)s, %(kernel)s, %(governor)s, %(turbo)s, %(smt)s, %(container)s,
+    %(clock_source)s, %(clock_resolution_ns)s
+) on conflict (id) do nothing;
+
+-- name: record_run
+insert into run (
+    id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
+    host_warnings
+) values (
+    %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s
+) on conflict (id) do nothing;
+
+-- name: record_build
+insert into build (id, library, variant, version, hexl, is_debug, facts)
+values (%(id)s, %(library)s, %(variant)s, %(version)s, %(hexl)s, %(is_debug)s, %(facts)s)
+on conflict (id) do nothing;
+
+-- name: record_parameter_set
+insert into parameter_set (
+    id, scheme, ring_dimension, modulus_bits, moduli, special_moduli, log_q, log_qp, plain_modulus, scale, slots,
+    security_2018, security_2024
+) values (
+    %(id)s, %(scheme)s, %(ring_dimension)s, %(modulus_bits)s, %(moduli)s::numeric[], %(special_moduli)s::numeric[],
+    %(log_q)s, %(log_qp)s, %(plain_modulus)s, %(scale)s, %(slots)s, %(security_2018)s, %(security_2024)s
+) on conflict (id) do nothing;
+
+-- name: record_case
+insert into case_ (
+    key, comparison_key, variant, experiment, operation, scheme, ring_dimension, modulus_bits, plain_modulus,
+    scale_bits, security_bits, slots, size, data_pattern, threads, cap
+) values (
+    %(key)s, %(comparison_key)s, %(variant)s, %(experiment)s, %(operation)s, %(scheme)s, %(ring_dimension)s,
+    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(slots)s, %(size)s, %(data_pattern)s,
+    %(threads)s, %(cap)s
+) on conflict (key) do nothing;
+
+-- name: record_trial
+insert into trial (
+    id, run_id, case_key, build_id, parameter_set_id, process, seed, budget, status, error, max_abs_error,
+    wrong_slots, tolerance, precision_bits, started_at, duration_s, facts
+) values (
+    %(id)s, %(run_id)s, %(case_key)s, %(build_id)s, %(parameter_set_id)s, %(process)s, %(seed)s, %(budget)s,
+    %(status)s, %(error)s, %(max_abs_error)s, %(wrong_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s,
+    %(duration_s)s, %(facts)s
+) on conflict (id) do nothing;
+
+-- name: copy_samples
+copy sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup) from stdin;

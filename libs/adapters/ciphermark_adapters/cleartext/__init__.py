@@ -1,0 +1,1 @@
+"""Pseudo-library ``cleartext``: the reference that every result is checked against."""

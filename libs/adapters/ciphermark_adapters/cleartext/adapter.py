@@ -1,0 +1,222 @@
+"""The contract over plain vectors: values move as they should, nothing is encrypted.
+
+Levels, scales and polynomial counts follow the rules of the schemes, so that circuits and the tracing
+adapter see on ``cleartext`` what they will see on a library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ciphermark_adapters.cleartext import reference
+from ciphermark_adapters.contract import (
+    Adapter,
+    Evaluator,
+    Exhausted,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Unsupported,
+    Vector,
+)
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_core import primes, security, wire
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The stand-in for a ciphertext: all slots in the clear."""
+
+    values: Vector
+    level: int
+    scale: float | None
+    polynomials: int = 2
+
+
+def dumped(handle: Slots) -> bytes:
+    """Level, scale and polynomial count as one line of JSON, then the slots, 8 bytes each."""
+    head = (handle.level, handle.scale, handle.polynomials, handle.values.dtype.str)
+    return wire.to_line(head) + handle.values.tobytes()
+
+
+def loaded(data: bytes) -> Slots:
+    """The inverse of :func:`dumped`."""
+    head, _, body = data.partition(b"\n")
+    level, scale, polynomials, kind = wire.from_line(head, tuple[int, float | None, int, str])
+    return Slots(np.frombuffer(body, dtype=np.dtype(kind)), level, scale, polynomials)
+
+
+def chain_of(spec: ParameterSpec) -> tuple[int, ...]:
+    """Prime sizes for a request; without one, a chain of 30-bit primes up to the 2018 limit."""
+    if spec.modulus_bits is not None:
+        return spec.modulus_bits
+    if spec.scheme == "ckks":
+        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
+    bound = security.limit("2018", spec.ring_dimension, 128) or 60
+    return (30,) * (bound // 30) or (bound,)
+
+
+def resolve(spec: ParameterSpec) -> Parameters:
+    """The largest primes of the asked sizes, all different, special prime last."""
+    bits = chain_of(spec)
+    pools = {size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)}
+    moduli = tuple(next(pools[size]) for size in bits)
+    special = 1 if len(moduli) > 1 else 0
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=moduli[: len(moduli) - special],
+        special_moduli=moduli[len(moduli) - special :],
+        slots=spec.slots,
+        plain_modulus=spec.plain_modulus,
+        scale=None if spec.scale_bits is None else 2.0**spec.scale_bits,
+    )
+
+
+class CleartextKeyOwner(KeyOwner):
+    """Holds no key."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
+        full = reference.padded(np.asarray(values, dtype=kind), self.parameters.slots)
+        return Slots(full, len(self.parameters.moduli) - 1, self.parameters.scale)
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract."""
+        values: Vector = ciphertext.values
+        return values
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """There is no noise."""
+        return None
+
+    def public_material(self) -> bytes:
+        """The parameters."""
+        return wire.to_line(self.parameters)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        return dumped(ciphertext)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return loaded(data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """Only parameters exist."""
+        if item != "parameters":
+            raise Unsupported(f"cleartext has no {item}")
+        return self.public_material()
+
+
+class CleartextEvaluator(Evaluator):
+    """Applies the meaning of every operation."""
+
+    def __init__(self, parameters: Parameters, declared: Declaration) -> None:
+        self.parameters = parameters
+        self._declared = declared
+        self._modulus = parameters.plain_modulus
+        special = {
+            "relinearize": self._relinearize,
+            "rescale": self._rescale,
+            "mod_switch": self._mod_switch,
+        }
+        self._table: dict[str, Callable[..., Handle]] = {
+            name: special.get(name, partial(self._combine, name))
+            for name in declared.operations[parameters.spec.scheme]
+        }
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """See the contract."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract."""
+        return self._declared.reason_against(operation)
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract."""
+        level = len(self.parameters.moduli) - 1 if like is None else like.level
+        full = reference.padded(values, self.parameters.slots)
+        return Slots(full, level, scale or self.parameters.scale, polynomials=1)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return loaded(data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        return dumped(ciphertext)
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        return dumped(plaintext)
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.level)
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract."""
+        scale: float | None = ciphertext.scale
+        return scale
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.polynomials)
+
+    def _combine(self, operation: str, a: Slots, *others: Slots | int) -> Slots:
+        plain = [other.values if isinstance(other, Slots) else other for other in others]
+        values = reference.apply(operation, self._modulus, a.values, *plain)
+        second = a if operation == "square" else next((o for o in others if isinstance(o, Slots)), None)
+        if second is None or operation not in ("mul", "square", "mul_plain"):
+            return replace(a, values=values)
+        scale = None if a.scale is None or second.scale is None else a.scale * second.scale
+        return Slots(values, a.level, scale, a.polynomials + second.polynomials - 1)
+
+    def _relinearize(self, a: Slots) -> Slots:
+        return replace(a, polynomials=2)
+
+    def _mod_switch(self, a: Slots) -> Slots:
+        if a.level == 0:
+            raise Exhausted("no level is left in the modulus chain")
+        return replace(a, level=a.level - 1)
+
+    def _rescale(self, a: Slots) -> Slots:
+        switched = self._mod_switch(a)
+        return replace(switched, scale=(a.scale or 1.0) / self.parameters.moduli[a.level])
+
+
+class CleartextAdapter(Adapter):
+    """No library at all."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        return LibraryInfo(
+            "cleartext", self._declared.variant, np.__version__, False, {"numpy": np.__version__}
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        return CleartextKeyOwner(parameters)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return CleartextEvaluator(wire.from_line(public_material, Parameters), self._declared)

@@ -1,0 +1,1 @@
+"""Pyfhel 3.5: SEAL behind Cython, driven through ``Pyfhel`` and ``PyCtxt``."""

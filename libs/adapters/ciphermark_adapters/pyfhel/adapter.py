@@ -1,0 +1,298 @@
+"""Pyfhel behind the contract: one ``Pyfhel`` object per side, ``PyCtxt`` and ``PyPtxt`` as handles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from Pyfhel import PyCtxt, __version__
+
+from ciphermark_adapters.contract import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Row,
+    Unsupported,
+    Vector,
+)
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.pyfhel import build
+from ciphermark_adapters.pyfhel import parameters as parameter_sets
+from ciphermark_adapters.pyfhel.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+_COMPRESSIONS = ("none", "zlib", "zstd")
+_COLUMNS = 0  # SEAL's step for the key that swaps the rows
+
+
+@dataclass(frozen=True, slots=True)
+class PublicMaterial:
+    """What an evaluator gets, each serialized by Pyfhel; an absent key is ``None``.
+
+    The public key is not in it: an evaluator does not encrypt, and Pyfhel without one refuses to decrypt
+    where with one it would crash.
+    """
+
+    parameters: Parameters
+    relinearization_keys: bytes | None
+    rotation_keys: bytes | None
+    has_rotations: bool
+    has_columns: bool
+
+
+def _require_known(compression: str) -> None:
+    if compression not in _COMPRESSIONS:
+        raise Unsupported(f"Pyfhel offers the compressions {', '.join(_COMPRESSIONS)}, not {compression}")
+
+
+class PyfhelKeyOwner(KeyOwner):
+    """The client's Pyfhel object with all keys."""
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        he = self._he = parameter_sets.context_of(parameters)
+        he.keyGen()
+        if keys.relinearization:
+            he.relinKeyGen()
+        steps = [*keys.rotations, *([_COLUMNS] if keys.columns else [])]
+        if steps:
+            he.rotateKeyGen(steps)
+        self._encrypt, self._decrypt = {
+            "bfv": (he.encryptInt, he.decryptInt),
+            "bgv": (he.encryptBGV, he.decryptBGV),
+            "ckks": (he.encryptFrac, he.decryptFrac),
+        }[parameters.spec.scheme]
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        return self._encrypt(padded(values, self.parameters.slots))
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract."""
+        return self._normalised(self._decrypt(ciphertext))
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: padding and the reduction to [0, t) stay off the clock."""
+        if operation == "encrypt":
+            full = [(padded(values, self.parameters.slots),) for (values,) in rows]
+            return LibraryBound(self._encrypt, full)
+        if operation == "decrypt":
+            return LibraryBound(self._decrypt, rows, self._normalised)
+        return super().bind(operation, rows)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """See the contract; Pyfhel tells it for bfv only."""
+        if self.parameters.spec.scheme != "bfv":
+            return None
+        return int(self._he.noise_level(ciphertext))
+
+    def public_material(self) -> bytes:
+        """See the contract."""
+        keys = self._keys
+        has_rotation_keys = bool(keys.rotations) or keys.columns
+        material = PublicMaterial(
+            parameters=self.parameters,
+            relinearization_keys=self._he.to_bytes_relin_key("none") if keys.relinearization else None,
+            rotation_keys=self._he.to_bytes_rotate_key("none") if has_rotation_keys else None,
+            has_rotations=bool(keys.rotations),
+            has_columns=keys.columns,
+        )
+        return msgspec.msgpack.encode(material)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_known(compression)
+        return bytes(ciphertext.to_bytes(compression))
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return PyCtxt(pyfhel=self._he, bytestring=data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """See the contract."""
+        _require_known(compression)
+        he, keys = self._he, self._keys
+        items = {
+            "parameters": he.to_bytes_context,
+            "public_key": he.to_bytes_public_key,
+            "secret_key": he.to_bytes_secret_key,
+        }
+        if keys.relinearization:
+            items["relinearization_keys"] = he.to_bytes_relin_key
+        if keys.rotations or keys.columns:
+            items["rotation_keys"] = he.to_bytes_rotate_key
+        if item not in items:
+            raise Unsupported(f"no {item.replace('_', ' ')} were made")
+        return bytes(items[item](compression))
+
+    def _normalised(self, values: Vector) -> Vector:
+        modulus = self.parameters.plain_modulus
+        return values if modulus is None else values % modulus
+
+
+class PyfhelEvaluator(Evaluator):
+    """The server's Pyfhel object: context and evaluation keys only."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        self.parameters = material.parameters
+        self._declared = declared
+        self._scheme = material.parameters.spec.scheme
+        he = self._he = parameter_sets.context_of(material.parameters)
+        if material.relinearization_keys is not None:
+            he.from_bytes_relin_key(material.relinearization_keys)
+        if material.rotation_keys is not None:
+            he.from_bytes_rotate_key(material.rotation_keys)
+        # Pyfhel would silently make wrong keys where they are missing
+        missing = {
+            "relinearize": material.relinearization_keys is None,
+            "rotate": not material.has_rotations,
+            "rotate_columns": not material.has_columns,
+        }
+        known = _functions(he)
+        names = declared.operations[self._scheme]
+        self._table = {name: known[name] for name in names if not missing.get(name, False)}
+        self._fewest_primes = _fewest_primes(material.parameters)
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """Pyfhel's functions with ``in_new_ctxt=True``."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract; also why keys are missing."""
+        if operation in self._table:
+            return f"managed {operation} needs relinearization keys; none were requested"
+        if operation in self._declared.operations[self._scheme]:
+            return f"{operation} needs keys; none were requested"
+        return self._declared.reason_against(operation)
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """See the contract."""
+        try:
+            return super().apply(operation, *operands)
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from error
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        return LibraryBound(self._function(operation), rows)
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract; Pyfhel encodes ckks at the top level, lower ones are switched to."""
+        full, he = padded(values, self.parameters.slots), self._he
+        if self._scheme == "bfv":
+            return he.encodeInt(full)
+        if self._scheme == "bgv":
+            return he.encodeBGV(full)
+        plaintext = he.encodeFrac(full, None, scale or self.parameters.scale)
+        if like is not None:
+            for _ in range(len(self.parameters.moduli) - self._primes(like)):
+                he.mod_switch_to_next_ptxt(plaintext, False)
+        return plaintext
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return PyCtxt(pyfhel=self._he, bytestring=data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_known(compression)
+        return bytes(ciphertext.to_bytes(compression))
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_known(compression)
+        return bytes(plaintext.to_bytes(compression))
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return self._primes(ciphertext) - self._fewest_primes
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract."""
+        return float(ciphertext.scale) if self._scheme == "ckks" else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.size())
+
+    def _primes(self, ciphertext: Handle) -> int:
+        """Primes of the ciphertext's modulus, from its size: Pyfhel's own ``mod_level`` counts products."""
+        words = ciphertext.sizeof_ciphertext("none") // 8
+        return int(words // (self.parameters.ring_dimension * ciphertext.size()))
+
+
+def _functions(he: Any) -> dict[str, Callable[..., Handle]]:
+    """One thin function per operation; the last argument of Pyfhel's asks for a new ciphertext."""
+    negate, add, sub, mul, square = he.negate, he.add, he.sub, he.multiply, he.square
+    add_plain, sub_plain, mul_plain = he.add_plain, he.sub_plain, he.multiply_plain
+    rotate, flip, mod_switch = he.rotate, he.flip, he.mod_switch_to_next_ctxt
+
+    def relinearize(a: Handle) -> Handle:
+        copy = a.copy()
+        he.relinearize(copy)
+        return copy
+
+    def rescale(a: Handle) -> Handle:
+        copy = a.copy()
+        he.rescale_to_next(copy)
+        return copy
+
+    return {
+        "negate": lambda a: negate(a, True),
+        "add": lambda a, b: add(a, b, True),
+        "sub": lambda a, b: sub(a, b, True),
+        "add_plain": lambda a, b: add_plain(a, b, True),
+        "sub_plain": lambda a, b: sub_plain(a, b, True),
+        "mul_plain": lambda a, b: mul_plain(a, b, True),
+        "mul": lambda a, b: mul(a, b, True),
+        "square": lambda a: square(a, True),
+        "rotate": lambda a, steps: rotate(a, steps, True),
+        "rotate_columns": lambda a: flip(a, True),
+        "mod_switch": lambda a: mod_switch(a, True),
+        "relinearize": relinearize,
+        "rescale": rescale,
+    }
+
+
+def _fewest_primes(parameters: Parameters) -> int:
+    """Primes at the end of the chain: SEAL stops where the modulus would not exceed t."""
+    modulus = parameters.plain_modulus or 1
+    counts = range(1, len(parameters.moduli) + 1)
+    return next(count for count in counts if math.prod(parameters.moduli[:count]) > modulus)
+
+
+class PyfhelAdapter(Adapter):
+    """Pyfhel as it was built here."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        facts = build.facts()
+        return LibraryInfo("Pyfhel", self._declared.variant, str(__version__), facts["hexl"] == "on", facts)
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return parameter_sets.resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        wants_keys = keys.relinearization or keys.rotations or keys.columns
+        if wants_keys and not parameters.special_moduli:
+            raise Unsupported(
+                "evaluation keys need key switching, and a chain of one prime leaves none for it"
+            )
+        return PyfhelKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return PyfhelEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

@@ -1,0 +1,73 @@
+"""What the Pyfhel adapter declares."""
+
+from ciphermark_adapters.declaration import Declaration
+
+_COMMON = (
+    "negate",
+    "add",
+    "sub",
+    "add_plain",
+    "sub_plain",
+    "mul_plain",
+    "mul",
+    "square",
+    "relinearize",
+    "rotate",
+)
+_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
+
+_COPY = "copies the first ciphertext into a new PyCtxt and works in place there"
+_COPY_OURS = "the adapter copies the ciphertext first, because Pyfhel only works in place here"
+
+DECLARATIONS = (
+    Declaration(
+        library="Pyfhel",
+        variant="pyfhel",
+        implementation="ciphermark_adapters.pyfhel.adapter:PyfhelAdapter",
+        license="Apache-2.0",
+        operations={
+            "bfv": (*_COMMON, "rotate_columns"),
+            "bgv": (*_COMMON, "mod_switch"),
+            "ckks": (*_COMMON, "rescale", "mod_switch"),
+        },
+        managed={"bfv": (*_MANAGED, "rotate_columns"), "bgv": _MANAGED, "ckks": _MANAGED},
+        compressions=("none", "zlib", "zstd"),
+        serializable=(
+            "parameters",
+            "public_key",
+            "secret_key",
+            "relinearization_keys",
+            "rotation_keys",
+        ),
+        requires=("Pyfhel",),
+        notes={
+            "encrypt": "copies the numpy vector to a C++ vector, encodes and encrypts",
+            "decrypt": "decrypts, decodes and goes through a Python list to numpy; integers centred around 0",
+            "relinearize": _COPY_OURS,
+            "rescale": _COPY_OURS,
+            "rotate": f"{_COPY}; looks whether rotation keys exist",
+            "rotate_columns": f"{_COPY}; looks whether rotation keys exist",
+            "managed": "ckks plaintexts are encoded at the top level and switched down",
+            "serialization": "parameters carry Pyfhel's own header (security level, prime sizes, scale)",
+        }
+        | dict.fromkeys(
+            (
+                "negate",
+                "add",
+                "sub",
+                "add_plain",
+                "sub_plain",
+                "mul_plain",
+                "mul",
+                "square",
+                "mod_switch",
+            ),
+            _COPY,
+        ),
+        reasons={
+            "rescale": "bfv and bgv have no scale",
+            "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
+            "rotate_columns": "Pyfhel swaps the rows of bfv only; ckks slots form one row",
+        },
+    ),
+)

@@ -1,0 +1,45 @@
+"""The contract over SEAL: schemes bfv, bgv and ckks, every loop native."""
+
+from __future__ import annotations
+
+from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.seal import binding
+from ciphermark_adapters.seal import parameters as seal_parameters
+from ciphermark_adapters.seal.evaluator import SealEvaluator
+from ciphermark_adapters.seal.key_owner import SealKeyOwner
+from ciphermark_adapters.seal.public_material import PublicMaterial
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+
+class SealAdapter(Adapter):
+    """SEAL as the native module that the declaration requires has it."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+        (name,) = declared.requires
+        self._module = binding.load(name)
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        module = self._module
+        return LibraryInfo(
+            library=self._declared.library,
+            variant=self._declared.variant,
+            version=module.seal_version,
+            hexl=module.has_hexl,
+            build=module.build_facts,
+            is_debug=module.is_debug_build,
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return seal_parameters.resolve(self._module, spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        return SealKeyOwner(self._module, parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return SealEvaluator(self._module, self._declared, PublicMaterial.from_bytes(public_material))

@@ -1,0 +1,143 @@
+"""The native modules ``_ciphermark_seal`` and ``_ciphermark_seal_hexl`` as Python sees them.
+
+Their sources are in ``native/``. Values cross as contiguous arrays, ``int64`` for bfv and bgv and
+``float64`` for ckks. Binders take rows, as :meth:`ciphermark_adapters.contract.Operator.bind` does; what they
+return runs with the GIL released.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+from ciphermark_adapters.contract import Bound, Handle, Row, Vector
+
+Rows: TypeAlias = Sequence[Row]
+
+
+class SealContext(Protocol):
+    """A parameter set that SEAL accepted, with the encoder of its scheme."""
+
+    switches_keys: bool
+    modulus_bits: int
+
+    def level(self, ciphertext: Handle, /) -> int:
+        """How many times the ciphertext can still be switched to a smaller modulus."""
+
+    def encode_integers(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
+        """A bfv or bgv plaintext; it has neither level nor scale."""
+
+    def encode_reals(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
+        """A ckks plaintext at the level of ``like``, or at the top."""
+
+    def load(self, data: bytes, /) -> Handle:
+        """A ciphertext; raises ``RuntimeError`` or ``ValueError`` for one of other parameters."""
+
+    def dump_parameters(self, compression: str, /) -> bytes:
+        """SEAL's own serialization of the parameters."""
+
+
+class NativeBound(Bound):
+    """A contract ``Bound`` that can also give its results away."""
+
+    @abstractmethod
+    def take(self) -> list[Handle]:
+        """The results without a copy; the bound is of no use afterwards."""
+
+
+class NativeKeyOwner(Protocol):
+    """Holds the secret key."""
+
+    def encrypt_integers(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding and public-key encryption."""
+
+    def encrypt_reals(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding and public-key encryption."""
+
+    def decrypt_integers(self, rows: Rows, /) -> NativeBound:
+        """Bind decryption and decoding."""
+
+    def decrypt_reals(self, rows: Rows, /) -> NativeBound:
+        """Bind decryption and decoding."""
+
+    def noise_budget_bits(self, ciphertext: Handle, /) -> int:
+        """Bits left (bfv, bgv)."""
+
+    def dump_secret_key(self, compression: str, /) -> bytes:
+        """SEAL's own serialization."""
+
+    def dump_public_key(self, compression: str, /) -> bytes:
+        """SEAL's own serialization."""
+
+    def dump_relinearization_keys(self, compression: str, /) -> bytes:
+        """SEAL's own serialization."""
+
+    def dump_rotation_keys(self, compression: str, /) -> bytes:
+        """SEAL's own serialization."""
+
+
+class Binder(Protocol):
+    """Binds one operation to rows of operands."""
+
+    def __call__(self, rows: Rows, /) -> NativeBound:
+        """Raises ``TypeError`` for rows that do not fit the operation."""
+
+
+class NativeEvaluator(Protocol):
+    """One binder per operation of the contract."""
+
+    negate: Binder
+    add: Binder
+    sub: Binder
+    add_plain: Binder
+    sub_plain: Binder
+    mul_plain: Binder
+    mul: Binder
+    square: Binder
+    relinearize: Binder
+    rescale: Binder
+    mod_switch: Binder
+    rotate: Binder
+    rotate_columns: Binder
+
+
+class SealModule(Protocol):
+    """One of the two modules."""
+
+    seal_version: str
+    is_debug_build: bool
+    has_hexl: bool
+    build_facts: dict[str, str]
+    # Scheme, ring dimension, moduli, t (0 for ckks). Raises ``ValueError`` with SEAL's reason against them.
+    Context: Callable[[str, int, Sequence[int], int], SealContext]
+    # Generates keys: relinearization or not, rotation steps; step 0 stands for the rotation of columns.
+    KeyOwner: Callable[[SealContext, bool, Sequence[int]], NativeKeyOwner]
+    # Relinearization and rotation keys; empty bytes stand for keys that were not made.
+    Evaluator: Callable[[SealContext, bytes, bytes], NativeEvaluator]
+
+    def default_chain(self, ring_dimension: int, /) -> list[int]:
+        """SEAL's default primes for bfv and bgv, special prime last."""
+
+    def create_chain(self, ring_dimension: int, bits: Sequence[int], /) -> list[int]:
+        """Primes of these sizes in this order."""
+
+    def bind_empty(self) -> Bound:
+        """The native loop over nothing."""
+
+
+def load(name: str) -> SealModule:
+    """Import a native module; its bound operations count as the contract's ``Bound`` from then on."""
+    module: Any = importlib.import_module(name)
+    for bound in (module.CiphertextBound, module.IntegersBound, module.RealsBound, module.EmptyBound):
+        NativeBound.register(bound)
+    return cast(SealModule, module)
+
+
+def execute(bind: Binder, *operands: Handle) -> Handle:
+    """Execute an operation once, for the sake of the result."""
+    bound = bind([operands])
+    bound.run(1)
+    (result,) = bound.take()
+    return result

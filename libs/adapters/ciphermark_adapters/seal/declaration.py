@@ -1,0 +1,58 @@
+"""What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
+
+from ciphermark_adapters.declaration import KEY_ITEMS, OPERATIONS, Declaration
+from ciphermark_adapters.managed import MANAGED
+
+_EXACT = tuple(name for name in OPERATIONS if name != "rescale")
+_APPROXIMATE = tuple(name for name in OPERATIONS if name != "rotate_columns")
+
+
+def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
+    return Declaration(
+        library="SEAL",
+        variant=variant,
+        implementation="ciphermark_adapters.seal.adapter:SealAdapter",
+        license="MIT",
+        operations={"bfv": _EXACT, "bgv": _EXACT, "ckks": _APPROXIMATE},
+        managed={
+            "bfv": MANAGED,
+            "bgv": MANAGED,
+            "ckks": tuple(name for name in MANAGED if name != "rotate_columns"),
+        },
+        compressions=("none", "zlib", "zstd"),
+        serializable=KEY_ITEMS,
+        requires=(module,),
+        isa=isa,
+        hexl=hexl,
+        notes={
+            "encrypt": "encodes, and encrypts with the public key",
+            "decrypt": "decrypts, and decodes all slots",
+            "destination": (
+                "all operations but rescale and mod_switch first copy an operand to the destination: so do "
+                "SEAL's own forms with a destination"
+            ),
+            "add_plain": "bgv transforms the plaintext to NTT form each time",
+            "sub_plain": "bgv transforms the plaintext to NTT form each time",
+            "mul_plain": (
+                "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
+                "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
+            ),
+            "mul": "without relinearization and rescaling",
+            "square": "without relinearization and rescaling",
+            "mod_switch": "ckks drops a prime without dividing by it",
+            "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
+        },
+        reasons={
+            "rescale": "bfv and bgv have no scale: use mod_switch",
+            "rotate_columns": "ckks slots form one row, not two",
+        },
+    )
+
+
+DECLARATIONS = (
+    _declaration("seal", "_ciphermark_seal", hexl=False, isa=()),
+    # HEXL's vector kernels need avx512dq; without it (or avx512ifma, which comes with it) HEXL runs scalar
+    # code, and figures named HEXL would measure none of it. HEXL is also compiled with -march=native, so
+    # that a build from a host with AVX-512 does not even run on one without.
+    _declaration("seal-hexl", "_ciphermark_seal_hexl", hexl=True, isa=("avx512f", "avx512dq")),
+)

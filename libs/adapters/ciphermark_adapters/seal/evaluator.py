@@ -1,0 +1,117 @@
+"""The server side: SEAL's operations on ciphertexts, with public material alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from ciphermark_adapters.contract import Bound, Evaluator, Handle, Row, Unsupported, Vector
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.seal import parameters as seal_parameters
+from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
+from ciphermark_adapters.seal.public_material import PublicMaterial
+from ciphermark_adapters.seal.slots import Slots
+
+
+class SealEvaluator(Evaluator):
+    """Computes with the evaluation keys of the public material."""
+
+    def __init__(self, module: SealModule, declared: Declaration, material: PublicMaterial) -> None:
+        self.parameters = material.parameters
+        self._module = module
+        self._declared = declared
+        self._keys = material.keys
+        self._slots = Slots(material.parameters)
+        self._context = seal_parameters.context(module, material.parameters)
+        native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
+        able = declared.operations[material.parameters.spec.scheme]
+        self._binders = {
+            name: bind
+            for name, bind in self._binders_of(native).items()
+            if name in able and self._has_key(name)
+        }
+        self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """See the contract; operations whose keys were not made are missing."""
+        return self._operations
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract. A declared operation is missing only for want of its key."""
+        if operation in self._declared.operations[self.parameters.spec.scheme]:
+            return f"no key for {operation} was requested"
+        return self._declared.reason_against(operation)
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: the loop is native and runs with the GIL released."""
+        self._function(operation)
+        return self._binders[operation](rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return self._module.bind_empty()
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract. Plaintexts of bfv and bgv have neither level nor scale."""
+        encode = self._context.encode_reals if self._slots.are_real else self._context.encode_integers
+        return encode(self._slots.checked(values), like, scale or self.parameters.scale or 1.0)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return self._context.load(data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        data: bytes = ciphertext.dump(compression)
+        return data
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        data: bytes = plaintext.dump(compression)
+        return data
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return self._context.level(ciphertext)
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract."""
+        return float(ciphertext.scale) if self._slots.are_real else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.polynomials)
+
+    def _binders_of(self, native: NativeEvaluator) -> dict[str, Binder]:
+        return {
+            "negate": native.negate,
+            "add": native.add,
+            "sub": native.sub,
+            "add_plain": native.add_plain,
+            "sub_plain": native.sub_plain,
+            "mul_plain": native.mul_plain,
+            "mul": native.mul,
+            "square": native.square,
+            "relinearize": native.relinearize,
+            "rescale": native.rescale,
+            "mod_switch": native.mod_switch,
+            "rotate": partial(self._bind_rotate, native.rotate),
+            "rotate_columns": native.rotate_columns,
+        }
+
+    def _bind_rotate(self, bind: Binder, rows: Sequence[Row]) -> NativeBound:
+        # Without the key SEAL would compose the rotation of several others: not the primitive any more.
+        made = (0, *self._keys.rotations)
+        for _, steps in rows:
+            if steps not in made:
+                raise Unsupported(f"no rotation key was made for {steps} steps, only for {made[1:]}")
+        return bind(rows)
+
+    def _has_key(self, operation: str) -> bool:
+        made = {
+            "relinearize": self._keys.relinearization,
+            "rotate": bool(self._keys.rotations),
+            "rotate_columns": self._keys.columns,
+        }
+        return made.get(operation, True)

@@ -1,0 +1,116 @@
+"""The client side: SEAL's keys, encryption and decryption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_adapters.seal import parameters as seal_parameters
+from ciphermark_adapters.seal.binding import NativeBound, SealContext, SealModule, execute
+from ciphermark_adapters.seal.public_material import PublicMaterial
+from ciphermark_adapters.seal.slots import Slots
+from ciphermark_core.words import Parameters
+
+
+class SealKeyOwner(KeyOwner):
+    """Generates the keys when it is made."""
+
+    def __init__(self, module: SealModule, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._module = module
+        self._keys = keys
+        self._slots = Slots(parameters)
+        self._context = seal_parameters.context(module, parameters)
+        _check_request(parameters, keys, self._context)
+        self._native = module.KeyOwner(self._context, keys.relinearization, _seal_steps(keys))
+        self._binders = {"encrypt": self._bind_encrypt, "decrypt": self._bind_decrypt}
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: the loop is native, values are converted here."""
+        if operation not in self._binders:
+            raise Unsupported(self.reason_against(operation))
+        return self._binders[operation](rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return self._module.bind_empty()
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        return execute(self._bind_encrypt, values)
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract."""
+        values: Vector = execute(self._bind_decrypt, ciphertext)
+        return values
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """SEAL's invariant noise budget; it has none for ckks."""
+        return None if self._slots.are_real else self._native.noise_budget_bits(ciphertext)
+
+    def public_material(self) -> bytes:
+        """Parameters and evaluation keys. An evaluator encrypts nothing: it gets no public key."""
+        return PublicMaterial(
+            parameters=self.parameters,
+            keys=self._keys,
+            relinearization_keys=self._dumped("relinearization_keys"),
+            rotation_keys=self._dumped("rotation_keys"),
+        ).to_bytes()
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        data: bytes = ciphertext.dump(compression)
+        return data
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return self._context.load(data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """SEAL's own format; keys are dumped as an evaluator holds them, expanded."""
+        dumps = self._dumps()
+        if item not in dumps:
+            raise Unsupported(f"no {item} were made for this key owner")
+        return dumps[item](compression)
+
+    def _dumps(self) -> dict[str, Callable[[str], bytes]]:
+        dumps = {
+            "parameters": self._context.dump_parameters,
+            "public_key": self._native.dump_public_key,
+            "secret_key": self._native.dump_secret_key,
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys"] = self._native.dump_relinearization_keys
+        if _seal_steps(self._keys):
+            dumps["rotation_keys"] = self._native.dump_rotation_keys
+        return dumps
+
+    def _dumped(self, item: str) -> bytes:
+        return self.dump_key(item, "none") if item in self._dumps() else b""
+
+    def _bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
+        checked = [(self._slots.checked(values),) for (values,) in rows]
+        native = self._native
+        encrypt = native.encrypt_reals if self._slots.are_real else native.encrypt_integers
+        return encrypt(checked, self.parameters.scale or 1.0)
+
+    def _bind_decrypt(self, rows: Sequence[Row]) -> NativeBound:
+        native = self._native
+        return native.decrypt_reals(rows) if self._slots.are_real else native.decrypt_integers(rows)
+
+
+def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:
+    if keys.columns and parameters.spec.scheme == "ckks":
+        raise Unsupported("ckks slots form one row, not two: there are no columns to rotate")
+    wanted = keys.relinearization or keys.rotations or keys.columns
+    if wanted and not context.switches_keys:
+        raise Unsupported(
+            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this chain: key "
+            "switching needs a special prime beside a ciphertext modulus larger than t; take a larger N or "
+            "write modulus_bits with two primes or more"
+        )
+
+
+def _seal_steps(keys: KeyRequest) -> list[int]:
+    # SEAL's step 0 is the rotation of columns; a rotation by 0 steps needs no key.
+    return [steps for steps in keys.rotations if steps != 0] + ([0] if keys.columns else [])

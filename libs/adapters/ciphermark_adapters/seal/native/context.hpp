@@ -1,0 +1,65 @@
+// A parameter set that SEAL has accepted, with the encoder of its scheme.
+#pragma once
+
+#include "seal/seal.h"
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ciphermark {
+
+using Integers = std::vector<std::uint64_t>; // slots of bfv and bgv
+using Reals = std::vector<double>;           // slots of ckks
+
+// SEAL's own 128-bit chain for bfv and bgv, special prime last.
+std::vector<std::uint64_t> default_chain(std::size_t ring_dimension);
+
+// A chain of primes of these sizes, in this order.
+std::vector<std::uint64_t> create_chain(std::size_t ring_dimension, const std::vector<int> &bits);
+
+// Where a ckks plaintext lives. Plaintexts of bfv and bgv have neither level nor scale.
+struct Encoding {
+    seal::parms_id_type level;
+    double scale;
+};
+
+class Context {
+public:
+    // Throws std::invalid_argument with SEAL's reason. Security is not checked here: Ciphermark does that.
+    Context(
+        const std::string &scheme, std::size_t ring_dimension, const std::vector<std::uint64_t> &moduli,
+        std::uint64_t plain_modulus);
+
+    const seal::SEALContext &seal() const { return seal_; }
+    const seal::EncryptionParameters &parameters() const { return seal_.key_context_data()->parms(); }
+    seal::parms_id_type top() const { return seal_.first_parms_id(); }
+
+    // False for a chain without a special prime: no relinearization and no rotation then.
+    bool switches_keys() const { return seal_.using_keyswitching(); }
+
+    // Size in bits of the modulus of a fresh ciphertext.
+    int modulus_bits() const { return seal_.first_context_data()->total_coeff_modulus_bit_count(); }
+
+    // How many times the ciphertext can still be switched to a smaller modulus.
+    std::size_t level(const seal::Ciphertext &ciphertext) const;
+
+    void encode(const Integers &values, const Encoding &, seal::Plaintext &out) const
+    {
+        integers_.value().encode(values, out);
+    }
+    void encode(const Reals &values, const Encoding &at, seal::Plaintext &out) const
+    {
+        reals_.value().encode(values, at.level, at.scale, out);
+    }
+    void decode(const seal::Plaintext &plain, Integers &out) const { integers_.value().decode(plain, out); }
+    void decode(const seal::Plaintext &plain, Reals &out) const { reals_.value().decode(plain, out); }
+
+private:
+    seal::SEALContext seal_;
+    mutable std::optional<seal::BatchEncoder> integers_; // SEAL's encoders are not const-correct
+    mutable std::optional<seal::CKKSEncoder> reals_;
+};
+
+} // namespace ciphermark

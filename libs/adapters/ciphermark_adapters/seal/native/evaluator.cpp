@@ -1,0 +1,133 @@
+#include "evaluator.hpp"
+
+#include <utility>
+
+namespace ciphermark {
+
+using seal::Ciphertext;
+
+Evaluator::Evaluator(
+    std::shared_ptr<const Context> context, seal::RelinKeys relinearization_keys, seal::GaloisKeys rotation_keys)
+    : context_(std::move(context)), evaluator_(context_->seal()),
+      relinearization_keys_(std::move(relinearization_keys)), rotation_keys_(std::move(rotation_keys))
+{}
+
+template <class Row, class Kernel>
+CiphertextBound Evaluator::linear(std::vector<Row> rows, Kernel kernel) const
+{
+    std::vector<Ciphertext> destinations(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Ciphertext &a = *std::get<0>(rows[i]);
+        destinations[i].reserve(context_->seal(), a.parms_id(), a.size());
+    }
+    return bind(std::move(rows), std::move(destinations), std::move(kernel));
+}
+
+template <class Row, class Kernel>
+CiphertextBound Evaluator::quadratic(std::vector<Row> rows, Kernel kernel) const
+{
+    std::vector<Ciphertext> destinations(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Ciphertext &a = *std::get<0>(rows[i]);
+        destinations[i].reserve(context_->seal(), a.parms_id(), 2 * a.size() - 1);
+    }
+    return bind(std::move(rows), std::move(destinations), std::move(kernel));
+}
+
+CiphertextBound Evaluator::negate(std::vector<UnaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.negate(*std::get<0>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::square(std::vector<UnaryRow> rows) const
+{
+    return quadratic(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.square(*std::get<0>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::relinearize(std::vector<UnaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.relinearize(*std::get<0>(row), relinearization_keys_, out);
+    });
+}
+
+CiphertextBound Evaluator::rescale(std::vector<UnaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.rescale_to_next(*std::get<0>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::mod_switch(std::vector<UnaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.mod_switch_to_next(*std::get<0>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::rotate_columns(std::vector<UnaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
+        evaluator_.rotate_columns(*std::get<0>(row), rotation_keys_, out);
+    });
+}
+
+CiphertextBound Evaluator::add(std::vector<BinaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
+        evaluator_.add(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::sub(std::vector<BinaryRow> rows) const
+{
+    return linear(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
+        evaluator_.sub(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::mul(std::vector<BinaryRow> rows) const
+{
+    return quadratic(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
+        evaluator_.multiply(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::add_plain(std::vector<PlainRow> rows) const
+{
+    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
+        evaluator_.add_plain(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::sub_plain(std::vector<PlainRow> rows) const
+{
+    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
+        evaluator_.sub_plain(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::mul_plain(std::vector<PlainRow> rows) const
+{
+    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
+        evaluator_.multiply_plain(*std::get<0>(row), *std::get<1>(row), out);
+    });
+}
+
+CiphertextBound Evaluator::rotate(std::vector<RotateRow> rows) const
+{
+    if (context_->parameters().scheme() == seal::scheme_type::ckks) {
+        return linear(std::move(rows), [this](const RotateRow &row, Ciphertext &out) {
+            evaluator_.rotate_vector(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
+        });
+    }
+    return linear(std::move(rows), [this](const RotateRow &row, Ciphertext &out) {
+        evaluator_.rotate_rows(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
+    });
+}
+
+} // namespace ciphermark

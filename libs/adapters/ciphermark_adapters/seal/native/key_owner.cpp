@@ -1,0 +1,63 @@
+#include "key_owner.hpp"
+
+#include <utility>
+
+namespace ciphermark {
+
+using seal::Ciphertext;
+using seal::Plaintext;
+
+KeyOwner::KeyOwner(std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps)
+    : context_(std::move(context)), generator_(context_->seal()),
+      decryptor_(context_->seal(), generator_.secret_key())
+{
+    generator_.create_public_key(public_key_);
+    if (relinearization) {
+        generator_.create_relin_keys(relinearization_keys_);
+    }
+    if (!steps.empty()) {
+        generator_.create_galois_keys(steps, rotation_keys_);
+    }
+    encryptor_.emplace(context_->seal(), public_key_);
+}
+
+template <class Values>
+CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Values>> rows, double scale) const
+{
+    std::vector<Ciphertext> destinations(rows.size());
+    for (Ciphertext &destination : destinations) {
+        destination.reserve(context_->seal(), context_->top(), 2);
+    }
+    const Encoding encoding{ context_->top(), scale };
+    auto kernel = [this, encoding, plain = Plaintext()](const std::tuple<Values> &row, Ciphertext &out) mutable {
+        context_->encode(std::get<0>(row), encoding, plain);
+        encryptor_->encrypt(plain, out);
+    };
+    return bind(std::move(rows), std::move(destinations), std::move(kernel));
+}
+
+template <class Values>
+BoundPointer<Values> KeyOwner::decrypt(std::vector<UnaryRow> rows) const
+{
+    std::vector<Values> destinations(rows.size());
+    for (Values &destination : destinations) {
+        destination.reserve(context_->parameters().poly_modulus_degree());
+    }
+    auto kernel = [this, plain = Plaintext()](const UnaryRow &row, Values &out) mutable {
+        decryptor_.decrypt(*std::get<0>(row), plain);
+        context_->decode(plain, out);
+    };
+    return bind(std::move(rows), std::move(destinations), std::move(kernel));
+}
+
+int KeyOwner::noise_budget_bits(const Ciphertext &ciphertext) const
+{
+    return decryptor_.invariant_noise_budget(ciphertext);
+}
+
+template CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Integers>>, double) const;
+template CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Reals>>, double) const;
+template BoundPointer<Integers> KeyOwner::decrypt(std::vector<UnaryRow>) const;
+template BoundPointer<Reals> KeyOwner::decrypt(std::vector<UnaryRow>) const;
+
+} // namespace ciphermark

@@ -1,0 +1,47 @@
+// The client: makes the keys, encrypts and decrypts.
+#pragma once
+
+#include "bound.hpp"
+#include "context.hpp"
+#include "evaluator.hpp"
+#include "seal/seal.h"
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace ciphermark {
+
+// A Bound refers to its KeyOwner, which must outlive it.
+class KeyOwner {
+public:
+    // Generates all keys. Step 0 stands for the rotation of columns (SEAL's own convention).
+    KeyOwner(std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps);
+
+    // Encode and encrypt with the public key, at the top level; `scale` is for ckks.
+    template <class Values>
+    CiphertextBound encrypt(std::vector<std::tuple<Values>> rows, double scale) const;
+
+    // Decrypt and decode all slots.
+    template <class Values>
+    BoundPointer<Values> decrypt(std::vector<UnaryRow> rows) const;
+
+    // Bits of noise budget left (bfv, bgv); 0 when none is.
+    int noise_budget_bits(const seal::Ciphertext &ciphertext) const;
+
+    const seal::SecretKey &secret_key() const { return generator_.secret_key(); }
+    const seal::PublicKey &public_key() const { return public_key_; }
+    const seal::RelinKeys &relinearization_keys() const { return relinearization_keys_; }
+    const seal::GaloisKeys &rotation_keys() const { return rotation_keys_; }
+
+private:
+    std::shared_ptr<const Context> context_;
+    seal::KeyGenerator generator_;
+    seal::PublicKey public_key_;
+    seal::RelinKeys relinearization_keys_; // empty if not asked for
+    seal::GaloisKeys rotation_keys_;       // empty if not asked for
+    std::optional<seal::Encryptor> encryptor_;
+    mutable seal::Decryptor decryptor_; // caches powers of the secret key
+};
+
+} // namespace ciphermark

@@ -1,0 +1,158 @@
+// The Python module. Python's side of it, typed, is in ../binding.py.
+
+#include "build_info.hpp"
+#include "bytes.hpp"
+#include "context.hpp"
+#include "evaluator.hpp"
+#include "key_owner.hpp"
+#include "vectors.hpp"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <stdexcept>
+
+namespace ciphermark {
+
+namespace {
+
+using namespace nb::literals;
+using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
+// A Bound keeps the object alive that it was bound by.
+using KeepOwner = nb::keep_alive<0, 1>;
+
+// SEAL's ways to say that modulus chain or scale are used up become ciphermark_core.errors.Exhausted.
+void translate_exhausted(const std::exception_ptr &thrown, void *)
+{
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::invalid_argument &error) {
+        const std::string reason = error.what();
+        if (reason != "scale out of bounds" && reason != "end of modulus switching chain reached") {
+            throw;
+        }
+        const nb::object exhausted = nb::module_::import_("ciphermark_core.errors").attr("Exhausted");
+        PyErr_SetString(exhausted.ptr(), ("SEAL: " + reason).c_str());
+    }
+}
+
+template <class Result>
+void define_bound(nb::module_ &module, const char *name)
+{
+    nb::class_<Bound<Result>>(module, name)
+        .def("run", &Bound<Result>::run, "loops"_a, ReleaseGil())
+        .def("results", [](const Bound<Result> &bound) { return to_python(bound.results()); })
+        .def("take", [](Bound<Result> &bound) { return to_python(bound.take()); });
+}
+
+void define_context(nb::module_ &module)
+{
+    module.def("default_chain", &default_chain, "ring_dimension"_a);
+    module.def("create_chain", &create_chain, "ring_dimension"_a, "bits"_a);
+    nb::class_<seal::Ciphertext>(module, "Ciphertext")
+        .def_prop_ro("polynomials", &seal::Ciphertext::size)
+        .def_prop_ro("scale", [](const seal::Ciphertext &ciphertext) { return ciphertext.scale(); })
+        .def("dump", &save<seal::Ciphertext>, "compression"_a);
+    nb::class_<seal::Plaintext>(module, "Plaintext").def("dump", &save<seal::Plaintext>, "compression"_a);
+    nb::class_<Context>(module, "Context")
+        .def(
+            nb::init<const std::string &, std::size_t, const std::vector<std::uint64_t> &, std::uint64_t>(),
+            "scheme"_a, "ring_dimension"_a, "moduli"_a, "plain_modulus"_a)
+        .def_prop_ro("switches_keys", &Context::switches_keys)
+        .def_prop_ro("modulus_bits", &Context::modulus_bits)
+        .def("level", &Context::level, "ciphertext"_a)
+        .def("encode_integers", &encode<std::int64_t>, "values"_a, "like"_a.none(), "scale"_a)
+        .def("encode_reals", &encode<double>, "values"_a, "like"_a.none(), "scale"_a)
+        .def("load", [](const Context &context, const nb::bytes &data) {
+            return load<seal::Ciphertext>(context.seal(), data);
+        }, "data"_a)
+        .def("dump_parameters", [](const Context &context, const std::string &compression) {
+            return save(context.parameters(), compression);
+        }, "compression"_a);
+}
+
+template <class Key, const Key &(KeyOwner::*key)() const>
+nb::bytes dump_key(const KeyOwner &owner, const std::string &compression)
+{
+    return save((owner.*key)(), compression);
+}
+
+void define_key_owner(nb::module_ &module)
+{
+    nb::class_<KeyOwner>(module, "KeyOwner")
+        .def(
+            nb::init<std::shared_ptr<const Context>, bool, const std::vector<int> &>(), "context"_a,
+            "relinearization"_a, "steps"_a, ReleaseGil())
+        .def("encrypt_integers", &encrypt<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
+        .def("encrypt_reals", &encrypt<double>, "rows"_a, "scale"_a, KeepOwner())
+        .def("decrypt_integers", &KeyOwner::decrypt<Integers>, "rows"_a, KeepOwner())
+        .def("decrypt_reals", &KeyOwner::decrypt<Reals>, "rows"_a, KeepOwner())
+        .def("noise_budget_bits", &KeyOwner::noise_budget_bits, "ciphertext"_a)
+        .def("dump_secret_key", &dump_key<seal::SecretKey, &KeyOwner::secret_key>, "compression"_a)
+        .def("dump_public_key", &dump_key<seal::PublicKey, &KeyOwner::public_key>, "compression"_a)
+        .def(
+            "dump_relinearization_keys", &dump_key<seal::RelinKeys, &KeyOwner::relinearization_keys>,
+            "compression"_a)
+        .def("dump_rotation_keys", &dump_key<seal::GaloisKeys, &KeyOwner::rotation_keys>, "compression"_a);
+}
+
+// Empty bytes stand for keys that were not made.
+template <class Keys>
+Keys load_keys(const Context &context, const nb::bytes &data)
+{
+    return data.size() == 0 ? Keys() : load<Keys>(context.seal(), data);
+}
+
+void construct_evaluator(
+    Evaluator *self, std::shared_ptr<const Context> context, const nb::bytes &relinearization_keys,
+    const nb::bytes &rotation_keys)
+{
+    auto relinearization = load_keys<seal::RelinKeys>(*context, relinearization_keys);
+    auto rotations = load_keys<seal::GaloisKeys>(*context, rotation_keys);
+    new (self) Evaluator(std::move(context), std::move(relinearization), std::move(rotations));
+}
+
+void define_evaluator(nb::module_ &module)
+{
+    nb::class_<Evaluator>(module, "Evaluator")
+        .def("__init__", &construct_evaluator, "context"_a, "relinearization_keys"_a, "rotation_keys"_a)
+        .def("negate", &Evaluator::negate, "rows"_a, KeepOwner())
+        .def("add", &Evaluator::add, "rows"_a, KeepOwner())
+        .def("sub", &Evaluator::sub, "rows"_a, KeepOwner())
+        .def("add_plain", &Evaluator::add_plain, "rows"_a, KeepOwner())
+        .def("sub_plain", &Evaluator::sub_plain, "rows"_a, KeepOwner())
+        .def("mul_plain", &Evaluator::mul_plain, "rows"_a, KeepOwner())
+        .def("mul", &Evaluator::mul, "rows"_a, KeepOwner())
+        .def("square", &Evaluator::square, "rows"_a, KeepOwner())
+        .def("relinearize", &Evaluator::relinearize, "rows"_a, KeepOwner())
+        .def("rescale", &Evaluator::rescale, "rows"_a, KeepOwner())
+        .def("mod_switch", &Evaluator::mod_switch, "rows"_a, KeepOwner())
+        .def("rotate", &Evaluator::rotate, "rows"_a, KeepOwner())
+        .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner());
+}
+
+} // namespace
+
+NB_MODULE(CIPHERMARK_MODULE, module)
+{
+    nb::register_exception_translator(translate_exhausted);
+
+    module.attr("seal_version") = seal_version();
+    module.attr("is_debug_build") = is_debug_build();
+    module.attr("has_hexl") = has_hexl();
+    module.attr("build_facts") = build_facts();
+
+    define_bound<seal::Ciphertext>(module, "CiphertextBound");
+    define_bound<Integers>(module, "IntegersBound");
+    define_bound<Reals>(module, "RealsBound");
+    define_bound<std::tuple<>>(module, "EmptyBound");
+    module.def("bind_empty", &bind_empty);
+    define_context(module);
+    define_key_owner(module);
+    define_evaluator(module);
+}
+
+} // namespace ciphermark

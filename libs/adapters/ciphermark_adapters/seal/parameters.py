@@ -1,0 +1,128 @@
+"""What SEAL makes of a request: chains come from SEAL, and SEAL checks everything but security."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ciphermark_adapters.contract import Unsupported
+from ciphermark_adapters.seal.binding import SealContext, SealModule
+from ciphermark_core import primes
+from ciphermark_core.words import Parameters, ParameterSpec
+
+# SEAL_POLY_MOD_DEGREE_MIN and _MAX; default chains exist for fewer.
+SMALLEST_RING = 2
+LARGEST_RING = 131072
+DEFAULT_RINGS = (1024, 2048, 4096, 8192, 16384, 32768)
+LARGEST_PLAIN_MODULUS_BITS = 60
+MOST_SIZES_LISTED = 20
+
+
+def resolve(module: SealModule, spec: ParameterSpec) -> Parameters:
+    """The parameter set that SEAL has for ``spec``, prime by prime; raises ``Unsupported`` with the reason.
+
+    Security is not checked here: Ciphermark compares with its own tables.
+    """
+    _check_ring(spec)
+    if spec.scheme != "ckks":
+        _check_plain_modulus(spec)
+    chain = tuple(_chain(module, spec))
+    seal = _context(module, spec, chain)
+    if spec.scheme == "ckks":
+        _check_scale(spec, seal)
+    special = 1 if seal.switches_keys else 0
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=chain[: len(chain) - special],
+        special_moduli=chain[len(chain) - special :],
+        slots=spec.slots,
+        plain_modulus=spec.plain_modulus if spec.scheme != "ckks" else None,
+        scale=2.0 ** _scale_bits(spec) if spec.scheme == "ckks" else None,
+    )
+
+
+def context(module: SealModule, parameters: Parameters) -> SealContext:
+    """SEAL's context for a resolved parameter set."""
+    chain = parameters.moduli + parameters.special_moduli
+    return _context(module, parameters.spec, chain)
+
+
+def _context(module: SealModule, spec: ParameterSpec, chain: Sequence[int]) -> SealContext:
+    plain_modulus = spec.plain_modulus or 0 if spec.scheme != "ckks" else 0
+    try:
+        return module.Context(spec.scheme, spec.ring_dimension, chain, plain_modulus)
+    except (ValueError, RuntimeError) as error:
+        sizes = _in_words([prime.bit_length() for prime in chain])
+        modulus = "" if spec.scheme == "ckks" else f" and t = {spec.plain_modulus}"
+        raise Unsupported(
+            f"SEAL refuses {spec.scheme} at N = {spec.ring_dimension} with {sizes}{modulus}: {error}"
+        ) from error
+
+
+def _check_ring(spec: ParameterSpec) -> None:
+    n = spec.ring_dimension
+    if not SMALLEST_RING <= n <= LARGEST_RING or n & (n - 1):
+        raise Unsupported(
+            f"SEAL has no ring of dimension {n}: N must be a power of two from {SMALLEST_RING} "
+            f"to {LARGEST_RING}"
+        )
+
+
+def _check_plain_modulus(spec: ParameterSpec) -> None:
+    t, n = spec.plain_modulus, spec.ring_dimension
+    if t is None:
+        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+    if t.bit_length() > LARGEST_PLAIN_MODULUS_BITS:
+        raise Unsupported(
+            f"t = {t} has {t.bit_length()} bits: SEAL takes at most {LARGEST_PLAIN_MODULUS_BITS}"
+        )
+    if not primes.batches(t, n):
+        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
+
+
+def _check_scale(spec: ParameterSpec, seal: SealContext) -> None:
+    # SEAL's own rule in CKKSEncoder::encode: the scale and a sign bit must fit into the modulus.
+    if _scale_bits(spec) + 1 >= seal.modulus_bits:
+        raise Unsupported(
+            f"a scale of {spec.scale_bits} bits does not fit into a modulus of {seal.modulus_bits} bits: "
+            "ask for a smaller scale or more primes"
+        )
+
+
+def _scale_bits(spec: ParameterSpec) -> int:
+    if spec.scale_bits is None or spec.scale_bits <= 0:
+        raise Unsupported("ckks needs a scale: write scale_bits")
+    return spec.scale_bits
+
+
+def _chain(module: SealModule, spec: ParameterSpec) -> Sequence[int]:
+    n = spec.ring_dimension
+    if spec.modulus_bits is not None:
+        return _created(module, n, spec.modulus_bits)
+    if spec.scheme == "ckks":
+        return _created(module, n, primes.default_ckks_chain(n, _scale_bits(spec)))
+    if n not in DEFAULT_RINGS:
+        raise Unsupported(
+            f"SEAL has a default chain for N = {', '.join(map(str, DEFAULT_RINGS))}, none for {n}: "
+            "write modulus_bits"
+        )
+    return module.default_chain(n)
+
+
+def _created(module: SealModule, ring_dimension: int, bits: tuple[int, ...]) -> Sequence[int]:
+    if not bits:
+        raise Unsupported("SEAL needs at least one prime: write modulus_bits with one size or more")
+    try:
+        return module.create_chain(ring_dimension, bits)
+    except (ValueError, RuntimeError) as error:
+        raise Unsupported(
+            f"SEAL makes no chain of {_in_words(bits)} at N = {ring_dimension}: {error}. It takes at most "
+            f"256 primes of at most {primes.LARGEST_PRIME_BITS} bits, all different and 1 modulo "
+            f"{2 * ring_dimension}"
+        ) from error
+
+
+def _in_words(bits: Sequence[int]) -> str:
+    if len(bits) > MOST_SIZES_LISTED:
+        return f"{len(bits)} primes of {min(bits)} to {max(bits)} bits"
+    return f"primes of {', '.join(map(str, bits))} bits"

@@ -1,0 +1,1 @@
+"""TenSEAL through its vector API: ``bfv_vector`` and ``ckks_vector``."""

@@ -1,0 +1,288 @@
+"""TenSEAL's vector API behind the contract.
+
+Every ciphertext is a TenSEAL vector of exactly all slots. Automatic relinearization can only be switched
+on a context with a secret key, so public material holds two contexts: one with all automatic features off,
+for the primitive operations, and one with all of them on, for the managed ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import distribution
+from typing import Any
+
+import msgspec
+import numpy as np
+import tenseal as ts
+
+from ciphermark_adapters.contract import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Operator,
+    Row,
+    Unsupported,
+    Vector,
+)
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.tenseal import parameters as parameter_sets
+from ciphermark_adapters.tenseal.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.tenseal.managed import ManagedVectors
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+_COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
+_SEAL_MAGIC = b"\x5e\xa1"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicMaterial:
+    """What an evaluator gets: parameters and two serialized contexts without secret key."""
+
+    parameters: Parameters
+    has_relinearization: bool
+    primitive: bytes
+    managed: bytes
+
+
+def _vector_class(parameters: Parameters) -> Any:
+    return ts.CKKSVector if parameters.spec.scheme == "ckks" else ts.BFVVector
+
+
+def _require_zstd(compression: str) -> None:
+    if compression != _COMPRESSION:
+        raise Unsupported(f"TenSEAL always compresses with {_COMPRESSION}; {compression} cannot be chosen")
+
+
+class TensealKeyOwner(KeyOwner):
+    """The client's context with all keys."""
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        self._vector = _vector_class(parameters)
+        is_ckks = parameters.spec.scheme == "ckks"
+        self._context: Any = ts.context(
+            ts.SCHEME_TYPE.CKKS if is_ckks else ts.SCHEME_TYPE.BFV,
+            parameters.ring_dimension,
+            parameters.plain_modulus,
+            parameter_sets.requested_chain(parameters.spec),
+            n_threads=1,
+        )
+        if is_ckks:
+            self._context.global_scale = parameters.scale
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        return self._vector(self._context, padded(values, self.parameters.slots))
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract."""
+        return self._normalised(ciphertext.decrypt())
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: padding and the conversion to numpy stay off the clock."""
+        if operation == "encrypt":
+            full = [(padded(values, self.parameters.slots),) for (values,) in rows]
+            return LibraryBound(partial(self._vector, self._context), full)
+        if operation == "decrypt":
+            return LibraryBound(self._vector.decrypt, rows, self._normalised)
+        return super().bind(operation, rows)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """See the contract."""
+        if self.parameters.spec.scheme != "bfv":
+            return None
+        (inner,) = ciphertext.ciphertext()
+        return int(self._context.decryptor().data.invariant_noise_budget(inner))
+
+    def public_material(self) -> bytes:
+        """See the contract."""
+        material = PublicMaterial(
+            parameters=self.parameters,
+            has_relinearization=self._keys.relinearization,
+            primitive=self._without_secret(automatic=False),
+            managed=self._without_secret(automatic=True),
+        )
+        return msgspec.msgpack.encode(material)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_zstd(compression)
+        return bytes(ciphertext.serialize())
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return self._vector.load(self._context, data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """See the contract. TenSEAL's format is a context message: parameters and one key."""
+        _require_zstd(compression)
+        items = {"parameters": "", "public_key": "public", "secret_key": "secret"}
+        if self._keys.relinearization:
+            items["relinearization_keys"] = "relin"
+        if item not in items:
+            raise Unsupported(f"there are no {item.replace('_', ' ')} here")
+        return bytes(
+            self._context.serialize(
+                save_public_key=items[item] == "public",
+                save_secret_key=items[item] == "secret",
+                save_galois_keys=False,
+                save_relin_keys=items[item] == "relin",
+            )
+        )
+
+    def _normalised(self, values: list[Any]) -> Vector:
+        if self.parameters.plain_modulus is None:
+            return np.array(values, dtype=np.float64)
+        centred: Vector = np.array(values, dtype=np.int64)
+        return centred % self.parameters.plain_modulus
+
+    def _without_secret(self, automatic: bool) -> bytes:
+        context = self._context
+        context.auto_relin = context.auto_rescale = context.auto_mod_switch = automatic
+        relin = automatic and self._keys.relinearization
+        return bytes(context.serialize(save_galois_keys=False, save_relin_keys=relin))
+
+
+class TensealEvaluator(Evaluator):
+    """The server's contexts: no secret key in either."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        self.parameters = material.parameters
+        self._declared = declared
+        self._material = material
+        self._vector = _vector_class(material.parameters)
+        self._context: Any = ts.context_from(material.primitive, n_threads=1)
+        self._is_ckks = material.parameters.spec.scheme == "ckks"
+        vector = self._vector
+        known: dict[str, Callable[..., Handle]] = {
+            "negate": vector.neg,
+            "add": vector.add,
+            "sub": vector.sub,
+            "add_plain": vector.add,
+            "sub_plain": vector.sub,
+            "mul_plain": vector.mul,
+            "mul": vector.mul,
+            "square": vector.square,
+        }
+        declared_names = declared.operations[material.parameters.spec.scheme]
+        self._table = {name: known[name] for name in declared_names}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """The vector class's own methods."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract."""
+        return self._declared.reason_against(operation)
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """See the contract."""
+        try:
+            return super().apply(operation, *operands)
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from error
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        return LibraryBound(self._function(operation), rows)
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract; TenSEAL encodes inside its operations, at the top level and default scale."""
+        if self._is_ckks:
+            if like is not None and self.level(like) < len(self.parameters.moduli) - 1:
+                raise Unsupported(
+                    "TenSEAL encodes plaintexts at the top level only: see the managed operations"
+                )
+            if scale is not None and scale != self.parameters.scale:
+                raise Unsupported(f"TenSEAL encodes plaintexts at scale {self.parameters.scale} only")
+        dtype = "float" if self._is_ckks else "int"
+        return ts.plain_tensor(padded(values, self.parameters.slots), dtype=dtype)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return self._vector.load(self._context, data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_zstd(compression)
+        return bytes(ciphertext.serialize())
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """TenSEAL has no encoded plaintexts."""
+        raise Unsupported("TenSEAL encodes plaintexts inside its operations: there is nothing to serialize")
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.ciphertext()[0].coeff_modulus_size()) - 1
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract: the ciphertext's scale, not the vector's initial one."""
+        return float(ciphertext.ciphertext()[0].scale) if self._is_ckks else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.ciphertext()[0].size())
+
+    def managed(self) -> Operator:
+        """See the contract."""
+        context = ts.context_from(self._material.managed, n_threads=1)
+        names = [
+            name
+            for name in self._declared.managed[self.parameters.spec.scheme]
+            if self._material.has_relinearization or name not in ("mul", "square")
+        ]
+        return ManagedVectors(self._table, names, (self._context, context), self)
+
+
+@cache
+def _build_facts() -> dict[str, str]:
+    """What the installed wheel tells about its making."""
+    package = distribution("tenseal")
+    tags = re.findall(r"^Tag: (.+)$", package.read_text("WHEEL") or "", re.MULTILINE)
+    binaries = [file for file in package.files or () if file.name == "libtenseal.so"]
+    binary = b"".join(file.locate().read_bytes() for file in binaries)  # type: ignore[attr-defined]
+    compilers = sorted({found.decode() for found in re.findall(rb"GCC: \([^)]*\) [\w.]+", binary)})
+    sample = ts.context(ts.SCHEME_TYPE.BFV, 4096, 65537, n_threads=1).serialize(False, False, False, False)
+    header = sample[sample.index(_SEAL_MAGIC) :]
+    return {
+        "seal": f"{header[3]}.{header[4]}",
+        "wheel": " ".join(tags),
+        "compiler": "; ".join(compilers),
+        "hexl": "on" if b"hexl" in binary else "off",
+    }
+
+
+class TensealAdapter(Adapter):
+    """TenSEAL as its wheel was built."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        build = _build_facts()
+        return LibraryInfo(
+            "TenSEAL", self._declared.variant, str(ts.__version__), build["hexl"] == "on", build
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return parameter_sets.resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        if keys.rotations or keys.columns:
+            raise Unsupported(self._declared.reasons["rotate"])
+        return TensealKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return TensealEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

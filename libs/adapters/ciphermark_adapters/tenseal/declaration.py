@@ -1,0 +1,57 @@
+"""What the TenSEAL adapter declares."""
+
+from ciphermark_adapters.declaration import Declaration
+
+_BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul")
+_CKKS = ("negate", *_BFV, "square")
+
+_NEW_VECTOR = "allocates the result as a new vector"
+_PLAIN = (
+    "turns the prepared PlainTensor into a Python list and back into a C++ vector, encodes it and "
+    "allocates the result as a new vector: TenSEAL has no encoded plaintexts"
+)
+
+DECLARATIONS = (
+    Declaration(
+        library="TenSEAL",
+        variant="tenseal",
+        implementation="ciphermark_adapters.tenseal.adapter:TensealAdapter",
+        license="Apache-2.0",
+        operations={"bfv": _BFV, "ckks": _CKKS},
+        managed={"bfv": _BFV, "ckks": _CKKS},
+        compressions=("zstd",),
+        serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
+        requires=("tenseal",),
+        notes={
+            "encrypt": "converts numpy to a Python list and on to a C++ vector, encodes and encrypts",
+            "decrypt": "decrypts, decodes and converts to a Python list, bfv values centred around 0",
+            "negate": _NEW_VECTOR,
+            "add": f"{_NEW_VECTOR}; bfv copies the second operand too",
+            "sub": f"{_NEW_VECTOR}; bfv copies the second operand too",
+            "mul": f"{_NEW_VECTOR}, without relinearization or rescaling; bfv copies the second operand too",
+            "square": f"{_NEW_VECTOR}, without relinearization or rescaling",
+            "add_plain": _PLAIN,
+            "sub_plain": _PLAIN,
+            "mul_plain": f"{_PLAIN}; without rescaling",
+            "managed": (
+                "TenSEAL's automatic relinearization, rescaling and modulus switching; includes about 2 µs "
+                "for choosing the context; ckks copies the second ciphertext, which TenSEAL would switch "
+                "in place; a rescaled vector gets the initial scale, whatever the prime was"
+            ),
+            "keys": "relinearization keys are made even when none are requested",
+            "serialization": (
+                "keys travel in a context message together with the parameters; public material holds the "
+                "public key twice, for contexts with and without automatic relinearization"
+            ),
+        },
+        reasons={
+            "negate": "TenSEAL's bfv vectors have no negation",
+            "square": "TenSEAL's bfv vectors have no squaring; use mul",
+            "relinearize": "TenSEAL's vectors relinearize only as part of a multiplication: see managed mul",
+            "rescale": "TenSEAL's vectors rescale only as part of a multiplication: see managed mul_plain",
+            "mod_switch": "TenSEAL's vectors switch the modulus only to bring operands to one level",
+            "rotate": "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
+            "rotate_columns": "TenSEAL's vectors have no rotation",
+        },
+    ),
+)

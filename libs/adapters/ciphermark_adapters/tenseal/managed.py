@@ -1,0 +1,74 @@
+"""Managed operations: TenSEAL's own automatic relinearization, rescaling and modulus switching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ciphermark_adapters.contract import Bound, Evaluator, Handle, Operator, Row, Vector
+from ciphermark_adapters.tenseal.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
+
+_TWO_CIPHERTEXTS = ("add", "sub", "mul")
+_WITH_PLAIN = ("add_plain", "sub_plain", "mul_plain")
+
+
+class ManagedVectors(Operator):
+    """The vector methods, applied while the first operand is linked to the automatic context.
+
+    ``contexts`` are the primitive and the automatic one; handles always leave linked to the primitive one.
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, Callable[..., Handle]],
+        names: Sequence[str],
+        contexts: tuple[Any, Any],
+        evaluator: Evaluator,
+    ) -> None:
+        self._primitive, self._automatic = contexts
+        self._evaluator = evaluator
+        self._slots = evaluator.parameters.slots
+        # ckks switches the second operand in place where levels differ; bfv has no levels and copies it
+        keeps_second = evaluator.parameters.spec.scheme == "bfv"
+        appliers: dict[str, Callable[..., Handle]] = dict.fromkeys(_WITH_PLAIN, self._with_plain)
+        if not keeps_second:
+            appliers |= dict.fromkeys(_TWO_CIPHERTEXTS, self._with_copy)
+        self._table = {name: partial(appliers.get(name, self._linked), methods[name]) for name in names}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """The managed operations for which keys exist."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """The evaluator's reason, or the missing keys."""
+        if operation in self._evaluator.operations:
+            return f"managed {operation} needs relinearization keys; none were requested"
+        return self._evaluator.reason_against(operation)
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """See the contract."""
+        try:
+            return super().apply(operation, *operands)
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from error
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        return LibraryBound(self._function(operation), rows)
+
+    def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:
+        a.link_context(self._automatic)
+        try:
+            result = method(a, *others)
+        finally:
+            a.link_context(self._primitive)
+        result.link_context(self._primitive)
+        return result
+
+    def _with_copy(self, method: Callable[..., Handle], a: Handle, b: Handle) -> Handle:
+        return self._linked(method, a, b.pow(1))  # the first power is TenSEAL's cheapest copy
+
+    def _with_plain(self, method: Callable[..., Handle], a: Handle, values: Vector) -> Handle:
+        return self._linked(method, a, padded(values, self._slots))

@@ -1,0 +1,80 @@
+"""What TenSEAL makes of a request: the primes come from the SEAL context that it builds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenseal as ts
+import tenseal.sealapi  # registers the types in which a context tells its primes
+
+from ciphermark_adapters.contract import Unsupported
+from ciphermark_core import primes
+from ciphermark_core.words import Parameters, ParameterSpec
+
+
+def resolve(spec: ParameterSpec) -> Parameters:
+    """The parameter set that a TenSEAL context for ``spec`` has, prime by prime.
+
+    Raises ``Unsupported`` with the reason.
+    """
+    chain = requested_chain(spec)
+    context = _checked(_seal_context(spec, chain), spec)
+    moduli = tuple(modulus.value() for modulus in context.key_context_data().parms().coeff_modulus())
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=moduli[:-1],
+        special_moduli=moduli[-1:],
+        slots=spec.slots,
+        plain_modulus=spec.plain_modulus if spec.scheme == "bfv" else None,
+        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
+    )
+
+
+def requested_chain(spec: ParameterSpec) -> list[int]:
+    """Prime sizes for TenSEAL; an empty list makes it take SEAL's default for bfv."""
+    if spec.scheme == "bfv":
+        if spec.plain_modulus is None:
+            raise Unsupported("bfv needs a plaintext modulus: write plain_modulus")
+        return list(spec.modulus_bits or ())
+    if spec.scheme == "ckks":
+        if not spec.scale_bits:
+            raise Unsupported("ckks needs a scale: write scale_bits")
+        return list(spec.modulus_bits or primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits))
+    raise Unsupported(f"TenSEAL offers bfv and ckks, not {spec.scheme}")
+
+
+def _seal_context(spec: ParameterSpec, chain: list[int]) -> Any:
+    make = ts._ts_cpp
+    try:
+        if spec.scheme == "ckks":
+            return make.context(make.ckks_parameters(spec.ring_dimension, chain))
+        return make.context(make.bfv_parameters(spec.ring_dimension, spec.plain_modulus, chain))
+    except (ValueError, RuntimeError) as error:
+        sizes = chain or "SEAL's default chain"
+        raise Unsupported(
+            f"TenSEAL refuses N = {spec.ring_dimension} with {sizes} and t = {spec.plain_modulus}: {error}"
+        ) from error
+
+
+def _checked(context: Any, spec: ParameterSpec) -> Any:
+    if not context.parameters_set():
+        advice = ""
+        if context.parameters_error_name() == "invalid_parameters_insecure":
+            advice = ": TenSEAL insists on 128 bits of security; use fewer or smaller primes, or a larger N"
+        raise Unsupported(f"TenSEAL refuses the parameters: {context.parameters_error_message()}{advice}")
+    if not context.using_keyswitching():
+        raise Unsupported(
+            "TenSEAL always makes relinearization keys, which a chain of one prime leaves no room for: "
+            "use N = 4096 or more, or write modulus_bits with two primes"
+        )
+    qualifiers = context.first_context_data().qualifiers()
+    if spec.scheme == "bfv" and not qualifiers.using_batching:
+        raise Unsupported(
+            f"t = {spec.plain_modulus} gives no slots at N = {spec.ring_dimension}: "
+            f"it must be a prime that is 1 modulo {2 * spec.ring_dimension}"
+        )
+    log_q = context.first_context_data().total_coeff_modulus_bit_count()
+    if spec.scale_bits is not None and spec.scale_bits + 1 >= log_q:
+        raise Unsupported(f"a scale of {spec.scale_bits} bits does not fit into a modulus of {log_q} bits")
+    return context

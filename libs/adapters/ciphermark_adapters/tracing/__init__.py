@@ -1,0 +1,1 @@
+"""Pseudo-library ``tracing``: records the graph of operations that a computation makes."""

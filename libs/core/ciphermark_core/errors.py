@@ -1,0 +1,15 @@
+"""The three things that are not bugs: a user's mistake, a missing ability and a spent ciphertext."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """A mistake that the user can mend. The text says what, where and what to do; exit code 2."""
+
+
+class Unsupported(Exception):
+    """The library, the scheme or the parameter set cannot do this. The text is the reason."""
+
+
+class Exhausted(Exception):
+    """The computation used up the modulus chain or the noise budget before it ended."""

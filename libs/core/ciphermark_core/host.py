@@ -1,0 +1,141 @@
+"""Facts about the host, read from the kernel's own files, and what on it spoils measurements."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from ciphermark_core.words import Host
+
+_CPU = Path("/sys/devices/system/cpu")
+# Relative spread of a fixed piece of work above which the clock or the CPU is called noisy.
+NOISE_LIMIT = 0.05
+
+
+def collect() -> Host:
+    """Read all facts (about 0.1 s, most of it for the noise probe) and judge them."""
+    cpuinfo = _cpuinfo()
+    cores = len(os.sched_getaffinity(0))
+    facts = Host(
+        fingerprint="",
+        hostname=platform.node(),
+        cpu_model=cpuinfo.get("model name", platform.machine()),
+        cpu_flags=tuple(sorted(cpuinfo.get("flags", "").split())),
+        caches=_caches(),
+        cores=cores,
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        operating_system=_operating_system(),
+        kernel=platform.release(),
+        governor=_text(_CPU / "cpu0/cpufreq/scaling_governor"),
+        turbo=_turbo(),
+        smt=_flag(_CPU / "smt/active"),
+        container=_container(),
+        clock_source=_text(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        clock_resolution_ns=round(time.get_clock_info("perf_counter").resolution * 1e9) or 1,
+        clock_noise=clock_noise(),
+        load_1min=os.getloadavg()[0],
+    )
+    identity = (facts.cpu_model, facts.cores, facts.memory_bytes >> 30, facts.kernel, facts.hostname)
+    fingerprint = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+    return replace(facts, fingerprint=fingerprint, warnings=tuple(warnings(facts)))
+
+
+def warnings(host: Host) -> list[str]:
+    """What spoils measurements here, each with what to do. Pure."""
+    found = []
+    if host.governor not in (None, "performance"):
+        found.append(
+            f"the CPU governor is {host.governor!r}: frequencies change while you measure; "
+            "set it to 'performance' (cpupower frequency-set -g performance)"
+        )
+    if host.governor is None:
+        found.append(
+            "the CPU governor cannot be read (virtual machine or container): "
+            "frequencies are out of your control; trust ratios, not times"
+        )
+    if host.turbo:
+        found.append("turbo is on: times depend on temperature and on the other cores; switch it off")
+    if host.smt:
+        found.append("SMT is on: a sibling thread can halve your core; leave siblings idle or switch it off")
+    if host.load_1min > 0.5 * host.cores:
+        found.append(f"load is {host.load_1min:.1f} on {host.cores} cores: stop other work first")
+    if host.clock_noise > NOISE_LIMIT:
+        found.append(
+            f"the same work varies by {host.clock_noise:.0%} from one time to the next: "
+            "noisy neighbours or an unstable clock; ask for more samples"
+        )
+    if host.clock_source not in ("tsc", "arch_sys_counter"):
+        found.append(
+            f"the clock source is {host.clock_source!r}, not the CPU's own counter: reading it is slow"
+        )
+    if "avx512ifma" not in host.cpu_flags:
+        found.append("this CPU lacks AVX512-IFMA: Intel HEXL gains little here")
+    return found
+
+
+def clock_noise(repeats: int = 60, work: int = 20_000) -> float:
+    """Relative spread of a fixed piece of work: (90th percentile − least) / median."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter_ns()
+        sum(range(work))
+        times.append(time.perf_counter_ns() - start)
+    times.sort()
+    return (times[int(0.9 * repeats)] - times[0]) / median(times)
+
+
+def _cpuinfo() -> dict[str, str]:
+    text = _text(Path("/proc/cpuinfo")) or ""
+    lines = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
+    return {key.strip(): value.strip() for key, _, value in lines}
+
+
+def _caches() -> dict[str, int]:
+    """Sizes in bytes of the first core's caches: {"L1d": …, "L2": …}."""
+    found = {}
+    for index in sorted((_CPU / "cpu0/cache").glob("index*")):
+        level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
+        if level and kind and size and size.endswith("K"):
+            suffix = {"Data": "d", "Instruction": "i"}.get(kind, "")
+            found[f"L{level}{suffix}"] = int(size[:-1]) * 1024
+    return found
+
+
+def _operating_system() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()
+
+
+def _turbo() -> bool | None:
+    no_turbo = _flag(_CPU / "intel_pstate/no_turbo")
+    return _flag(_CPU / "cpufreq/boost") if no_turbo is None else not no_turbo
+
+
+def _container() -> str | None:
+    """Kind of container and its limits, where the kernel shows them."""
+    kind = "docker" if Path("/.dockerenv").exists() else None
+    limits = [
+        f"{name}={value}"
+        for name in ("cpu.max", "memory.max")
+        if (value := _text(Path("/sys/fs/cgroup") / name)) and not value.startswith("max")
+    ]
+    return " ".join(filter(None, [kind, *limits])) or None
+
+
+def _flag(path: Path) -> bool | None:
+    text = _text(path)
+    return None if text is None else text == "1"
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

@@ -1,0 +1,97 @@
+"""NTT-friendly primes: which plaintext moduli and chains can exist at a ring dimension."""
+
+from __future__ import annotations
+
+from ciphermark_core import security
+from ciphermark_core.errors import Unsupported
+
+# Deterministic Miller-Rabin witnesses for n < 3.3e24 (Sorenson and Webster, 2015).
+_WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+LARGEST_PRIME_BITS = 60
+
+
+def is_prime(n: int) -> bool:
+    """Primality for n < 2^64, without error."""
+    if n < 2 or any(n % p == 0 for p in _WITNESSES):
+        return n in _WITNESSES
+    odd, twos = n - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    return all(_passes(n, witness, odd, twos) for witness in _WITNESSES)
+
+
+def _passes(n: int, witness: int, odd: int, twos: int) -> bool:
+    x = pow(witness, odd, n)
+    if x in (1, n - 1):
+        return True
+    for _ in range(twos - 1):
+        x = x * x % n
+        if x == n - 1:
+            return True
+    return False
+
+
+def ntt_primes(bits: int, ring_dimension: int, count: int) -> tuple[int, ...]:
+    """The ``count`` largest primes of exactly ``bits`` bits that are 1 modulo 2N.
+
+    Raises ``Unsupported`` where fewer exist.
+    """
+    step = 2 * ring_dimension
+    candidate = ((1 << bits) - 1) // step * step + 1
+    found: list[int] = []
+    while len(found) < count and candidate.bit_length() == bits:
+        if is_prime(candidate):
+            found.append(candidate)
+        candidate -= step
+    if len(found) < count:
+        raise Unsupported(
+            f"N = {ring_dimension} has {len(found)} primes of {bits} bits that are 1 modulo 2N; "
+            f"{count} needed"
+        )
+    return tuple(found)
+
+
+def batching_modulus(bits: int, ring_dimension: int) -> int:
+    """The largest plaintext modulus of ``bits`` bits that allows N slots (SEAL chooses the same).
+
+    Raises ``Unsupported`` where none exists.
+    """
+    try:
+        return ntt_primes(bits, ring_dimension, 1)[0]
+    except Unsupported:
+        least = next(b for b in range(2, 61) if _has_prime(b, ring_dimension))
+        raise Unsupported(
+            f"no batching prime of {bits} bits at N = {ring_dimension}: t must be 1 modulo "
+            f"{2 * ring_dimension}; the smallest size with one is {least} bits"
+        ) from None
+
+
+def _has_prime(bits: int, ring_dimension: int) -> bool:
+    try:
+        return bool(ntt_primes(bits, ring_dimension, 1))
+    except Unsupported:
+        return False
+
+
+def batches(plain_modulus: int, ring_dimension: int) -> bool:
+    """Whether t gives N slots: prime and 1 modulo 2N."""
+    return plain_modulus % (2 * ring_dimension) == 1 and is_prime(plain_modulus)
+
+
+def default_ckks_chain(ring_dimension: int, scale_bits: int) -> tuple[int, ...]:
+    """Ciphermark's default ckks chain: as many primes of the scale's size as 128 bits allow.
+
+    No library has a default for ckks, so all of them get this one: an outer prime, then primes of
+    ``scale_bits``, then a special prime of the outer size, at most the 2018 limit. The outer size is
+    60 bits or what leaves room for one scale prime, and at least 5 bits above the scale, so that
+    values up to 16 survive at the last level. Raises ``Unsupported`` where nothing fits.
+    """
+    bound = security.limit("2018", ring_dimension, 128)
+    outer = 0 if bound is None else min(LARGEST_PRIME_BITS, (bound - scale_bits) // 2)
+    if bound is None or outer < scale_bits + 5:
+        raise Unsupported(
+            f"no default ckks chain at N = {ring_dimension} with a scale of {scale_bits} bits: "
+            "ask for a smaller scale or write modulus_bits yourself"
+        )
+    inner = (bound - 2 * outer) // scale_bits
+    return (outer, *[scale_bits] * inner, outer)

@@ -1,0 +1,251 @@
+"""The central types: frozen dataclasses that travel between processes as JSON.
+
+Every type here is (de)serialized by ``msgspec`` as it stands: see :mod:`ciphermark_core.wire`.
+Units are in the names; an absent value is ``None``, never 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import msgspec
+
+from ciphermark_core import security
+
+Scheme = Literal["bfv", "bgv", "ckks"]
+Status = Literal[
+    "ok",
+    "wrong",
+    "unsupported",
+    "exhausted",
+    "crashed",
+    "out_of_memory",
+    "timed_out",
+    "cancelled",
+]
+DataPattern = Literal["same", "random"]
+
+SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
+EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSpec:
+    """A *requested* parameter set.
+
+    ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for
+    the library's own default chain. ``plain_modulus`` (bfv, bgv) is the value of t;
+    ``scale_bits`` (ckks) is log2 of the encoding scale. ``security`` is the least classical
+    security level by the 2018 table, 0 for none.
+    """
+
+    scheme: Scheme
+    ring_dimension: int
+    modulus_bits: tuple[int, ...] | None = None
+    plain_modulus: int | None = None
+    scale_bits: int | None = None
+    security: int = 128
+
+    @property
+    def slots(self) -> int:
+        """Values one ciphertext holds: N integers (bfv, bgv) or N/2 reals (ckks)."""
+        return self.ring_dimension // 2 if self.scheme == "ckks" else self.ring_dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A *resolved* parameter set: what the library really uses, prime by prime.
+
+    ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key
+    switching uses (P). ``scale`` is the default encoding scale of ckks.
+    """
+
+    spec: ParameterSpec
+    ring_dimension: int
+    moduli: tuple[int, ...]
+    special_moduli: tuple[int, ...]
+    slots: int
+    plain_modulus: int | None = None
+    scale: float | None = None
+
+    @property
+    def modulus_bits(self) -> tuple[int, ...]:
+        """Sizes of all primes in bits, special primes last."""
+        return tuple(prime.bit_length() for prime in self.moduli + self.special_moduli)
+
+    @property
+    def log_q(self) -> float:
+        """log2 of the ciphertext modulus Q."""
+        return math.log2(math.prod(self.moduli))
+
+    @property
+    def log_qp(self) -> float:
+        """log2 of the largest modulus, special primes included: what security depends on."""
+        return math.log2(math.prod(self.moduli + self.special_moduli))
+
+    @property
+    def security_2018(self) -> int:
+        """Classical security level (0, 128, 192 or 256) by the 2018 standard."""
+        return security.level("2018", self.ring_dimension, self.log_qp)
+
+    @property
+    def security_2024(self) -> int:
+        """Classical security level (0, 128, 192 or 256) by the 2024 guidelines."""
+        return security.level("2024", self.ring_dimension, self.log_qp)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryInfo:
+    """One library build as it reports itself.
+
+    ``build`` holds compiler, flags, commit and the like as text. ``is_debug`` marks a build
+    whose times mean nothing.
+    """
+
+    library: str
+    variant: str
+    version: str
+    hexl: bool
+    build: dict[str, str]
+    is_debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much measuring a trial gets. ``processes`` is the number of fresh workers per case."""
+
+    processes: int = 1
+    samples: int = 10
+    warmups: int = 1
+    min_time_s: float = 0.3
+    timeout_s: float = 300.0
+    memory_mb: int = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One point of an experiment.
+
+    ``size`` counts elements of the vector; ``cap`` bounds the repetitions of the depth and noise
+    experiments.
+    """
+
+    variant: str
+    experiment: str
+    operation: str
+    parameters: ParameterSpec
+    size: int
+    data_pattern: DataPattern
+    threads: int = 1
+    cap: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the case across runs and hosts: a hash of all its fields."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:32]
+
+    @property
+    def comparison_key(self) -> str:
+        """The same for every variant: cases with equal comparison keys are compared."""
+        return replace(self, variant="").key
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One execution of a case in the worker number ``process``."""
+
+    id: str
+    run_id: str
+    case: Case
+    process: int
+    seed: int
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One recorded value of one metric.
+
+    ``value`` is per execution: a timed sample of ``loops`` executions is divided by them.
+    ``phase`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt`` or names the object a size belongs to.
+    ``repetitions`` is the number of operations applied so far (depth and noise), else ``None``.
+    """
+
+    metric: str
+    unit: str
+    value: float
+    phase: str
+    ordinal: int = 0
+    loops: int = 1
+    is_warmup: bool = False
+    repetitions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How right the decrypted result is.
+
+    ``tolerance`` is the largest error that counts as right: 0 for bfv and bgv.
+    ``precision_bits`` is −log2(max error / max(1, max |expected|)); ``None`` for exact schemes.
+    """
+
+    max_abs_error: float
+    wrong_slots: int
+    tolerance: float
+    precision_bits: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a trial. ``facts`` are figures about the measuring itself (loops, overheads)."""
+
+    trial: Trial
+    status: Status
+    started_at: str
+    duration_s: float
+    samples: tuple[Sample, ...] = ()
+    accuracy: Accuracy | None = None
+    parameters: Parameters | None = None
+    library: LibraryInfo | None = None
+    error: str | None = None
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine a run executed on, and what on it spoils measurements (``warnings``)."""
+
+    fingerprint: str
+    hostname: str
+    cpu_model: str
+    cpu_flags: tuple[str, ...]
+    caches: dict[str, int]
+    cores: int
+    memory_bytes: int
+    operating_system: str
+    kernel: str
+    governor: str | None
+    turbo: bool | None
+    smt: bool | None
+    container: str | None
+    clock_source: str | None
+    clock_resolution_ns: int
+    clock_noise: float
+    load_1min: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of a suite on a host. ``suite_text`` is the file as the user wrote it."""
+
+    id: str
+    suite_name: str
+    suite_text: str
+    seed: int
+    started_at: str
+    host: Host
+    software_version: str

@@ -1,0 +1,90 @@
+"""What an experiment is: something that opens, takes turns, and closes with findings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ciphermark_core.words import Accuracy, Sample, Status, Trial
+from ciphermark_measure import checking, memory
+from ciphermark_measure.clock import Clock
+from ciphermark_measure.operands import OperandSet
+from ciphermark_measure.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every experiment works with."""
+
+    session: Session
+    trial: Trial
+    clock: Clock
+    resolution_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a trial found; the worker makes the outcome of it."""
+
+    status: Status
+    samples: tuple[Sample, ...] = ()
+    accuracy: Accuracy | None = None
+    error: str | None = None
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+class Experiment(ABC):
+    """One trial in progress.
+
+    :meth:`open` does everything that is not timed; then :meth:`turn` is called until it returns True, in turns
+    with the other variants of the comparison; then :meth:`close`.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.session = setting.session
+        self.case = setting.trial.case
+
+    @abstractmethod
+    def open(self) -> None:
+        """Prepare operands, check that the result is right, calibrate and warm up."""
+
+    @abstractmethod
+    def turn(self) -> bool:
+        """Take one sample of every phase; True when there are enough."""
+
+    @abstractmethod
+    def close(self) -> Findings:
+        """Check once more and report."""
+
+    def memory(self) -> list[Sample]:
+        """Peak memory of each phase, executed once; none where the experiment has no phases."""
+        return []
+
+
+def judge(session: Session, found: Accuracy, operands: OperandSet, results: list[object]) -> Findings:
+    """The findings for a checked result: ok, exhausted (wrong with no noise budget left) or wrong."""
+    if checking.is_right(found):
+        return Findings("ok", accuracy=found)
+    if session.parameters.scale is None:
+        budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in results]
+        if 0 in budgets:
+            return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
+    size = sum(len(vector) for vector in operands.expected)
+    return Findings(
+        "wrong",
+        accuracy=found,
+        error=f"{found.wrong_slots} of {size} slots differ from cleartext; "
+        f"largest error {found.max_abs_error:.3g}, tolerance {found.tolerance:.3g}",
+    )
+
+
+def peak_of(phase: str, action: Callable[[], object]) -> list[Sample]:
+    """The high-water mark of the resident set while ``action`` executes; empty where the kernel refuses."""
+    resets = memory.reset_peak()
+    action()
+    peak = memory.peak_bytes()
+    if not resets or peak is None:
+        return []
+    return [Sample("peak_memory", "bytes", float(peak), phase)]

@@ -1,0 +1,170 @@
+"""Experiments ``arithmetic`` and ``rotation``: time of encryption, operation and decryption."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from time import perf_counter
+
+from ciphermark_adapters.contract import Bound
+from ciphermark_core.words import Sample
+from ciphermark_measure import checking, operands
+from ciphermark_measure.experiments.base import Experiment, Findings, Setting, judge, peak_of
+from ciphermark_measure.operands import OperandSet
+from ciphermark_measure.probe import ClockError, Phase, target
+
+_MOST_SETS = 4
+_OPERAND_BYTES = 1 << 30  # what all operand sets together may take
+# A result computed for the first time may take longer than a repeated one (cold caches, memory touched first),
+# but not by this factor: then the repetitions were not computed.
+_CACHED_RATIO = 10.0
+_FRESH_SETS = 3
+
+
+class Latency(Experiment):
+    """Samples the three phases of one operation on vectors of one or more ciphertexts.
+
+    Before the first sample the result of every operand set is decrypted and compared; after the last one the
+    results of the last samples are, and fresh operands are timed against the repeated ones.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._operation = operands.contract_operation(self.case.operation)
+        self._sets: list[OperandSet] = []
+        self._bounds: list[Bound] = []
+        self._phases: list[Phase] = []
+        self._facts: dict[str, float] = {}
+        self._findings = Findings("ok")
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
+        self.session.require_keys_for(self._operation)
+        start = perf_counter()
+        self._sets = [self._build(0)]
+        self._sets += [self._build(index) for index in range(1, self._set_count())]
+        self._bounds = [self.session.evaluator.bind(self._operation, item.rows) for item in self._sets]
+        self._facts["encryption_s"] = perf_counter() - start
+        for bound, item in zip(self._bounds, self._sets, strict=True):
+            bound.run(1)
+            self._findings = self._checked(bound, item)
+            if self._findings.status != "ok":
+                return
+        start = perf_counter()
+        self._phases = self._made_phases()
+        for phase in self._phases:
+            phase.calibrate()
+            phase.warm_up(self.setting.trial.budget.warmups)
+            self._facts[f"loops_{phase.name}"] = phase.loops
+        self._facts["calibration_s"] = perf_counter() - start
+
+    def turn(self) -> bool:
+        """See :meth:`Experiment.turn`."""
+        for phase in self._phases:
+            if not phase.is_done:
+                phase.take()
+        return all(phase.is_done for phase in self._phases)
+
+    def close(self) -> Findings:
+        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
+        if not self._phases:
+            return replace(self._findings, facts=self._facts)
+        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases) / 1e9
+        try:
+            for phase in self._phases:
+                phase.require_sound_clock()
+        except ClockError as error:
+            self._findings = replace(self._findings, status="wrong", error=str(error))
+        if self._findings.status == "ok":
+            self._check_after()
+        samples = [*self._quality(), *(sample for phase in self._phases for sample in phase.samples)]
+        return replace(self._findings, samples=tuple(samples), facts=self._facts)
+
+    def memory(self) -> list[Sample]:
+        """Peaks of encryption, operation and decryption of one operand set."""
+        self.session.require_keys_for(self._operation)
+        item = self._build(0)
+        owner, evaluator = self.session.owner, self.session.evaluator
+        encrypt = owner.bind("encrypt", [(vector,) for vector in item.vectors])
+        bound = evaluator.bind(self._operation, item.rows)
+        samples = peak_of("encrypt", lambda: encrypt.run(1)) + peak_of("operation", lambda: bound.run(1))
+        results = [(self.session.to_owner(result),) for result in bound.results()]
+        decrypt = owner.bind("decrypt", results)
+        return samples + peak_of("decrypt", lambda: decrypt.run(1))
+
+    def _build(self, index: int) -> OperandSet:
+        return operands.build(self.session, self.case, self.setting.trial.seed, index)
+
+    def _set_count(self) -> int:
+        """How many operand sets fit the memory set aside for them; two at least."""
+        parameters = self.session.parameters
+        ciphertext_bytes = 2 * 8 * parameters.ring_dimension * len(parameters.moduli)
+        set_bytes = 3 * ciphertext_bytes * len(self._sets[0].rows)  # two operands, one result
+        return max(2, min(_MOST_SETS, _OPERAND_BYTES // set_bytes))
+
+    def _checked(self, bound: Bound, item: OperandSet) -> Findings:
+        results = bound.results()
+        tolerance = checking.tolerance(self.session.parameters)
+        found = checking.accuracy(self.session.decrypted(results), item.expected, tolerance)
+        return judge(self.session, found, item, results)
+
+    def _made_phases(self) -> list[Phase]:
+        budget, clock, resolution = self.setting.trial.budget, self.setting.clock, self.setting.resolution_ns
+        owner = self.session.owner
+        client = target(budget, resolution, is_client=True)
+        encrypts = [owner.bind("encrypt", [(vector,) for vector in item.vectors]) for item in self._sets]
+        decrypts = [
+            owner.bind("decrypt", [(self.session.to_owner(result),) for result in bound.results()])
+            for bound in self._bounds
+        ]
+        return [
+            Phase("encrypt", encrypts, client, clock),
+            Phase("operation", self._bounds, target(budget, resolution), clock),
+            Phase("decrypt", decrypts, client, clock),
+        ]
+
+    def _check_after(self) -> None:
+        """The results of the last samples of every phase are right, and were computed."""
+        encrypt, operation, decrypt = self._phases
+        tolerance = checking.tolerance(self.session.parameters)
+        for index, item in enumerate(self._sets):
+            encrypted = [self.session.owner.decrypt(result) for result in encrypt.bounds[index].results()]
+            for name, vectors, expected in (
+                ("encrypt", encrypted, item.vectors),
+                ("operation", self.session.decrypted(operation.bounds[index].results()), item.expected),
+                ("decrypt", decrypt.bounds[index].results(), item.expected),
+            ):
+                found = checking.accuracy(vectors, expected, tolerance)
+                if not checking.is_right(found):
+                    error = f"{name}: the result of the last sample is wrong in {found.wrong_slots} slots"
+                    self._findings = Findings("wrong", accuracy=found, error=error)
+                    return
+        self._check_fresh()
+
+    def _check_fresh(self) -> None:
+        """Operands never seen before take about as long as the repeated ones, and come out right."""
+        repeated_s = median(s.value for s in self._phases[1].samples if not s.is_warmup)
+        fresh_s = []
+        for index in range(len(self._sets), len(self._sets) + _FRESH_SETS):
+            item = self._build(index)
+            bound = self.session.evaluator.bind(self._operation, item.rows)
+            fresh_s.append(bound.run(1) / 1e9)
+            found = self._checked(bound, item)
+            if found.status != "ok":
+                self._findings = found
+                return
+        self._facts["fresh_ratio"] = ratio = min(fresh_s) / max(repeated_s, 1e-12)
+        if ratio > _CACHED_RATIO:
+            error = f"results look cached: fresh operands take {ratio:.0f} times as long as repeated ones"
+            self._findings = replace(self._findings, status="wrong", error=error)
+
+    def _quality(self) -> list[Sample]:
+        """Noise budget (bfv, bgv) or precision (ckks) of the operation's result."""
+        if self.session.parameters.scale is not None:
+            accuracy = self._findings.accuracy
+            if accuracy is None or accuracy.precision_bits is None:
+                return []
+            return [Sample("precision", "bits", accuracy.precision_bits, "operation")]
+        result = self._bounds[0].results()[0]
+        budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
+        return [] if budget is None else [Sample("noise_budget", "bits", float(budget), "operation")]

@@ -1,0 +1,100 @@
+"""Experiment ``serialization``: exact sizes of everything that travels, and the time to write and read it.
+
+The operation of a case is the compression mode.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from time import perf_counter
+
+from ciphermark_adapters.contract import Handle, PythonBound, Unsupported
+from ciphermark_core.words import Sample
+from ciphermark_measure import checking, data
+from ciphermark_measure.experiments.base import Experiment, Findings, Setting
+from ciphermark_measure.probe import ClockError, Phase, target
+
+_VALUE_BYTES = 8  # one integer or real in the clear
+
+
+class Serialization(Experiment):
+    """Sizes of ciphertext, plaintext and keys in one compression mode; times for the ciphertext."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._mode = self.case.operation
+        self._samples: list[Sample] = []
+        self._phases: list[Phase] = []
+        self._facts: dict[str, float] = {}
+        self._findings = Findings("ok")
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`."""
+        if self._mode not in self.session.declaration.compressions:
+            offered = ", ".join(self.session.declaration.compressions)
+            raise Unsupported(f"no compression {self._mode!r} here; offered: {offered}")
+        start = perf_counter()
+        slots = self.session.parameters.slots
+        vector = data.operand(self.case, self.setting.trial.seed, 0)[:slots]
+        (ciphertext,) = self.session.to_evaluator([vector])
+        self._facts["encryption_s"] = perf_counter() - start
+        dumped = self.session.evaluator.dump(ciphertext, self._mode)
+        read = self.session.owner.decrypt(self.session.owner.load(dumped))
+        tolerance = checking.tolerance(self.session.parameters)
+        found = checking.accuracy([read], [vector], tolerance)
+        self._findings = Findings("ok", accuracy=found)
+        if not checking.is_right(found):
+            self._findings = replace(self._findings, status="wrong", error="the ciphertext reads back wrong")
+            return
+        self._samples = self._sizes(ciphertext, dumped, len(vector))
+        self._make_phases(ciphertext, dumped)
+
+    def turn(self) -> bool:
+        """See :meth:`Experiment.turn`."""
+        for phase in self._phases:
+            if not phase.is_done:
+                phase.take()
+        return all(phase.is_done for phase in self._phases)
+
+    def close(self) -> Findings:
+        """See :meth:`Experiment.close`."""
+        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases) / 1e9
+        timed = [sample for phase in self._phases for sample in phase.samples]
+        try:
+            for phase in self._phases:
+                phase.require_sound_clock()
+        except ClockError as error:
+            self._findings = replace(self._findings, status="wrong", error=str(error))
+        return replace(self._findings, samples=(*self._samples, *timed), facts=self._facts)
+
+    def _make_phases(self, ciphertext: Handle, dumped: bytes) -> None:
+        start = perf_counter()
+        evaluator, setting = self.session.evaluator, self.setting
+        short = target(setting.trial.budget, setting.resolution_ns, is_client=True)
+        self._phases = [
+            Phase("dump", [PythonBound(evaluator.dump, [(ciphertext, self._mode)])], short, setting.clock),
+            Phase("load", [PythonBound(evaluator.load, [(dumped,)])], short, setting.clock),
+        ]
+        for phase in self._phases:
+            phase.calibrate()
+            phase.warm_up(setting.trial.budget.warmups)
+        self._facts["calibration_s"] = perf_counter() - start
+
+    def _sizes(self, ciphertext: Handle, dumped: bytes, values: int) -> list[Sample]:
+        sizes = {"ciphertext": len(dumped)} | self._key_sizes()
+        plaintext = self.session.evaluator.encode(
+            data.operand(self.case, self.setting.trial.seed, 1)[: self.session.parameters.slots],
+            like=ciphertext,
+        )
+        with suppress(Unsupported):  # a library without plaintext objects: no row
+            sizes["plaintext"] = len(self.session.evaluator.dump_plaintext(plaintext, self._mode))
+        expansion = Sample("expansion", "ratio", len(dumped) / (_VALUE_BYTES * values), "ciphertext")
+        return [Sample("size", "bytes", float(size), name) for name, size in sizes.items()] + [expansion]
+
+    def _key_sizes(self) -> dict[str, int]:
+        sizes = {}
+        for item in self.session.declaration.serializable:
+            with suppress(Unsupported):  # a parameter set without such a key: no row
+                sizes[item] = len(self.session.owner.dump_key(item, self._mode))
+        return sizes

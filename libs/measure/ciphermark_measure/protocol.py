@@ -1,0 +1,107 @@
+"""What executor and worker say to each other: one JSON line per message, versioned.
+
+The executor sends requests; the worker answers each with one reply. Its first line, unasked, is ``Hello``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ciphermark_core.words import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
+
+VERSION = 1
+
+
+class Prepare(msgspec.Struct, tag="prepare", frozen=True):
+    """Load the library, resolve the parameters, make the keys."""
+
+    variant: str
+    parameters: ParameterSpec
+    relinearization: bool
+    rotations: tuple[int, ...]
+    columns: bool
+
+
+class Open(msgspec.Struct, tag="open", frozen=True):
+    """Begin a trial."""
+
+    trial: Trial
+
+
+class Turn(msgspec.Struct, tag="turn", frozen=True):
+    """Take one sample of every phase of the open trial."""
+
+
+class Close(msgspec.Struct, tag="close", frozen=True):
+    """End the open trial."""
+
+
+class Memory(msgspec.Struct, tag="memory", frozen=True):
+    """Execute the phases of a trial once each and report their peaks."""
+
+    trial: Trial
+
+
+Request = Prepare | Open | Turn | Close | Memory
+
+
+class Hello(msgspec.Struct, tag="hello", frozen=True):
+    """The worker is there. ``monotonic_ns`` lets the executor check that both read one clock."""
+
+    version: int
+    python: str
+    monotonic_ns: int
+
+
+class Prepared(msgspec.Struct, tag="prepared", frozen=True):
+    """Keys are made. ``facts``: seconds of key generation, cost of the empty loop, clock resolution."""
+
+    library: LibraryInfo
+    parameters: Parameters
+    samples: tuple[Sample, ...]
+    facts: dict[str, float]
+
+
+class Refused(msgspec.Struct, tag="refused", frozen=True):
+    """A request failed; the status says how. ``can_continue``: whether the worker is still of use."""
+
+    status: Status
+    error: str
+    can_continue: bool = True
+
+
+class Turned(msgspec.Struct, tag="turned", frozen=True):
+    """A turn is over; ``is_done`` when the trial needs no more."""
+
+    is_done: bool
+
+
+class Closed(msgspec.Struct, tag="closed", frozen=True):
+    """What the trial found. ``monotonic_ns`` as in ``Hello``."""
+
+    outcome: Outcome
+    monotonic_ns: int
+
+
+class Peaks(msgspec.Struct, tag="peaks", frozen=True):
+    """Peak memory of each phase."""
+
+    samples: tuple[Sample, ...] = ()
+
+
+Reply = Hello | Prepared | Refused | Turned | Closed | Peaks
+
+_request = msgspec.json.Decoder(Request)
+_reply = msgspec.json.Decoder(Reply)
+
+
+def read_request(line: bytes) -> Request:
+    """Decode a request; raises ``ValueError`` for anything else."""
+    request: Request = _request.decode(line)
+    return request
+
+
+def read_reply(line: bytes) -> Reply:
+    """Decode a reply; raises ``ValueError`` for anything else."""
+    reply: Reply = _reply.decode(line)
+    return reply

@@ -1,0 +1,122 @@
+"""What a worker answers to each request, apart from pipes and processes."""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Callable
+from datetime import datetime, timezone
+from time import perf_counter
+
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_core.errors import Exhausted, Unsupported
+from ciphermark_core.words import Outcome, Status, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.clock import MonotonicClock, resolution_ns
+from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
+from ciphermark_measure.experiments.base import peak_of
+from ciphermark_measure.probe import empty_loop_ns
+from ciphermark_measure.session import Session, prepare
+
+
+class Service:
+    """Prepares once, then opens, samples and closes one trial after another."""
+
+    clock = MonotonicClock()
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._resolution_ns = resolution_ns(self.clock)
+        self._experiment: Experiment | None = None
+        self._trial: Trial | None = None
+        self._started_at = ""
+        self._started = 0.0
+
+    def answer(self, request: protocol.Request) -> protocol.Reply:
+        """Answer one request; a failure of the library becomes ``Refused``."""
+        answers: dict[type, Callable[..., protocol.Reply]] = {
+            protocol.Prepare: self._prepare,
+            protocol.Open: self._open,
+            protocol.Turn: self._turn,
+            protocol.Close: self._close,
+            protocol.Memory: self._memory,
+        }
+        try:
+            return answers[type(request)](request)
+        except Exception as error:  # a library may throw anything: it costs one trial
+            self._experiment = None
+            return refusal(error)
+
+    def _prepare(self, request: protocol.Prepare) -> protocol.Reply:
+        keys = KeyRequest(request.relinearization, request.rotations, request.columns)
+        made: list[Session] = []
+        peaks = peak_of("keys", lambda: made.append(prepare(request.variant, request.parameters, keys)))
+        self._session = session = made[0]
+        facts = {
+            "keys_s": session.keys_s,
+            "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
+            "clock_resolution_ns": float(self._resolution_ns),
+        }
+        return protocol.Prepared(session.library, session.parameters, tuple(peaks), facts)
+
+    def _open(self, request: protocol.Open) -> protocol.Reply:
+        self._trial = request.trial
+        self._started_at = datetime.now(timezone.utc).isoformat()
+        self._started = perf_counter()
+        self._experiment = self._made(request.trial)
+        gc.collect()
+        gc.freeze()  # no collection of what is already there while samples are taken
+        self._experiment.open()
+        return protocol.Turned(is_done=False)
+
+    def _turn(self, request: protocol.Turn) -> protocol.Reply:
+        assert self._experiment is not None
+        return protocol.Turned(self._experiment.turn())
+
+    def _close(self, request: protocol.Close) -> protocol.Reply:
+        assert self._experiment is not None
+        assert self._trial is not None
+        findings = self._experiment.close()
+        self._experiment = None
+        return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
+
+    def _memory(self, request: protocol.Memory) -> protocol.Reply:
+        samples = self._made(request.trial).memory()
+        gc.collect()
+        return protocol.Peaks(tuple(samples))
+
+    def _made(self, trial: Trial) -> Experiment:
+        assert self._session is not None
+        setting = Setting(self._session, trial, self.clock, self._resolution_ns)
+        return KINDS[trial.case.experiment](setting)
+
+    def _outcome(self, trial: Trial, findings: Findings) -> Outcome:
+        assert self._session is not None
+        return Outcome(
+            trial=trial,
+            status=findings.status,
+            started_at=self._started_at,
+            duration_s=perf_counter() - self._started,
+            samples=findings.samples,
+            accuracy=findings.accuracy,
+            parameters=self._session.parameters,
+            library=self._session.library,
+            error=findings.error,
+            facts=findings.facts,
+        )
+
+
+def refusal(error: Exception) -> protocol.Refused:
+    """The reply for an exception: which status it means, with the library's own text."""
+    text = str(error) or type(error).__name__
+    status: Status = "crashed"
+    if isinstance(error, Unsupported):
+        status = "unsupported"
+    elif isinstance(error, Exhausted):
+        status = "exhausted"
+    elif isinstance(error, MemoryError) or "bad_alloc" in text:
+        status, text = "out_of_memory", f"the memory limit was reached: {text}"
+    else:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {text} (in {frame.name})"
+    return protocol.Refused(status, text)

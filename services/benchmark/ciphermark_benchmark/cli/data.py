@@ -1,0 +1,110 @@
+"""``results``, ``compare``, ``sql`` and ``db``: the recorded figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import comparison, export, ranking, storage
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.export import Format
+from ciphermark_core.errors import UserError
+from ciphermark_db.gateway import Database
+
+_db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
+_FORMAT = Annotated[Format, typer.Option(help="Form of the output.")]
+_OUTPUT = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to this file (parquet needs one, or a pipe).")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("results", epilog="[bold]Example[/bold]  ciphermark results last --format csv > results.csv")(
+        results
+    )
+    app.command("compare", epilog="[bold]Example[/bold]  ciphermark compare 6f1c… last")(compare)
+    app.command(
+        "sql",
+        epilog='[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"',
+    )(sql)
+    _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
+    _db.command("migrate")(migrate)
+    _db.command("stop")(stop)
+    app.add_typer(_db, name="db")
+
+
+def results(
+    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")],
+    format: _FORMAT = "table",
+    phase: Annotated[
+        str, typer.Option(help="Phase that the table ranks: encrypt, operation, decrypt.")
+    ] = "operation",
+    output: _OUTPUT = None,
+) -> None:
+    """Results of one run: the ranked table, or every row of the view `results` in another form."""
+    home = homes.find()
+    with storage.caught_up(home) as database:
+        run_id = found_run(database, run)
+        if format == "table":
+            ranking.show(wide_console(), database, run_id, phase)
+            return
+        export.write(database.query("select * from results where run_id = %s", [run_id]), format, output)
+
+
+def compare(
+    run_a: Annotated[
+        str, typer.Argument(help="The run that ratios are relative to: id, first characters, or `last`.")
+    ],
+    run_b: Annotated[str, typer.Argument(help="The run that is judged.")],
+    format: _FORMAT = "table",
+    output: _OUTPUT = None,
+) -> None:
+    """Two runs, case by case: changed, unchanged, or not comparable and why."""
+    with storage.caught_up(homes.find()) as database:
+        ids = found_run(database, run_a), found_run(database, run_b)
+        table = comparison.compared(database, *ids)
+    export.write(table, format, output)
+
+
+def sql(
+    query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
+    format: _FORMAT = "table",
+    output: _OUTPUT = None,
+) -> None:
+    """Ask the database. The views are described in docs/sql.md."""
+    with storage.caught_up(homes.find()) as database:
+        table = database.query(query)
+    export.write(table, format, output)
+
+
+def url() -> None:
+    """Print the database's URL; starts the embedded server where it is the one."""
+    typer.echo(storage.url(homes.find()))
+
+
+def migrate() -> None:
+    """Bring the schema to this version, and record what waits in journals."""
+    storage.caught_up(homes.find()).close()
+    typer.echo("the schema is up to date")
+
+
+def stop() -> None:
+    """Stop the embedded server; the next command that needs it starts it again."""
+    storage.stop(homes.find())
+    typer.echo("the embedded server is stopped")
+
+
+def found_run(database: Database, name: str) -> str:
+    """The run that an id, the beginning of one, or ``last`` means; raises ``UserError`` where none or several do."""
+    ids = database.run_ids()
+    if not ids:
+        raise UserError("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
+    matching = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id.startswith(name)]
+    if len(matching) != 1:
+        what = "no run begins" if not matching else f"{len(matching)} runs begin"
+        raise UserError(f"{what} with {name!r}; the latest are {', '.join(ids[-3:])}")
+    return matching[0]

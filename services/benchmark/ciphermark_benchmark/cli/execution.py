@@ -1,0 +1,124 @@
+"""``run``: execute a suite with progress, and end with the ranked table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import ranking, runs, storage
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.progress import progress_of
+from ciphermark_benchmark.runs import Ended, Prepared
+from ciphermark_core import wire
+from ciphermark_core.errors import UserError
+
+_EXAMPLES = """[bold]Examples[/bold]
+
+  ciphermark run suites/quick.yaml
+
+  ciphermark run suites/quick.yaml --variant seal --variant seal-hexl
+
+  ciphermark run --resume 6f1c…            go on with a run that was interrupted
+
+  ciphermark run suites/smoke.yaml --json outcomes.jsonl
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("run", epilog=_EXAMPLES)(run)
+
+
+def run(
+    suite: Annotated[Path | None, typer.Argument(help="Suite file; not needed with --resume.")] = None,
+    variant: Annotated[
+        list[str] | None, typer.Option("--variant", help="Only this variant; may be given several times.")
+    ] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this run; nothing is repeated.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Also write every outcome here, one JSON line each.")
+    ] = None,
+) -> None:
+    """Execute a suite, record every sample, and show the ranked results."""
+    home = homes.find()
+    console = wide_console()
+    with runs.alone_on_host(home):
+        prepared = _prepared(home, suite, variant or [], resume)
+        _announce(console, prepared)
+        with progress_of(prepared) as on_outcome:
+            try:
+                ended = runs.execute(home, prepared, on_outcome)
+            except KeyboardInterrupt:
+                _say_how_to_go_on(prepared)
+                raise
+    if json is not None:
+        _write_outcomes(json, ended)
+    _conclude(console, home, ended)
+
+
+def _prepared(home: homes.Home, suite: Path | None, variants: list[str], resume: str | None) -> Prepared:
+    if resume is None:
+        if suite is None:
+            raise UserError("run what? Name a suite file (suites/quick.yaml), or a run to --resume")
+        return runs.new(home, suite, variants)
+    if variants:
+        raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
+    return runs.resumed(home, resume, suite)
+
+
+def _announce(console: Console, prepared: Prepared) -> None:
+    run, trials = prepared.journal.header.run, prepared.plan.trials
+    console.print(
+        f"run [bold]{run.id}[/bold] of suite {escape(run.suite_name)}: {len(trials)} trials to execute"
+        + (f", {prepared.done} done before" if prepared.done else "")
+        + (f", {len(prepared.plan.unsupported)} unsupported" if prepared.plan.unsupported else ""),
+        soft_wrap=True,
+    )
+
+
+def _say_how_to_go_on(prepared: Prepared) -> None:
+    run_id = prepared.journal.header.run.id
+    Console(stderr=True).print(
+        f"Interrupted; what was measured is kept. Go on with: ciphermark run --resume {run_id}",
+        soft_wrap=True,
+    )
+
+
+def _write_outcomes(path: Path, ended: Ended) -> None:
+    try:
+        path.write_bytes(b"".join(wire.to_line(outcome) for outcome in ended.outcomes))
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the outcomes: {error.strerror}") from None
+
+
+def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
+    """The table, what failed and why, what spoils the figures, and where the data are."""
+    if ended.waiting is not None:
+        console.print(f"[yellow]PostgreSQL is away:[/yellow] {escape(ended.waiting)}", soft_wrap=True)
+        console.print(
+            f"All outcomes of run {ended.run.id} wait in {home.pending}; the next command records them.",
+            soft_wrap=True,
+        )
+        return
+    with storage.connected(home) as database:
+        ranking.show(console, database, ended.run.id)
+    counts = Counter(outcome.status for outcome in ended.outcomes)
+    console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+    for reason, count in ranking.reasons(ended.outcomes):
+        console.print(f"  {count} × {escape(reason)}", soft_wrap=True)
+    for caveat in ranking.caveats(ended.run, ended.outcomes):
+        console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
+    for note in ranking.notes(ended.outcomes):
+        console.print(f"note: {escape(note)}", soft_wrap=True)
+    console.print(f"data: run {ended.run.id} in {escape(storage.place(home))}", soft_wrap=True)
+    console.print(
+        f"      ciphermark results {ended.run.id} --format csv\n"
+        f"      ciphermark sql \"select * from results where run_id = '{ended.run.id}'\"",
+        soft_wrap=True,
+    )

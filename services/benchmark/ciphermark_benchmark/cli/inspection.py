@@ -1,0 +1,136 @@
+"""``adapters``, ``doctor`` and ``suite``: what is here, and what a suite means, before anything runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ciphermark_benchmark import description, estimate, plan, runs, suite_file
+from ciphermark_benchmark import suite as suites
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.plan import PlannedCase
+from ciphermark_core import host as hosts
+from ciphermark_core.words import Case
+
+_suite = typer.Typer(help="The suite form, and what a suite file means.", no_args_is_help=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("adapters", epilog="[bold]Example[/bold]  ciphermark adapters --format json")(adapters)
+    app.command("doctor", epilog="[bold]Example[/bold]  ciphermark doctor")(doctor)
+    _suite.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")(
+        schema
+    )
+    _suite.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain suites/quick.yaml")(
+        explain
+    )
+    app.add_typer(_suite, name="suite")
+
+
+def adapters(
+    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+) -> None:
+    """What is installed, with version, build and abilities; what is missing, why, and what installs it."""
+    found = description.describe_all(frozenset(hosts.collect().cpu_flags))
+    if format == "json":
+        typer.echo(json.dumps([item.as_dict() for item in found], indent=2))
+        return
+    console = wide_console()
+    for item in found:
+        declared = item.availability.declaration
+        state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
+        console.print(f"[bold]{declared.variant}[/bold]  {state}  {escape(declared.license)}")
+        for name, text in item.lines():
+            console.print(f"  {name:<11} {escape(text)}", soft_wrap=True)
+
+
+def doctor() -> None:
+    """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
+    facts = hosts.collect()
+    console = wide_console()
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name, value in description.host_lines(facts):
+        table.add_row(name, value)
+    console.print(table)
+    if not facts.warnings:
+        console.print("[green]Nothing found that spoils measurements.[/green]")
+    for warning in facts.warnings:
+        console.print(f"[yellow]![/yellow] {escape(warning)}", soft_wrap=True)
+
+
+def schema() -> None:
+    """JSON Schema of suite files."""
+    typer.echo(json.dumps(suites.json_schema(), indent=2))
+
+
+def explain(
+    file: Annotated[Path, typer.Argument(help="Suite file.")],
+    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+) -> None:
+    """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
+    suite, _ = suite_file.load(file)
+    planned = plan.cases(suite, runs.available(suite, hosts.collect()))
+    seconds = estimate.run_s(planned, plan.budget_of(suite.budget))
+    if format == "json":
+        cases = [_case_dict(item) for item in planned]
+        typer.echo(json.dumps({"suite": suite.name, "estimated_s": round(seconds), "cases": cases}, indent=2))
+        return
+    console = wide_console()
+    console.print(_cases_table(planned))
+    possible = sum(item.reason is None for item in planned)
+    console.print(
+        f"{possible * suite.budget.processes} trials of {possible} cases, "
+        f"{len(planned) - possible} cases unsupported; about {estimate.in_words(seconds)} on an idle host"
+    )
+
+
+def _cases_table(planned: list[PlannedCase]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in (
+        "experiment",
+        "variant",
+        "scheme",
+        "N",
+        "chain",
+        "operation",
+        "size",
+        "data",
+        "threads",
+        "skipped",
+    ):
+        table.add_column(name, overflow="fold")
+    for item in planned:
+        case = item.case
+        values = [case.experiment, case.variant, case.parameters.scheme, case.parameters.ring_dimension]
+        values += [_chain(case), case.operation, case.size, case.data_pattern, case.threads]
+        table.add_row(*map(str, values), escape(item.reason or ""))
+    return table
+
+
+def _chain(case: Case) -> str:
+    bits = case.parameters.modulus_bits
+    return "default" if bits is None else ",".join(map(str, bits))
+
+
+def _case_dict(item: PlannedCase) -> dict[str, object]:
+    case = item.case
+    return {
+        "experiment": case.experiment,
+        "variant": case.variant,
+        "scheme": case.parameters.scheme,
+        "ring_dimension": case.parameters.ring_dimension,
+        "modulus_bits": case.parameters.modulus_bits,
+        "plain_modulus": case.parameters.plain_modulus,
+        "scale_bits": case.parameters.scale_bits,
+        "operation": case.operation,
+        "size": case.size,
+        "data_pattern": case.data_pattern,
+        "threads": case.threads,
+        "skipped": item.reason,
+    }

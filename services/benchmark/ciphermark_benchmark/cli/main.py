@@ -1,0 +1,61 @@
+"""``ciphermark``: the application, and the one place that turns failures into exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+from rich.console import Console
+
+from ciphermark_benchmark import __version__
+from ciphermark_benchmark.cli import data, execution, inspection
+from ciphermark_core.errors import UserError
+from ciphermark_db.errors import DatabaseUnavailable
+
+app = typer.Typer(
+    name="ciphermark",
+    help="Measure homomorphic-encryption libraries side by side, and keep every number in PostgreSQL.",
+    epilog="Begin with: ciphermark run suites/quick.yaml",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+execution.add_to(app)
+inspection.add_to(app)
+data.add_to(app)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+) -> None:
+    if version:
+        typer.echo(f"ciphermark {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 the surroundings failed, 2 the user's mistake, 130 interrupted."""
+    errors = Console(stderr=True, highlight=False)
+    try:
+        code = app(standalone_mode=False)
+    except UserError as error:
+        errors.print(str(error), style="red", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except DatabaseUnavailable as error:
+        errors.print(str(error), style="red", markup=False, soft_wrap=True)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left, as `head` does
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)

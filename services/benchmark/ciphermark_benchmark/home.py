@@ -1,0 +1,44 @@
+"""Where Ciphermark keeps its data on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME_VARIABLE = "CIPHERMARK_HOME"
+DATABASE_VARIABLE = "CIPHERMARK_DATABASE_URL"
+_FOLDER = ".ciphermark"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The data folder: journals, and the embedded database unless ``database_url`` names a server."""
+
+    folder: Path
+    database_url: str | None
+
+    @property
+    def pending(self) -> Path:
+        """Journals of which something may not be in the database yet."""
+        return self.folder / "journal" / "pending"
+
+    @property
+    def recorded(self) -> Path:
+        """Journals of finished runs that are in the database as a whole."""
+        return self.folder / "journal" / "recorded"
+
+
+def find() -> Home:
+    """``CIPHERMARK_HOME``; else the closest ``.ciphermark`` in or above the working directory; else the
+    user's data folder."""
+    url = os.environ.get(DATABASE_VARIABLE) or None
+    named = os.environ.get(HOME_VARIABLE)
+    if named:
+        return Home(Path(named).resolve(), url)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / _FOLDER).is_dir():
+            return Home(folder / _FOLDER, url)
+    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Home(Path(data) / "ciphermark", url)

@@ -1,0 +1,97 @@
+"""The journal: every outcome is appended to a local file, and on disk, before anything else happens to it.
+
+One JSON line per entry: first the run, then outcomes. A line that a crash cut short is dropped when the journal
+is opened again; its trial is executed again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ciphermark_benchmark.home import Home
+from ciphermark_core import wire
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Outcome, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all)."""
+
+    run: Run
+    origin: str
+    variants: tuple[str, ...]
+
+
+class Journal:
+    """An open journal, for one process at a time."""
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self.header = header
+
+    @classmethod
+    def create(cls, home: Home, header: Header) -> Journal:
+        """Begin the journal of a new run."""
+        home.pending.mkdir(parents=True, exist_ok=True)
+        journal = cls(home.pending / f"{header.run.id}.jsonl", header)
+        journal._append(wire.to_line(header))
+        return journal
+
+    @classmethod
+    def reopen(cls, home: Home, run_id: str) -> Journal:
+        """Go on with the journal of an earlier run; raises ``UserError`` where there is none."""
+        for folder in (home.pending, home.recorded):
+            path = folder / f"{run_id}.jsonl"
+            if path.exists():
+                _drop_torn_line(path)
+                return cls(path, _read_header(path))
+        known = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
+        raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {known}")
+
+    def append(self, outcome: Outcome) -> None:
+        """Add an outcome; on return it survives a crash of program and machine."""
+        self._append(wire.to_line(outcome))
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """All outcomes, in the order they were appended."""
+        with self.path.open("rb") as file:
+            next(file)
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield wire.from_line(line, Outcome)
+
+    def retire(self, home: Home) -> None:
+        """Put the journal of a finished and recorded run aside."""
+        home.recorded.mkdir(parents=True, exist_ok=True)
+        self.path = self.path.rename(home.recorded / self.path.name)
+
+    def _append(self, line: bytes) -> None:
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            while line:
+                line = line[os.write(descriptor, line) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _read_header(path: Path) -> Header:
+    with path.open("rb") as file:
+        line = file.readline()
+    try:
+        return wire.from_line(line, Header)
+    except ValueError as error:
+        raise UserError(f"{path} is not a journal of this version: {error}") from None
+
+
+def _drop_torn_line(path: Path) -> None:
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        with path.open("rb+") as file:
+            file.truncate(whole)
+            os.fsync(file.fileno())

@@ -1,0 +1,139 @@
+"""A run from beginning to end: new or resumed, executed, recorded."""
+
+from __future__ import annotations
+
+import fcntl
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import __version__, plan, storage, suite_file
+from ciphermark_benchmark.executor import Executor
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.journal import Header, Journal
+from ciphermark_benchmark.plan import Plan, PlannedCase
+from ciphermark_benchmark.recorder import Recorder
+from ciphermark_benchmark.suite import Suite
+from ciphermark_core import host
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Host, Outcome, Run
+
+OnOutcome = Callable[[Outcome], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to be executed: its plan holds what is still to do."""
+
+    journal: Journal
+    suite: Suite
+    plan: Plan
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a run came to. ``waiting`` tells why outcomes wait in the journal, if they do."""
+
+    run: Run
+    outcomes: tuple[Outcome, ...]
+    waiting: str | None
+
+
+def available(suite: Suite, facts: Host) -> dict[str, Availability]:
+    """What of the suite's variants can be used on this host."""
+    flags = frozenset(facts.cpu_flags)
+    names = {name for experiment in suite.experiments for name in experiment.variants}
+    return {name: registry.availability(name, flags) for name in names}
+
+
+def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
+    """Begin a run of a suite file, for all its variants or some of them."""
+    suite, text = suite_file.load(path)
+    facts = host.collect()
+    run = Run(
+        id=str(uuid.uuid4()),
+        suite_name=suite.name,
+        suite_text=text,
+        seed=suite.seed,
+        started_at=datetime.now(timezone.utc).isoformat(),
+        host=facts,
+        software_version=__version__,
+    )
+    planned = selected(plan.cases(suite, available(suite, facts)), variants)
+    journal = Journal.create(home, Header(run, str(path), tuple(variants)))
+    return Prepared(journal, suite, plan.make(run.id, suite, planned), 0)
+
+
+def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
+    """Go on with a run: what its journal holds is not executed again.
+
+    Raises ``UserError`` on another host than the run began on, or where ``path`` is given and holds another suite:
+    the figures would not belong together.
+    """
+    journal = Journal.reopen(home, run_id)
+    header, facts = journal.header, host.collect()
+    if path is not None and suite_file.load(path)[1] != header.run.suite_text:
+        raise UserError(
+            f"{path} is not the suite that run {run_id} began with ({header.origin}, as it was then); "
+            "leave the file out to go on with that one, or start a new run"
+        )
+    if facts.fingerprint != header.run.host.fingerprint:
+        raise UserError(
+            f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
+            "resume it there, or start a new run here"
+        )
+    suite = suite_file.parse(header.run.suite_text, header.origin)
+    planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
+    done = {outcome.trial.id for outcome in journal.outcomes()}
+    rest = plan.without(plan.make(run_id, suite, planned), done)
+    return Prepared(journal, suite, rest, len(done))
+
+
+def selected(planned: list[PlannedCase], variants: Sequence[str]) -> list[PlannedCase]:
+    """The cases of some variants; raises ``UserError`` for a variant that the suite does not have."""
+    if not variants:
+        return planned
+    known = {item.case.variant for item in planned}
+    for name in variants:
+        if name not in known:
+            raise UserError(f"the suite has no variant {name!r}; it has {', '.join(sorted(known))}")
+    return [item for item in planned if item.case.variant in variants]
+
+
+def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
+    """Execute what is left of a run; record it, or leave it in the journal while the database is away."""
+    recorder = Recorder(prepared.journal, lambda: storage.connected(home))
+    recorder.catch_up()
+
+    def report(outcome: Outcome) -> None:
+        recorder.report(outcome)
+        on_outcome(outcome)
+
+    try:
+        Executor(report).execute(prepared.plan, prepared.suite.seed)
+        if recorder.catch_up():
+            prepared.journal.retire(home)
+    finally:
+        recorder.close()
+    outcomes = tuple(prepared.journal.outcomes())
+    return Ended(prepared.journal.header.run, outcomes, recorder.last_error)
+
+
+@contextmanager
+def alone_on_host(home: Home) -> Iterator[None]:
+    """Two runs at once would measure each other."""
+    home.folder.mkdir(parents=True, exist_ok=True)
+    with (home.folder / "run.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"another run is being executed in {home.folder}: wait for it, or they would measure each other"
+            ) from None
+        yield

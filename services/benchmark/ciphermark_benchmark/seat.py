@@ -1,0 +1,153 @@
+"""A variant's seat in a block: always a worker with keys behind it, a new one where the last one died."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from time import monotonic, perf_counter_ns
+
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
+from ciphermark_core.words import Outcome, ParameterSpec, Sample, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.operands import rotation_steps
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerNeeds:
+    """What a worker must be started and prepared with."""
+
+    variant: str
+    parameters: ParameterSpec
+    operations: tuple[str, ...]
+    confinement: Confinement
+    timeout_s: float
+
+    @property
+    def request(self) -> protocol.Prepare:
+        """The first request to the worker: keys for all its operations."""
+        return protocol.Prepare(
+            variant=self.variant,
+            parameters=self.parameters,
+            relinearization=True,
+            rotations=rotation_steps(self.operations),
+            columns="rotate_columns" in self.operations,
+        )
+
+
+class _Failed(Exception):
+    """The trial is over; ``reply`` says how."""
+
+    def __init__(self, reply: protocol.Refused) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
+
+
+class Seat:
+    """Serves one trial at a time; every failure ends the trial, none ends the seat."""
+
+    def __init__(self, needs: WorkerNeeds) -> None:
+        self._needs = needs
+        self._worker: WorkerProcess | None = None
+        self._prepared: protocol.Prepared | None = None
+        self._refusal: protocol.Refused | None = None
+        self._trial: Trial | None = None
+        self._started_at = ""
+        self._used_s = 0.0
+        self._failure: protocol.Refused | None = None
+
+    def start(self) -> None:
+        """Start a worker process; it greets while others start."""
+        if self._worker is None:
+            self._worker = WorkerProcess(self._needs.confinement)
+
+    def leave(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = self._prepared = None
+
+    def open(self, trial: Trial) -> bool:
+        """Begin a trial; False when it is over already and waits to be closed."""
+        self._trial, self._failure, self._used_s = trial, None, 0.0
+        self._started_at = datetime.now(timezone.utc).isoformat()
+        return self._tried(protocol.Open(trial)) is not None
+
+    def turn(self) -> bool:
+        """Let the open trial take a turn; True when it needs no more, or is over."""
+        reply = self._tried(protocol.Turn())
+        return not isinstance(reply, protocol.Turned) or reply.is_done
+
+    def close(self) -> Outcome:
+        """End the trial and tell its outcome."""
+        assert self._trial is not None
+        if self._failure is None:
+            asked_ns = perf_counter_ns()
+            reply = self._tried(protocol.Close())
+            if isinstance(reply, protocol.Closed):
+                return self._checked(reply, asked_ns)
+        assert self._failure is not None
+        prepared = self._prepared
+        return Outcome(
+            trial=self._trial,
+            status=self._failure.status,
+            started_at=self._started_at,
+            duration_s=self._used_s,
+            parameters=prepared.parameters if prepared else None,
+            library=prepared.library if prepared else None,
+            error=self._failure.error,
+        )
+
+    def memory(self, trial: Trial) -> tuple[Sample, ...]:
+        """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
+        self._trial, self._failure, self._used_s = trial, None, 0.0
+        reply = self._tried(protocol.Memory(trial))
+        if not isinstance(reply, protocol.Peaks) or self._prepared is None:
+            return ()
+        return self._prepared.samples + reply.samples
+
+    def _tried(self, request: protocol.Request) -> protocol.Reply | None:
+        """The reply to a request within the trial's time; ``None`` when it failed, and why is kept."""
+        try:
+            self._prepare()
+            return self._asked(request)
+        except _Failed as failed:
+            self._failure = failed.reply
+        except WorkerDied as death:
+            self._failure = protocol.Refused(death.status, str(death))
+            self.leave()
+        return None
+
+    def _prepare(self) -> None:
+        """Have a worker with keys, or fail as the last attempt with these parameters did."""
+        if self._prepared is not None:
+            return
+        if self._refusal is not None:
+            raise _Failed(self._refusal)
+        self.start()
+        try:
+            reply = self._asked(self._needs.request)
+        except _Failed as failed:
+            self._refusal = failed.reply
+            raise
+        assert isinstance(reply, protocol.Prepared)
+        self._prepared = reply
+
+    def _asked(self, request: protocol.Request) -> protocol.Reply:
+        assert self._worker is not None
+        start = monotonic()
+        try:
+            reply = self._worker.ask(request, self._needs.timeout_s - self._used_s)
+        finally:
+            self._used_s += monotonic() - start
+        if isinstance(reply, protocol.Refused):
+            raise _Failed(reply)
+        return reply
+
+    def _checked(self, closed: protocol.Closed, asked_ns: int) -> Outcome:
+        """The worker's outcome with the facts of its preparation, provided that its clock is ours."""
+        assert self._prepared is not None
+        try:
+            require_one_clock(closed.monotonic_ns, asked_ns)
+        except WorkerDied as death:
+            return replace(closed.outcome, status=death.status, error=str(death))
+        return replace(closed.outcome, facts=self._prepared.facts | closed.outcome.facts)

@@ -1,0 +1,145 @@
+"""Suites: the YAML form, checked at the edge. What they mean is decided in :mod:`plan`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.declaration import OPERATIONS
+from ciphermark_benchmark.nearest import did_you_mean
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import DataPattern, Scheme
+
+Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization"]
+
+ROTATIONS = ("rotate_left", "rotate_right", "rotate_columns")
+_ARITHMETIC = tuple(name for name in OPERATIONS if not name.startswith("rotate"))
+_REPEATABLE = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square", "negate")
+
+# The operations each kind knows, and those it takes when a suite names none.
+KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
+    "arithmetic": _ARITHMETIC,
+    "rotation": ROTATIONS,
+    "depth": (*_REPEATABLE, *ROTATIONS),
+    "noise": (*_REPEATABLE, *ROTATIONS),
+    "serialization": ("none", "zlib", "zstd"),
+}
+DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
+    "arithmetic": ("add", "add_plain", "mul_plain", "mul"),
+    "rotation": ROTATIONS,
+    "depth": ("add", "add_plain", "mul_plain", "mul"),
+    "noise": ("add", "add_plain", "mul_plain", "mul"),
+    "serialization": ("none", "zstd"),
+}
+
+T = TypeVar("T")
+
+
+def _distinct(values: list[T]) -> list[T]:
+    """Refuse a list that names something twice."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise ValueError(f"{value!r} is listed twice")
+    return values
+
+
+def _variant(name: str) -> str:
+    try:
+        registry.declaration(name)
+    except UserError as error:
+        hint = did_you_mean(registry.base_variant(name), registry.declarations())
+        raise ValueError(str(error) + hint) from None
+    return name
+
+
+def _ring_dimension(value: int) -> int:
+    if value < 2 or value & (value - 1):
+        raise ValueError(f"the ring dimension must be a power of two, not {value}")
+    return value
+
+
+Several = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
+PrimeBits = Annotated[int, Field(ge=2, le=60)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class BudgetText(_Strict):
+    """How much measuring each trial gets."""
+
+    processes: int = Field(1, ge=1, le=100, description="fresh workers per case")
+    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial")
+    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count")
+    min_time_s: float = Field(
+        0.3, ge=0, le=3600, strict=False, description="least time of the operation's samples"
+    )
+    timeout_s: float = Field(300, gt=0, strict=False, description="a trial that takes longer is ended")
+    memory_mb: int = Field(8192, ge=64, description="private memory a worker may have")
+
+
+class PlainModulus(_Strict):
+    """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
+
+    bits: int | None = Field(None, ge=2, le=60)
+    value: int | None = Field(None, ge=2)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.bits is None) == (self.value is None):
+            raise ValueError("plain_modulus takes either bits or value")
+        return self
+
+
+class ExperimentText(_Strict):
+    """One experiment: every combination of its lists is a case."""
+
+    kind: Kind
+    variants: Several[Annotated[str, AfterValidator(_variant)]]
+    schemes: Several[Scheme]
+    ring_dimension: Several[RingDimension]
+    modulus_bits: Literal["default"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
+        "default", description="prime sizes, special prime last, or the library's default chain"
+    )
+    plain_modulus: PlainModulus = PlainModulus(bits=20)
+    scale_bits: int = Field(30, ge=10, le=60, description="log2 of the ckks scale")
+    sizes: Several[Annotated[int, Field(ge=1)] | Literal["full"]] = Field(
+        ["full"], description="elements of a vector; full: as many as one ciphertext holds"
+    )
+    data: Several[DataPattern] = Field(["random"], description="one value in all slots, or random values")
+    operations: Several[str] | None = None
+    threads: Several[Annotated[int, Field(ge=1)]] = Field([1], description="threads a library may use")
+    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
+    allow: Several[Literal["small-primes"]] | list[Literal["small-primes"]] = Field(
+        [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"
+    )
+    cap: int = Field(16_384, ge=1, description="most repetitions of depth and noise")
+
+    @model_validator(mode="after")
+    def _operations_exist(self) -> Self:
+        known = KNOWN_OPERATIONS[self.kind]
+        for name in self.operations or ():
+            if name not in known:
+                raise ValueError(
+                    f"unknown operation {name!r} for {self.kind}{did_you_mean(name, known)}; "
+                    f"it knows {', '.join(known)}"
+                )
+        return self
+
+
+class Suite(_Strict):
+    """What to measure."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    seed: int = Field(1, ge=0, lt=2**63)
+    budget: BudgetText = BudgetText()
+    experiments: Annotated[list[ExperimentText], Field(min_length=1)]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the suite form, with what is installed here as variants."""
+    return Suite.model_json_schema()

@@ -1,0 +1,83 @@
+"""The virtual environment: pinned packages from wheels, and our own packages in editable form."""
+
+import platform
+import sys
+from pathlib import Path
+
+import tomllib
+from places import PYTHON, REQUIREMENTS, ROOT, SETUP, VENV, has_package_file
+from runner import Shell
+
+TENSEAL_REQUIREMENTS = SETUP / "requirements-tenseal.txt"
+_IDENTITY = VENV / "made-for"
+_NETWORK_ADVICE = "check that pip can reach a package registry (`pip config list`), then run it again"
+
+
+def identity() -> str:
+    """Return what the environment is bound to: an interpreter and the place where it lies."""
+    return f"{platform.python_implementation()} {platform.python_version()} {platform.machine()} {VENV}"
+
+
+def is_current_environment() -> bool:
+    """Tell whether the environment exists and was made for this interpreter and place."""
+    return PYTHON.exists() and _IDENTITY.exists() and _IDENTITY.read_text() == identity()
+
+
+def make_environment(shell: Shell) -> None:
+    """Make the environment if it isn't there, and install the pinned packages into it."""
+    if not is_current_environment():
+        advice = "install the Debian package that has Python's venv module: see the stage `system`"
+        shell.run(sys.executable, "-m", "venv", "--clear", VENV, advice=advice)
+        _IDENTITY.write_text(identity())
+    pip_install(shell, "--require-hashes", "--only-binary=:all:", "--requirement", REQUIREMENTS)
+
+
+def has_tenseal() -> bool:
+    """Tell whether TenSEAL is installed."""
+    return has_package_file("tenseal-*.dist-info")
+
+
+def install_tenseal(shell: Shell) -> None:
+    """Install TenSEAL's wheel, and load it once."""
+    only_wheels = ("--require-hashes", "--only-binary=:all:", "--no-deps")
+    pip_install(shell, *only_wheels, "--requirement", TENSEAL_REQUIREMENTS)
+    shell.run(
+        PYTHON, "-c", "import tenseal", advice="TenSEAL does not load here; --without tenseal leaves it out"
+    )
+
+
+def pip_install(shell: Shell, *arguments: str | Path) -> None:
+    """Install into the environment."""
+    shell.run(PYTHON, "-m", "pip", "install", *arguments, advice=_NETWORK_ADVICE)
+
+
+def our_packages() -> list[Path]:
+    """Return the `pyproject.toml` of each of our own packages."""
+    return [
+        path
+        for pattern in ("libs/*", "services/*", "db")
+        for path in sorted(ROOT.glob(f"{pattern}/pyproject.toml"))
+    ]
+
+
+def has_our_packages() -> bool:
+    """Tell whether every one of our packages is installed."""
+    return all(has_package_file(f"{_distribution_name(path)}-*.dist-info") for path in our_packages())
+
+
+def install_our_packages(shell: Shell) -> None:
+    """Install our packages in editable form: a changed source file needs no new set-up."""
+    folders = [word for path in our_packages() for word in ("--editable", str(path.parent))]
+    if folders:
+        offline = ("--no-deps", "--no-index", "--no-build-isolation")
+        advice = "mend the pyproject.toml that the log names, then run it again"
+        shell.run(PYTHON, "-m", "pip", "install", *offline, *folders, advice=advice)
+
+
+def _distribution_name(description: Path) -> str:
+    """Return the package's name as its files have it; none when unreadable, and then pip will say why."""
+    try:
+        name = tomllib.loads(description.read_text())["project"]["name"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return ""
+    return str(name).replace("-", "_")

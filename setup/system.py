@@ -1,0 +1,74 @@
+"""The few Debian packages that no other registry has."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner import FailureError, Shell
+
+
+@dataclass(frozen=True, slots=True)
+class DebianPackage:
+    """A package, whether what we need of it is there already, and the stage it is for when it's only one."""
+
+    name: str
+    is_there: Callable[[], bool]
+    only_for: str = ""
+
+
+def _has_libcpu_features() -> bool:
+    if shutil.which("dpkg-query") is None:
+        return False
+    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", "libcpu-features-dev"]
+    return subprocess.run(query, capture_output=True, text=True, check=False).stdout == "installed"
+
+
+_PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+PACKAGES = (
+    DebianPackage("g++", lambda: shutil.which("c++") is not None),
+    DebianPackage(f"{_PYTHON}-venv", lambda: importlib.util.find_spec("ensurepip") is not None),
+    DebianPackage(f"{_PYTHON}-dev", lambda: Path(sysconfig.get_path("include"), "Python.h").exists()),
+    DebianPackage("libcpu-features-dev", _has_libcpu_features, only_for="seal-hexl"),
+)
+
+
+def missing_packages(without: Collection[str]) -> list[str]:
+    """Return the names of the Debian packages still to be installed, when these stages are left out."""
+    return [
+        package.name for package in PACKAGES if package.only_for not in without and not package.is_there()
+    ]
+
+
+def install_packages(without: Collection[str], shell: Shell) -> None:
+    """Install what is missing, as root or through sudo when it asks no password."""
+    names = missing_packages(without)
+    if not names:
+        return
+    command = f"apt-get update && apt-get install --yes {' '.join(names)}"
+    advice = f"as root, run: {command}"
+    if shutil.which("apt-get") is None:
+        raise FailureError(
+            f"Debian packages are missing ({', '.join(names)}) and this is no Debian system",
+            "install what they contain in your system's way, or leave out what needs them with --without",
+        )
+    prefix = _become_root(f"Debian packages are missing: {', '.join(names)}", advice)
+    shell.run(*prefix, "apt-get", "update", advice=advice)
+    install = ("apt-get", "install", "--yes", "--no-install-recommends")
+    shell.run(*prefix, "env", "DEBIAN_FRONTEND=noninteractive", *install, *names, advice=advice)
+
+
+def _become_root(what: str, advice: str) -> tuple[str, ...]:
+    """Return the words before a command that needs root; raise `FailureError` when there is no way."""
+    if os.geteuid() == 0:
+        return ()
+    if shutil.which("sudo") is not None:
+        answer = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+        if answer.returncode == 0:
+            return ("sudo", "-n")
+    raise FailureError(f"{what}; installing them needs root", advice)
