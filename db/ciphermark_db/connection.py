@@ -33,9 +33,9 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 
 
 def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
-    """The exception for a server at ``url`` that does not answer, or no longer does."""
+    """The exception for a server at ``url`` that does not answer, or cannot go on."""
     return DatabaseUnavailable(
-        f"PostgreSQL at {place(url)} does not answer: {str(error).strip()}\n"
+        f"PostgreSQL at {place(url)} cannot be used: {str(error).strip()}\n"
         "Start the server, or correct CIPHERMARK_DATABASE_URL; unset it to use the embedded server."
     )
 

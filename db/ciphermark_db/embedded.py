@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import shlex
+import pwd
 import shutil
 import stat
 import subprocess
@@ -66,8 +66,8 @@ def stop(folder: Path) -> None:
     if not server.data.exists():
         return
     with _alone(folder):
-        if _is_alive(server):
-            _execute(server, "pg_ctl", "stop", "-D", str(server.data), "-m", "fast", "-w")
+        if _running_pid(server) is not None:
+            _execute(server, server.binaries / "pg_ctl", "stop", "-D", str(server.data), "-m", "fast", "-w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,13 @@ def _failure(server: _Server) -> str | None:
     return None
 
 
-def _is_alive(server: _Server) -> bool:
-    """Whether the process that ``postmaster.pid`` names is this server (ids are used again)."""
+def _running_pid(server: _Server) -> int | None:
+    """The process that ``postmaster.pid`` names, if it is this server: ids are used again, and zombies keep theirs."""
     try:
-        pid = int((server.data / "postmaster.pid").read_text().split()[0])
-        return Path(psutil.Process(pid).cwd()) == server.data
-    except (FileNotFoundError, ValueError, IndexError, psutil.Error):
-        return False
+        pid, data = (server.data / "postmaster.pid").read_text().splitlines()[:2]
+        return int(pid) if data in psutil.Process(int(pid)).cmdline() else None
+    except (FileNotFoundError, ValueError, psutil.Error):
+        return None
 
 
 def _initialise(server: _Server) -> None:
@@ -133,40 +133,58 @@ def _initialise(server: _Server) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     _make_private(fresh)
     access = ("--username", "postgres", "--auth", "trust")
-    _execute(server, "initdb", "-D", str(fresh), *access, "--encoding", "UTF8", "--locale", "C")
+    _execute(
+        server, server.binaries / "initdb", "-D", str(fresh), *access, "--encoding", "UTF8", "--locale", "C"
+    )
     fresh.rename(server.data)
 
 
 def _start(server: _Server) -> None:
     """Returns when the server answers. After a crash it has to wait for the old server's processes to end."""
     _make_private(server.sockets)
-    sockets = shlex.quote(f'"{server.sockets}"')
-    options = f"-c listen_addresses= -p {_PORT} -k {sockets}"
     deadline_s = time.monotonic() + START_TIMEOUT_S
-    attempts = 0
+    pid = _running_pid(server)
+    for _ in range(_ATTEMPTS):
+        if pid is None:
+            pid = _launch(server)
+        if _answers_in_time(server, pid, deadline_s):
+            return
+        pid = None
+        time.sleep(0.5)
+    raise _unavailable(server, "it ends at once")
+
+
+def _launch(server: _Server) -> int:
+    """Start the server on its own, detached from this process and its terminal; returns its process id."""
+    for lock in (server.data / "postmaster.pid", server.sockets / f".s.PGSQL.{_PORT}.lock"):
+        lock.unlink(missing_ok=True)
+    settings = ("-c", "listen_addresses=", "-p", str(_PORT), "-k", _list_item(server.sockets))
+    detach = '"$@" >> "$0" 2>&1 & echo $!'
+    postgres = (str(server.binaries / "postgres"), "-D", str(server.data), *settings)
+    return int(_execute(server, Path("/bin/sh"), "-c", detach, str(server.log), *postgres))
+
+
+def _answers_in_time(server: _Server, pid: int, deadline_s: float) -> bool:
+    """Wait for the server to answer; false when it ends before."""
     while (failure := _failure(server)) is not None:
         if time.monotonic() > deadline_s:
             raise _unavailable(server, failure)
-        if not _is_alive(server):
-            (server.data / "postmaster.pid").unlink(missing_ok=True)
-            attempts += 1
-            try:
-                _execute(
-                    server,
-                    "pg_ctl",
-                    "start",
-                    "-D",
-                    str(server.data),
-                    "-l",
-                    str(server.log),
-                    "-o",
-                    options,
-                    "-w",
-                )
-            except DatabaseUnavailable:
-                if attempts == _ATTEMPTS:
-                    raise
-        time.sleep(0.5)
+        if not _is_running(pid):
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _list_item(path: Path) -> str:
+    """A path as one item of a PostgreSQL setting that is a list."""
+    return '"' + str(path).replace('"', '""') + '"'
 
 
 def _create_database(server: _Server) -> None:
@@ -198,29 +216,30 @@ def _owner_id() -> int:
         raise PermissionError(f"cannot make the system user {_SYSTEM_USER}: {error.stderr}") from error
 
 
-def _execute(server: _Server, command: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs, as its system user when we are root."""
+def _execute(server: _Server, program: Path, *arguments: str) -> str:
+    """Run a program as the server's user; returns what it prints."""
     user = _owner_id()
-    program = server.binaries / command
+    identity: dict[str, Any] = {}
     if user != os.geteuid():
-        _let_pass(program)
+        identity = {"user": user, "group": pwd.getpwuid(user).pw_gid, "extra_groups": []}
+        _let_pass(server.binaries)
         _let_pass(server.data)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    with tempfile.TemporaryFile() as output:  # a pipe would stay open as long as the server runs
-        done = subprocess.run(
-            [program, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd="/",
-            env={**environment, "LC_ALL": "C"},
-            user=user if user != os.geteuid() else None,
-            check=False,
-        )
-        output.seek(0)
-        text = output.read().decode(errors="replace")
+    done = subprocess.run(
+        [program, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd="/",
+        env={**environment, "LC_ALL": "C"},
+        start_new_session=True,
+        check=False,
+        **identity,
+    )
     if done.returncode != 0:
-        raise _unavailable(server, f"{command} failed: {text.strip()}")
+        raise _unavailable(
+            server, f"{program.name} failed: {(done.stdout + done.stderr).decode(errors='replace')}"
+        )
+    return str(done.stdout, errors="replace")
 
 
 def _pgserver() -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from ciphermark_core.errors import UserError
 from ciphermark_core.words import Outcome, Run
@@ -31,8 +32,8 @@ class Table:
 class Database:
     """One connection to one database; for one thread at a time.
 
-    Every method raises :class:`DatabaseUnavailable` when the server does not answer; the next call
-    connects anew. What a failed call had begun to record is rolled back.
+    Every method raises :class:`DatabaseUnavailable` when the server does not answer or cannot go on (its disk
+    is full); the next call connects anew where needed. What a failed call had begun to record is rolled back.
     """
 
     def __init__(self, url: str) -> None:
@@ -61,9 +62,10 @@ class Database:
     def migrate(self) -> None:
         """Bring the schema to this program's version; safe while others do the same.
 
-        Raises ``UserError`` when the database is newer, or has a migration with another text.
+        Raises ``UserError`` when the database is newer or has a migration with another text, and when the server
+        is too old or refuses.
         """
-        with self._connected() as connection:
+        with self._connected() as connection, _complaints(connection):
             migrate.migrate(connection)
 
     def record_run(self, run: Run) -> None:
@@ -89,6 +91,7 @@ class Database:
             if cursor.rowcount == 0 or not outcome.samples:
                 return
             with cursor.copy(sql["copy_samples"]) as copy:
+                copy.set_types(rows.SAMPLE_TYPES)
                 for sample in outcome.samples:
                     copy.write_row(rows.sample(outcome.trial.id, sample))
 
@@ -107,18 +110,16 @@ class Database:
         read_only: bool = True,
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> Table:
-        """Answer one SQL statement, by default in a transaction that cannot write.
+        """Answer one SQL statement, by default in a transaction that cannot write and leaves no trace.
 
         ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
         without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``.
         """
-        own = blocks("query")
-        with self._connected() as connection, _complaints(connection), connection.transaction():
-            if read_only:
-                connection.execute(own["forbid_writes"])
-            connection.execute(own["limit_time"], {"milliseconds": str(max(1, round(timeout_s * 1000)))})
+        with self._connected() as connection, _transaction(connection, read_only), _complaints(connection):
+            limit = {"milliseconds": str(max(1, round(timeout_s * 1000)))}
+            connection.execute(blocks("query")["settle"], limit)
             # prepared: the protocol then takes one statement, so none can follow a "commit"
-            cursor = connection.execute(sql.encode(), params, prepare=True)
+            cursor = connection.execute(sql.encode(errors="replace"), params, prepare=True)
             if cursor.description is None:
                 return Table((), [])
             return Table(tuple(column.name for column in cursor.description), cursor.fetchall())
@@ -135,9 +136,25 @@ class Database:
         try:
             yield connection
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            if not connection.closed:
-                raise
             raise unavailable(self._url, error) from error
+
+
+@contextmanager
+def _transaction(connection: psycopg.Connection[Any], read_only: bool) -> Iterator[None]:
+    """Like psycopg's, but survives a statement that leaves a COPY under way.
+
+    One that can only read is rolled back, and its SET with it.
+    """
+    connection.execute(blocks("query")["begin_read_only" if read_only else "begin"])
+    try:
+        yield
+        if not read_only:
+            connection.commit()
+    finally:
+        if connection.info.transaction_status == TransactionStatus.ACTIVE:
+            connection.close()
+        elif not connection.closed:
+            connection.rollback()
 
 
 @contextmanager

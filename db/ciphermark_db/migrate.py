@@ -14,6 +14,9 @@ import psycopg
 from ciphermark_core.errors import UserError
 from ciphermark_db.sql import blocks
 
+# as libpq writes versions: 15.0
+OLDEST_SERVER = 150_000
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -58,6 +61,11 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
 
 def migrate(connection: psycopg.Connection[Any]) -> None:
     """Apply what is pending. Others that migrate the same database at the same time wait."""
+    if connection.info.server_version < OLDEST_SERVER:
+        raise UserError(
+            f"PostgreSQL {connection.info.server_version // 10_000} is too old: "
+            f"use {OLDEST_SERVER // 10_000} or later, or unset CIPHERMARK_DATABASE_URL"
+        )
     sql = blocks("migrate")
     with _alone(connection):
         connection.execute(sql["create_schema_migration"])

@@ -13,6 +13,8 @@ from ciphermark_core.words import Case, Host, LibraryInfo, Outcome, Parameters, 
 
 Row = dict[str, Any]
 
+SAMPLE_TYPES = ("text", "text", "text", "text", "float8", "int8", "int4", "int4", "bool")
+
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
 
 
@@ -133,7 +135,7 @@ def trial(outcome: Outcome) -> Row:
 
 
 def sample(trial_id: str, value: Sample) -> tuple[Any, ...]:
-    """One line for ``copy_samples``."""
+    """One row for ``copy_samples``, of :data:`SAMPLE_TYPES`."""
     return (
         trial_id,
         value.phase,

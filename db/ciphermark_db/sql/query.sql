@@ -4,8 +4,12 @@ select id from run order by started_at, id;
 -- name: recorded_trials
 select id from trial where run_id = %(run_id)s;
 
--- name: limit_time
-select set_config('statement_timeout', %(milliseconds)s, true);
+-- name: settle
+-- Without just-in-time compilation: for the views it takes ten times as long as the query itself.
+select set_config('statement_timeout', %(milliseconds)s, true), set_config('jit', 'off', true);
 
--- name: forbid_writes
-set transaction read only;
+-- name: begin
+begin;
+
+-- name: begin_read_only
+begin read only;

@@ -52,4 +52,5 @@ insert into trial (
 ) on conflict (id) do nothing;
 
 -- name: copy_samples
-copy sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup) from stdin;
+copy sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup) from stdin
+(format binary);

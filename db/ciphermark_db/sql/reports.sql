@@ -50,6 +50,7 @@ select
     modulus_bits,
     experiment,
     operation,
+    data_pattern,
     variant,
     coalesce(max(median) filter (where metric = 'depth'), max(repetitions)) as operations,
     coalesce(bool_or(metric = 'is_capped' and median = 1), false) as is_capped,
@@ -58,7 +59,7 @@ select
 from results
 where run_id = %(run_id)s and experiment in ('depth', 'noise') and phase = 'operation' and metric <> 'peak_memory'
 group by scheme, ring_dimension, modulus_bits, experiment, operation, variant, data_pattern, size
-order by experiment, scheme, ring_dimension, operation, variant;
+order by experiment, scheme, ring_dimension, operation, data_pattern, variant;
 
 -- name: two_runs
 select

@@ -48,7 +48,8 @@ class Declaration:
     ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
     ``compressions`` lists the modes that serialization offers; ``serializable`` the
     :data:`KEY_ITEMS` it can serialize. ``notes`` explains, per operation, what its time includes
-    beyond the bare primitive; ``reasons`` why an operation is missing.
+    beyond the bare primitive; ``reasons`` why an operation is missing in some scheme, or what the contract's
+    ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
     ``is_reference`` marks pseudo-libraries, which are never ranked.
     """
 

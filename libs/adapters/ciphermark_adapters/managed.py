@@ -1,7 +1,8 @@
 """Managed operations: the same names as the primitives, with levels and scales taken care of.
 
 ``mul`` and ``square`` relinearize; in ckks they and ``mul_plain`` rescale, in bgv they switch to the next modulus
-while there is one. Two ciphertexts are brought to one level and, before they are added, to one exact scale.
+while there is one. A chain too short for key switching leaves products as they are, of three and more polynomials.
+Two ciphertexts are brought to one level and, before they are added, to one exact scale.
 Plaintext operands are vectors here, encoded at the ciphertext's level: the encoding is part of a
 managed operation.
 """
@@ -51,10 +52,7 @@ class Managed(Operator):
             "square": self._square,
         }
         primitives = self._evaluator.operations
-        able = [name for name in MANAGED if name in primitives]
-        if "relinearize" not in primitives:
-            able = [name for name in able if name not in ("mul", "square")]
-        return {name: managed.get(name, primitives[name]) for name in able}
+        return {name: managed.get(name, primitives[name]) for name in MANAGED if name in primitives}
 
     def reason_against(self, operation: str) -> str:
         """The evaluator's own reason."""
@@ -90,7 +88,8 @@ class Managed(Operator):
         return self._evaluator.encode(values, like=a, scale=self._evaluator.scale(a))
 
     def _shrunk(self, product: Handle) -> Handle:
-        product = self._evaluator.apply("relinearize", product)
+        if "relinearize" in self._evaluator.operations:
+            product = self._evaluator.apply("relinearize", product)
         if self._scheme == "bgv" and self._evaluator.level(product) > 0:
             return self._evaluator.apply("mod_switch", product)
         return self._rescaled(product)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,10 @@ from ciphermark_core.words import Accuracy, Parameters
 _TOLERANCE_BITS = 9
 # Precision at which a ckks result of a deep computation still counts as right.
 LEAST_PRECISION_BITS = 10.0
+# Stands for an error without bound: JSON, and so the wire, knows no infinity.
+UNBOUNDED = sys.float_info.max
+# Precision of a result without any error: the smallest float is 2^-1074.
+_MOST_BITS = 1074.0
 
 
 def tolerance(parameters: Parameters) -> float:
@@ -32,17 +37,20 @@ def accuracy(actual: Sequence[Vector], expected: Sequence[Vector], tolerance: fl
     """
     got = np.concatenate([a[: len(e)] for a, e in zip(actual, expected, strict=True)])
     want = np.concatenate(list(expected))
+    is_exact = tolerance == 0
     if len(got) != len(want):
-        return Accuracy(math.inf, len(want), tolerance, None if tolerance == 0 else -math.inf)
-    if tolerance == 0:
-        wrong = int(np.count_nonzero(got != want))
-        return Accuracy(float(np.max(np.abs(got - want))), wrong, 0.0)
+        return Accuracy(UNBOUNDED, len(want), tolerance, None if is_exact else _precision_bits(UNBOUNDED))
     error = np.abs(got - want)
-    error[~np.isfinite(error)] = np.inf
+    worst = float(np.max(error)) if np.all(np.isfinite(error)) else UNBOUNDED
+    if is_exact:
+        return Accuracy(worst, int(np.count_nonzero(got != want)), tolerance)
     magnitude = max(1.0, float(np.max(np.abs(want))))
-    worst = float(np.max(error))
-    precision = -math.log2(worst / magnitude) if 0 < worst < math.inf else (-1074.0 if worst else 1074.0)
-    return Accuracy(worst, int(np.count_nonzero(error > tolerance * magnitude)), tolerance, precision)
+    wrong = int(np.count_nonzero(~(error <= tolerance * magnitude)))  # NaN is not within anything
+    return Accuracy(worst, wrong, tolerance, _precision_bits(worst / magnitude))
+
+
+def _precision_bits(relative_error: float) -> float:
+    return -math.log2(relative_error) if relative_error else _MOST_BITS
 
 
 def is_right(found: Accuracy) -> bool:

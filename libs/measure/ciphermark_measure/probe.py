@@ -92,6 +92,11 @@ class Phase:
             )
 
     @property
+    def last_index(self) -> int:
+        """Which of ``bounds`` the last sample took."""
+        return (self._turn - 1) % len(self.bounds)
+
+    @property
     def sampled_ns(self) -> int:
         """Time spent in samples that count."""
         return sum(self._observed_ns)

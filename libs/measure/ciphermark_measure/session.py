@@ -9,8 +9,8 @@ from time import perf_counter
 from ciphermark_adapters import registry
 from ciphermark_adapters.contract import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_adapters.declaration import Declaration
-from ciphermark_core import security
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_measure import safety
 
 # operations that key switching makes possible
 KEYED = ("relinearize", "rotate", "rotate_columns")
@@ -73,12 +73,9 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
 
 def _require_security(parameters: Parameters) -> None:
     asked = parameters.spec.security
-    if parameters.security_2018 < asked:
-        bound = security.limit("2018", parameters.ring_dimension, asked)
-        raise Unsupported(
-            f"log2(QP) = {parameters.log_qp:.1f} at N = {parameters.ring_dimension} is above "
-            f"{bound}, the 2018 table's limit for {asked} bits; write `security: none` to allow it"
-        )
+    reason = safety.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+    if reason is not None:
+        raise Unsupported(reason)
 
 
 def _possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:

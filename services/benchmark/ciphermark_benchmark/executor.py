@@ -43,11 +43,11 @@ class Executor:
         for trial in trials:
             by_variant.setdefault(trial.case.variant, []).append(trial)
         needs = {variant: self._needs(block, own) for variant, own in by_variant.items()}
-        peaks = self._memory_pass(needs, by_variant)
         seats = {variant: Seat(needs[variant]) for variant in by_variant}
         try:
             for seat in seats.values():
                 seat.start()
+            peaks = self._memory_pass(needs, by_variant)  # while the seats' workers start
             for comparison in block.comparisons:
                 self._execute_comparison(comparison, seats, peaks, turns)
         finally:

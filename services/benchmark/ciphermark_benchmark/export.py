@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sys
+import uuid
+from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -40,18 +43,26 @@ def write(table: Table, form: Format, output: Path | None = None) -> None:
 
 
 def rendered(table: Table, form: Format) -> bytes:
-    """The table as bytes of a form."""
+    """The table as bytes of a form; raises ``UserError`` where two columns share a name that must be one's own."""
     if form == "csv":
         return _csv(table)
     if form == "json":
-        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-        return (json.dumps(rows, default=_json_value, indent=1) + "\n").encode()
+        _require_distinct(table.columns)
+        rows = [dict(zip(table.columns, map(_json_ready, row), strict=True)) for row in table.rows]
+        return (json.dumps(rows, allow_nan=False, indent=1) + "\n").encode()
     if form == "parquet":
+        _require_distinct(table.columns)
         return _parquet(table)
     console = Console(file=io.StringIO(), width=200)
     with console.capture() as capture:
         console.print(_pretty(table))
     return capture.get().encode()
+
+
+def _require_distinct(columns: tuple[str, ...]) -> None:
+    for name, count in Counter(columns).items():
+        if count > 1:
+            raise UserError(f"{count} columns are named {name!r}: name them apart in the query, with `as`")
 
 
 def _csv(table: Table) -> bytes:
@@ -64,14 +75,25 @@ def _csv(table: Table) -> bytes:
 
 def _csv_value(value: Any) -> Any:
     """Lists are written as JSON; NULL is an empty field."""
-    return json.dumps(value, default=_json_value) if isinstance(value, list | dict) else value
+    return json.dumps(_json_ready(value)) if isinstance(value, list | dict) else value
 
 
-def _json_value(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+def _json_ready(value: Any) -> Any:
+    """What JSON has a form for; a figure that is no number (NaN, infinity) is null."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | Decimal):
+        if not math.isfinite(value):
+            return None
+        return (
+            int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else float(value)
+        )
     if isinstance(value, date | datetime):
         return value.isoformat()
+    if isinstance(value, list):
+        return [_json_ready(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _json_ready(item) for name, item in value.items()}
     return str(value)
 
 
@@ -80,29 +102,31 @@ def _parquet(table: Table) -> bytes:
     import pyarrow.parquet as pq
 
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    arrays = {name: _arrow_ready(values) for name, values in zip(table.columns, columns, strict=True)}
+    arrays = {name: _arrow_column(pa, values) for name, values in zip(table.columns, columns, strict=True)}
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
-def _arrow_ready(values: tuple[Any, ...]) -> list[Any]:
-    """Values that Arrow has a type for: UUIDs and the like become text, JSON objects JSON."""
-    return [
-        json.dumps(value, default=_json_value)
-        if isinstance(value, dict)
-        else value
-        if value is None or isinstance(value, bool | int | float | str | list | date | datetime | Decimal)
-        else str(value)
-        for value in values
-    ]
+def _arrow_column(pa: Any, values: tuple[Any, ...]) -> Any:
+    """A column of the type that Arrow finds in the values; JSON text where there is none for all of them."""
+    ready = [str(value) if isinstance(value, uuid.UUID) else value for value in values]
+    is_odd = any(isinstance(value, dict) for value in ready)
+    try:
+        return pa.array([_json_text(value) for value in ready] if is_odd else ready)
+    except (pa.ArrowException, OverflowError, TypeError):
+        return pa.array([_json_text(value) for value in ready])
+
+
+def _json_text(value: Any) -> str | None:
+    return None if value is None else json.dumps(_json_ready(value))
 
 
 def _pretty(table: Table) -> RichTable:
     pretty = RichTable(box=None, pad_edge=False)
     for name in table.columns:
-        pretty.add_column(name, overflow="fold")
+        pretty.add_column(Text(name), overflow="fold")
     for row in table.rows:
         pretty.add_row(*[Text(_short(value)) for value in row])
     return pretty
@@ -111,4 +135,6 @@ def _pretty(table: Table) -> RichTable:
 def _short(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, list | dict):
+        return json.dumps(_json_ready(value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -35,11 +35,18 @@ class Journal:
 
     @classmethod
     def create(cls, home: Home, header: Header) -> Journal:
-        """Begin the journal of a new run."""
+        """Begin the journal of a new run: under another name first, so that none is ever without its header."""
         home.pending.mkdir(parents=True, exist_ok=True)
-        journal = cls(home.pending / f"{header.run.id}.jsonl", header)
-        journal._append(wire.to_line(header))
-        return journal
+        path = home.pending / f"{header.run.id}.jsonl"
+        fresh = path.with_suffix(".new")
+        _append(fresh, wire.to_line(header))
+        fresh.rename(path)
+        return cls(path, header)
+
+    @classmethod
+    def read(cls, path: Path) -> Journal:
+        """The journal in a file that another process may be appending to: nothing is changed."""
+        return cls(path, _read_header(path))
 
     @classmethod
     def reopen(cls, home: Home, run_id: str) -> Journal:
@@ -54,7 +61,7 @@ class Journal:
 
     def append(self, outcome: Outcome) -> None:
         """Add an outcome; on return it survives a crash of program and machine."""
-        self._append(wire.to_line(outcome))
+        _append(self.path, wire.to_line(outcome))
 
     def outcomes(self) -> Iterator[Outcome]:
         """All outcomes, in the order they were appended."""
@@ -69,14 +76,15 @@ class Journal:
         home.recorded.mkdir(parents=True, exist_ok=True)
         self.path = self.path.rename(home.recorded / self.path.name)
 
-    def _append(self, line: bytes) -> None:
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            while line:
-                line = line[os.write(descriptor, line) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+
+def _append(path: Path, line: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        while line:
+            line = line[os.write(descriptor, line) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read_header(path: Path) -> Header:

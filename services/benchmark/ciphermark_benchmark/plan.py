@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, Suite
-from ciphermark_core import primes, security
+from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.words import Budget, Case, ParameterSpec, Scheme, Trial
+from ciphermark_measure import safety
 from ciphermark_measure.operands import contract_operation
 
 _SMALL_PRIME_BITS = 30
@@ -195,13 +197,7 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
-    if security.level("2018", spec.ring_dimension, log_qp) < spec.security:
-        bound = security.limit("2018", spec.ring_dimension, spec.security)
-        return (
-            f"a chain of {log_qp:.1f} bits at N = {spec.ring_dimension} is above {bound}, the 2018 table's "
-            f"limit for {spec.security} bits; write `security: none` to allow it"
-        )
-    return None
+    return safety.reason_against(spec.ring_dimension, log_qp, spec.security)
 
 
 def _log_qp(spec: ParameterSpec) -> float:
@@ -225,7 +221,12 @@ def _reason_against(case: Case, available: Availability) -> str | None:
     operation = contract_operation(case.operation)
     if case.experiment == "serialization":
         return (
-            None if operation in declared.compressions else f"{declared.library} offers no {operation} here"
+            None if operation in declared.compressions else _reason_against_compression(operation, declared)
         )
     able = declared.managed if case.experiment in ("depth", "noise") else declared.operations
     return None if operation in able[scheme] else declared.reason_against(operation)
+
+
+def _reason_against_compression(mode: str, declared: Declaration) -> str:
+    what = "cannot serialize without compression" if mode == "none" else f"offers no compression {mode}"
+    return f"{declared.library} {what} here; offered: {', '.join(declared.compressions)}"

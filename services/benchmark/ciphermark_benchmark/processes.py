@@ -21,6 +21,7 @@ from ciphermark_measure import protocol
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
 _HELLO_TIMEOUT_S = 60.0
 _STDERR_TAIL_BYTES = 2000
+_NONSENSE_BYTES = 100
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
 
 
@@ -64,7 +65,8 @@ class WorkerProcess:
     def ask(self, request: protocol.Request, timeout_s: float) -> protocol.Reply:
         """Send a request and wait for its reply.
 
-        Raises :class:`WorkerDied` when the process ends, or is ended because ``timeout_s`` is over.
+        Raises :class:`WorkerDied` when the process ends, or is ended because ``timeout_s`` is over or because
+        it answers nonsense.
         """
         if not self._greeted:
             self._greet()
@@ -74,7 +76,7 @@ class WorkerProcess:
             self._process.stdin.flush()
         except OSError:
             raise self._death() from None
-        return protocol.read_reply(self._line(timeout_s))
+        return self._reply(timeout_s)
 
     def end(self) -> None:
         """End the process, whatever it does, and release what it held."""
@@ -89,12 +91,20 @@ class WorkerProcess:
         self._errors.close()
 
     def _greet(self) -> None:
-        hello = protocol.read_reply(self._line(_HELLO_TIMEOUT_S))
+        hello = self._reply(_HELLO_TIMEOUT_S)
         if not isinstance(hello, protocol.Hello) or hello.version != protocol.VERSION:
             self._process.kill()
             raise WorkerDied("crashed", f"the worker does not speak protocol version {protocol.VERSION}")
         require_one_clock(hello.monotonic_ns, 0)
         self._greeted = True
+
+    def _reply(self, timeout_s: float) -> protocol.Reply:
+        line = self._line(timeout_s)
+        try:
+            return protocol.read_reply(line)
+        except ValueError:
+            self._process.kill()
+            raise WorkerDied("crashed", f"the worker answers nonsense: {line[:_NONSENSE_BYTES]!r}") from None
 
     def _line(self, timeout_s: float) -> bytes:
         assert self._process.stdout is not None
@@ -125,12 +135,19 @@ class WorkerProcess:
 def explained(exit_code: int, peak_bytes: int, limit_bytes: int, words: str) -> WorkerDied:
     """What an exit code, the peak memory and the last words on standard error say about a death. Pure."""
     tail = f": {words}" if words else ""
-    how = f"exit code {exit_code}" if exit_code >= 0 else signal.Signals(-exit_code).name
+    how = f"exit code {exit_code}" if exit_code >= 0 else _signal_name(-exit_code)
     is_starved = exit_code == -signal.SIGKILL or peak_bytes > 0.9 * limit_bytes
     if is_starved or any(word in words for word in _MEMORY_WORDS):
         limit = f"{limit_bytes >> 20} MB allowed, {peak_bytes >> 20} MB resident at most"
         return WorkerDied("out_of_memory", f"the worker ran out of memory ({how}; {limit}){tail}")
     return WorkerDied("crashed", f"the worker died of {how}{tail}")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"  # one of the real-time signals, which have no names
 
 
 def require_one_clock(worker_ns: int, not_before_ns: int) -> None:

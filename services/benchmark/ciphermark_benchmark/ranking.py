@@ -20,6 +20,7 @@ from ciphermark_measure.operands import contract_operation
 
 Row = Mapping[str, Any]
 
+_TIMED = ("arithmetic", "rotation")
 _FACTORS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 _DEPTH_MEANINGS = {
     "depth": "the most repetitions that still decrypt right",
@@ -72,7 +73,8 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
 
 def notes(outcomes: Iterable[Outcome]) -> list[str]:
     """What the measured operations include beyond the bare primitive, as the adapters declare it."""
-    measured = {(o.trial.case.variant, o.trial.case.operation) for o in outcomes if o.status == "ok"}
+    timed = [o.trial.case for o in outcomes if o.status == "ok" and o.trial.case.experiment in _TIMED]
+    measured = {(case.variant, case.operation) for case in timed}
     told = {
         (variant, operation): registry.declaration(variant).notes.get(contract_operation(operation))
         for variant, operation in sorted(measured)
@@ -160,13 +162,18 @@ def _digits(value: float) -> str:
 
 def _depth_table(rows: list[Row]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("parameters", "operation", "variant"):
+    for name in ("parameters", "operation", "data", "variant"):
         table.add_column(name, no_wrap=True)
     for name in ("operations", "fresh", "last"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         chain = ", ".join(map(str, row["modulus_bits"]))
-        place = (f"{row['scheme']} {row['ring_dimension']} ({chain})", row["operation"], row["variant"])
+        place = (
+            f"{row['scheme']} {row['ring_dimension']} ({chain})",
+            row["operation"],
+            row["data_pattern"],
+            row["variant"],
+        )
         count = f"{row['operations']:.0f}{' (cap)' if row['is_capped'] else ''}"
         table.add_row(*place, count, _bits(row["fresh_bits"]), _bits(row["last_bits"]))
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from ciphermark_benchmark.home import Home
@@ -13,7 +14,9 @@ from ciphermark_db.gateway import Database
 
 Connect = Callable[[], Database]
 
-_RETRY_S = 5.0
+# While the database is away the run goes on: attempts may take at most one part in so many of its time.
+_ATTEMPT_SHARE = 20
+_LEAST_WAIT_S = 5.0
 
 
 class Recorder:
@@ -47,6 +50,7 @@ class Recorder:
             self._database = None
 
     def _attempt(self, action: Callable[[Database], None]) -> bool:
+        start = monotonic()
         try:
             if self._database is None:
                 self._database = self._connect()
@@ -54,7 +58,8 @@ class Recorder:
         except DatabaseUnavailable as error:
             self.close()
             self.last_error = str(error)
-            self._next_try = monotonic() + _RETRY_S
+            now = monotonic()
+            self._next_try = now + max(_LEAST_WAIT_S, _ATTEMPT_SHARE * (now - start))
             self._is_behind = True
             return False
         self._is_behind = False
@@ -76,5 +81,6 @@ def record_pending(home: Home, database: Database) -> int:
     """Record the journals of earlier runs that the database may lack; returns how many there were."""
     paths = sorted(home.pending.glob("*.jsonl"))
     for path in paths:
-        record_journal(database, Journal.reopen(home, path.stem))
+        with suppress(FileNotFoundError):  # its run ended meanwhile, and recorded it
+            record_journal(database, Journal.read(path))
     return len(paths)

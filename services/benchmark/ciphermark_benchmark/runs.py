@@ -14,7 +14,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import __version__, plan, storage, suite_file
 from ciphermark_benchmark.executor import Executor
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.journal import Header, Journal
 from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.recorder import Recorder
@@ -127,9 +127,15 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
 
 @contextmanager
 def alone_on_host(home: Home) -> Iterator[None]:
-    """Two runs at once would measure each other."""
-    home.folder.mkdir(parents=True, exist_ok=True)
-    with (home.folder / "run.lock").open("w") as file:
+    """Two runs at once would measure each other. Raises ``UserError`` for that, and for a folder that cannot be."""
+    try:
+        home.folder.mkdir(parents=True, exist_ok=True)
+        lock = (home.folder / "run.lock").open("w")
+    except OSError as error:
+        raise UserError(
+            f"{home.folder}: cannot keep data there: {error.strerror}; name another folder in {HOME_VARIABLE}"
+        ) from None
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

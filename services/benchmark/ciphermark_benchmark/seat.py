@@ -113,9 +113,14 @@ class Seat:
         except _Failed as failed:
             self._failure = failed.reply
         except WorkerDied as death:
-            self._failure = protocol.Refused(death.status, str(death))
+            self._failure = protocol.Refused(death.status, self._explained(death))
             self.leave()
         return None
+
+    def _explained(self, death: WorkerDied) -> str:
+        if death.status == "timed_out" and self._used_s >= self._needs.timeout_s:
+            return f"the trial took longer than the {self._needs.timeout_s:g} s that budget.timeout_s allows"
+        return str(death)
 
     def _prepare(self) -> None:
         """Have a worker with keys, or fail as the last attempt with these parameters did."""

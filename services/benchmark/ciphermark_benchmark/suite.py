@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.declaration import OPERATIONS
@@ -34,6 +42,12 @@ DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "serialization": ("none", "zstd"),
 }
 
+# The largest ring of the security tables, and of any library here.
+_LARGEST_RING = 131_072
+_LARGEST_SIZE = 1 << 40  # elements: 8 TB in the clear
+_WEEK_S = 7 * 24 * 3600
+_LARGEST_MEMORY_MB = 1 << 24
+
 T = TypeVar("T")
 
 
@@ -57,6 +71,8 @@ def _variant(name: str) -> str:
 def _ring_dimension(value: int) -> int:
     if value < 2 or value & (value - 1):
         raise ValueError(f"the ring dimension must be a power of two, not {value}")
+    if value > _LARGEST_RING:
+        raise ValueError(f"the ring dimension must be at most {_LARGEST_RING}, not {value}")
     return value
 
 
@@ -75,18 +91,16 @@ class BudgetText(_Strict):
     processes: int = Field(1, ge=1, le=100, description="fresh workers per case")
     samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial")
     warmups: int = Field(1, ge=0, le=1000, description="samples before those that count")
-    min_time_s: float = Field(
-        0.3, ge=0, le=3600, strict=False, description="least time of the operation's samples"
-    )
-    timeout_s: float = Field(300, gt=0, strict=False, description="a trial that takes longer is ended")
-    memory_mb: int = Field(8192, ge=64, description="private memory a worker may have")
+    min_time_s: float = Field(0.3, ge=0, le=3600, description="least time of the operation's samples")
+    timeout_s: float = Field(300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended")
+    memory_mb: int = Field(8192, ge=64, le=_LARGEST_MEMORY_MB, description="private memory a worker may have")
 
 
 class PlainModulus(_Strict):
     """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
 
     bits: int | None = Field(None, ge=2, le=60)
-    value: int | None = Field(None, ge=2)
+    value: int | None = Field(None, ge=2, lt=1 << 60)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -107,28 +121,34 @@ class ExperimentText(_Strict):
     )
     plain_modulus: PlainModulus = PlainModulus(bits=20)
     scale_bits: int = Field(30, ge=10, le=60, description="log2 of the ckks scale")
-    sizes: Several[Annotated[int, Field(ge=1)] | Literal["full"]] = Field(
+    sizes: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
         ["full"], description="elements of a vector; full: as many as one ciphertext holds"
     )
     data: Several[DataPattern] = Field(["random"], description="one value in all slots, or random values")
     operations: Several[str] | None = None
-    threads: Several[Annotated[int, Field(ge=1)]] = Field([1], description="threads a library may use")
+    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
+        [1], description="threads a library may use"
+    )
     security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
-    allow: Several[Literal["small-primes"]] | list[Literal["small-primes"]] = Field(
+    allow: Annotated[list[Literal["small-primes"]], AfterValidator(_distinct)] = Field(
         [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"
     )
-    cap: int = Field(16_384, ge=1, description="most repetitions of depth and noise")
+    cap: int = Field(16_384, ge=1, le=1 << 30, description="most repetitions of depth and noise")
 
-    @model_validator(mode="after")
-    def _operations_exist(self) -> Self:
-        known = KNOWN_OPERATIONS[self.kind]
-        for name in self.operations or ():
+    @field_validator("operations")
+    @classmethod
+    def _operations_exist(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        kind: Kind | None = info.data.get("kind")
+        if kind is None:
+            return value  # an unknown kind is complaint enough
+        known = KNOWN_OPERATIONS[kind]
+        for name in value or ():
             if name not in known:
                 raise ValueError(
-                    f"unknown operation {name!r} for {self.kind}{did_you_mean(name, known)}; "
+                    f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; "
                     f"it knows {', '.join(known)}"
                 )
-        return self
+        return value
 
 
 class Suite(_Strict):

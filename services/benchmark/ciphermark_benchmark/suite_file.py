@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import reprlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
@@ -12,12 +13,22 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from ciphermark_benchmark.nearest import did_you_mean
 from ciphermark_benchmark.suite import Suite
 from ciphermark_core.errors import UserError
 
 _LARGEST_BYTES = 1 << 20
+# What to say instead of pydantic's own words, by its type of complaint.
+_TEXTS = {
+    "int_type": "must be a whole number, not {input}",
+    "float_type": "must be a number, not {input}",
+    "string_type": "must be text, not {input}",
+    "list_type": "must be a list in brackets, not {input}",
+    "model_type": "must be a mapping of keys to values, not {input}",
+    "too_short": "must not be empty",
+}
 
 Location = tuple[int | str, ...]
 
@@ -46,7 +57,7 @@ def parse(text: str, origin: str) -> Suite:
     if not isinstance(document, CommentedMap):
         raise UserError(f"{origin}:1: a suite is a mapping with name, seed, budget and experiments")
     try:
-        return Suite.model_validate(_plain(document))
+        return Suite.model_validate(_plain(document, {}))
     except ValidationError as error:
         problems = error.errors(include_url=False)
         raise UserError("\n".join(_sentences(problems, document, origin))) from None
@@ -58,16 +69,30 @@ def _document(text: str, origin: str) -> Any:
     except MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
         raise UserError(f"{origin}:{line}: not YAML: {error.problem}") from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise UserError(
+            f"{origin}:{line}: not YAML: the character U+{error.character:04X} is not allowed"
+        ) from None
     except YAMLError as error:
         raise UserError(f"{origin}: not YAML: {error}") from None
 
 
-def _plain(value: Any) -> Any:
-    """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers."""
+def _plain(value: Any, made: dict[int, Any]) -> Any:
+    """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers.
+
+    ``made`` holds what is done by identity: aliases stay one object, however often they are used.
+    """
+    if id(value) in made:
+        return made[id(value)]
     if isinstance(value, CommentedMap):
-        return {key: _plain(item) for key, item in value.items()}
+        mapping = made[id(value)] = {}
+        mapping.update({key: _plain(item, made) for key, item in value.items()})
+        return mapping
     if isinstance(value, CommentedSeq):
-        return [_plain(item) for item in value]
+        items = made[id(value)] = []
+        items.extend(_plain(item, made) for item in value)
+        return items
     if isinstance(value, bool) or value is None:
         return value
     for kind in (int, float, str):
@@ -77,12 +102,28 @@ def _plain(value: Any) -> Any:
 
 
 def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin: str) -> list[str]:
-    """One sentence per place: of several complaints about one place the first is told."""
-    told: dict[Location, str] = {}
-    for problem in problems:
-        place = _real_location(problem["loc"], document)
-        told.setdefault(place, f"{origin}:{_line(place, document)}: {_sentence(problem, place)}")
-    return list(told.values())
+    """One sentence per place, in the order of lines: of several complaints about one place the first is told."""
+    placed = [(_real_location(problem["loc"], document), problem) for problem in problems]
+    told: dict[Location, tuple[int, str]] = {}
+    for place, problem in placed:
+        if not _is_far_fetched(problem) or not _has_better(place, placed):
+            told.setdefault(place, (_line(place, document), _sentence(problem, place)))
+    return [f"{origin}:{line}: {sentence}" for line, sentence in sorted(told.values())]
+
+
+def _is_far_fetched(problem: ErrorDetails) -> bool:
+    """Of what may be a word or a number or a list: the complaint that something else is not the word, or that a
+    word is not the rest."""
+    if isinstance(problem["input"], str):
+        return problem["type"] in ("int_type", "list_type")
+    return problem["type"] == "literal_error"
+
+
+def _has_better(place: Location, placed: Iterable[tuple[Location, ErrorDetails]]) -> bool:
+    return any(
+        other[: len(place)] == place and (len(other) > len(place) or not _is_far_fetched(problem))
+        for other, problem in placed
+    )
 
 
 def _real_location(location: Location, document: CommentedMap) -> Location:
@@ -105,10 +146,9 @@ def _line(location: Location, document: CommentedMap) -> int:
     node: Any = document
     line = 1
     for step in location:
-        if isinstance(node, CommentedMap):
-            line = node.lc.key(step)[0] + 1
-        elif isinstance(node, CommentedSeq):
-            line = node.lc.item(step)[0] + 1
+        known = node.lc.data or {}
+        if step in known:  # a merged key has its line where it was written: the merging item's will do
+            line = known[step][0] + 1
         node = node[step]
     return line
 
@@ -127,7 +167,8 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
         choices = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         hint = did_you_mean(str(problem["input"]), choices)
         return f"{name}: {problem['input']!r} is not one of {expected}{hint}"
-    text = problem["msg"].removeprefix("Value error, ")
+    text = _TEXTS.get(problem["type"], problem["msg"]).replace("Input should be", "must be")
+    text = text.removeprefix("Value error, ").replace("{input}", reprlib.repr(problem["input"]))
     return f"{name}: {text}" if name else text
 
 

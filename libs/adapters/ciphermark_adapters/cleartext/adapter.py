@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from ciphermark_adapters.cleartext import parameters as parameter_sets
 from ciphermark_adapters.cleartext import reference
 from ciphermark_adapters.contract import (
     Adapter,
@@ -24,7 +25,7 @@ from ciphermark_adapters.contract import (
     Vector,
 )
 from ciphermark_adapters.declaration import Declaration
-from ciphermark_core import primes, security, wire
+from ciphermark_core import wire
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
 
 
@@ -38,10 +39,16 @@ class Slots:
     polynomials: int = 2
 
 
-def dumped(handle: Slots) -> bytes:
+def dumped(handle: Slots, compression: str) -> bytes:
     """Level, scale and polynomial count as one line of JSON, then the slots, 8 bytes each."""
+    _require_none(compression)
     head = (handle.level, handle.scale, handle.polynomials, handle.values.dtype.str)
     return wire.to_line(head) + handle.values.tobytes()
+
+
+def _require_none(compression: str) -> None:
+    if compression != "none":
+        raise Unsupported(f"cleartext offers the compression none, not {compression}")
 
 
 def loaded(data: bytes) -> Slots:
@@ -49,33 +56,6 @@ def loaded(data: bytes) -> Slots:
     head, _, body = data.partition(b"\n")
     level, scale, polynomials, kind = wire.from_line(head, tuple[int, float | None, int, str])
     return Slots(np.frombuffer(body, dtype=np.dtype(kind)), level, scale, polynomials)
-
-
-def chain_of(spec: ParameterSpec) -> tuple[int, ...]:
-    """Prime sizes for a request; without one, a chain of 30-bit primes up to the 2018 limit."""
-    if spec.modulus_bits is not None:
-        return spec.modulus_bits
-    if spec.scheme == "ckks":
-        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
-    bound = security.limit("2018", spec.ring_dimension, 128) or 60
-    return (30,) * (bound // 30) or (bound,)
-
-
-def resolve(spec: ParameterSpec) -> Parameters:
-    """The largest primes of the asked sizes, all different, special prime last."""
-    bits = chain_of(spec)
-    pools = {size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)}
-    moduli = tuple(next(pools[size]) for size in bits)
-    special = 1 if len(moduli) > 1 else 0
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=moduli[: len(moduli) - special],
-        special_moduli=moduli[len(moduli) - special :],
-        slots=spec.slots,
-        plain_modulus=spec.plain_modulus,
-        scale=None if spec.scale_bits is None else 2.0**spec.scale_bits,
-    )
 
 
 class CleartextKeyOwner(KeyOwner):
@@ -105,7 +85,7 @@ class CleartextKeyOwner(KeyOwner):
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""
-        return dumped(ciphertext)
+        return dumped(ciphertext, compression)
 
     def load(self, data: bytes) -> Handle:
         """See the contract."""
@@ -113,6 +93,7 @@ class CleartextKeyOwner(KeyOwner):
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """Only parameters exist."""
+        _require_none(compression)
         if item != "parameters":
             raise Unsupported(f"cleartext has no {item}")
         return self.public_material()
@@ -156,11 +137,11 @@ class CleartextEvaluator(Evaluator):
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""
-        return dumped(ciphertext)
+        return dumped(ciphertext, compression)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """See the contract."""
-        return dumped(plaintext)
+        return dumped(plaintext, compression)
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract."""
@@ -211,10 +192,15 @@ class CleartextAdapter(Adapter):
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
         """See the contract."""
-        return resolve(spec)
+        return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
+        """See the contract; no key is made, but what no library could make is refused here too."""
+        wanted = keys.relinearization or keys.rotations or keys.columns
+        if wanted and not parameters.special_moduli:
+            raise Unsupported(
+                "evaluation keys need key switching, and a chain of one prime leaves none for it"
+            )
         return CleartextKeyOwner(parameters)
 
     def evaluator(self, public_material: bytes) -> Evaluator:

@@ -24,6 +24,7 @@ DECLARATIONS = (
         reasons={
             "rescale": "bfv and bgv have no scale",
             "rotate_columns": "ckks slots form one row, not two",
+            "noise_budget_bits": "there is no noise",
         },
     ),
 )

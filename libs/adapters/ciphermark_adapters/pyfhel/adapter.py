@@ -42,7 +42,7 @@ class PublicMaterial:
     parameters: Parameters
     relinearization_keys: bytes | None
     rotation_keys: bytes | None
-    has_rotations: bool
+    rotations: tuple[int, ...]
     has_columns: bool
 
 
@@ -101,7 +101,7 @@ class PyfhelKeyOwner(KeyOwner):
             parameters=self.parameters,
             relinearization_keys=self._he.to_bytes_relin_key("none") if keys.relinearization else None,
             rotation_keys=self._he.to_bytes_rotate_key("none") if has_rotation_keys else None,
-            has_rotations=bool(keys.rotations),
+            rotations=keys.rotations,
             has_columns=keys.columns,
         )
         return msgspec.msgpack.encode(material)
@@ -152,12 +152,13 @@ class PyfhelEvaluator(Evaluator):
         # Pyfhel would silently make wrong keys where they are missing
         missing = {
             "relinearize": material.relinearization_keys is None,
-            "rotate": not material.has_rotations,
+            "rotate": not material.rotations,
             "rotate_columns": not material.has_columns,
         }
         known = _functions(he)
         names = declared.operations[self._scheme]
         self._table = {name: known[name] for name in names if not missing.get(name, False)}
+        self._rotations = material.rotations
         self._fewest_primes = _fewest_primes(material.parameters)
 
     @property
@@ -175,6 +176,7 @@ class PyfhelEvaluator(Evaluator):
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract."""
+        self._require_key(operation, operands)
         try:
             return super().apply(operation, *operands)
         except LIBRARY_ERRORS as error:
@@ -182,6 +184,8 @@ class PyfhelEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
+        for row in rows:
+            self._require_key(operation, row)
         return LibraryBound(self._function(operation), rows)
 
     def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
@@ -222,6 +226,11 @@ class PyfhelEvaluator(Evaluator):
     def polynomials(self, ciphertext: Handle) -> int:
         """See the contract."""
         return int(ciphertext.size())
+
+    def _require_key(self, operation: str, operands: Row) -> None:
+        # SEAL would compose a rotation without key of others that have one: not the primitive any more
+        if operation == "rotate" and operands[1] not in (0, *self._rotations):
+            raise Unsupported(f"no rotation key was made for {operands[1]} steps, only for {self._rotations}")
 
     def _primes(self, ciphertext: Handle) -> int:
         """Primes of the ciphertext's modulus, from its size: Pyfhel's own ``mod_level`` counts products."""

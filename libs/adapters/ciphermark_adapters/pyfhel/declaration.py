@@ -67,6 +67,7 @@ DECLARATIONS = (
         reasons={
             "rescale": "bfv and bgv have no scale",
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
+            "noise_budget_bits": "Pyfhel tells the noise budget of bfv only",
             "rotate_columns": "Pyfhel swaps the rows of bfv only; ckks slots form one row",
         },
     ),

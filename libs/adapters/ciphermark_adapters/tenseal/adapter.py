@@ -217,7 +217,7 @@ class TensealEvaluator(Evaluator):
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """TenSEAL has no encoded plaintexts."""
-        raise Unsupported("TenSEAL encodes plaintexts inside its operations: there is nothing to serialize")
+        raise Unsupported(self._declared.reasons["dump_plaintext"])
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract."""

@@ -52,6 +52,7 @@ DECLARATIONS = (
             "mod_switch": "TenSEAL's vectors switch the modulus only to bring operands to one level",
             "rotate": "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
             "rotate_columns": "TenSEAL's vectors have no rotation",
+            "dump_plaintext": "TenSEAL encodes plaintexts inside its operations: there is nothing to serialize",
         },
     ),
 )

@@ -33,6 +33,8 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
 def requested_chain(spec: ParameterSpec) -> list[int]:
     """Prime sizes for TenSEAL; an empty list makes it take SEAL's default for bfv."""
+    if spec.modulus_bits == ():
+        raise Unsupported("TenSEAL needs two primes or more: write modulus_bits with their sizes")
     if spec.scheme == "bfv":
         if spec.plain_modulus is None:
             raise Unsupported("bfv needs a plaintext modulus: write plain_modulus")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Exhausted, Handle, Vector
+from ciphermark_adapters.contract import Exhausted, Handle, Unsupported, Vector
 from ciphermark_core.words import Accuracy, Sample
 from ciphermark_measure import checking, data, operands
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
@@ -48,8 +48,6 @@ class Repetition(Experiment):
     def start(self) -> State:
         """Fresh operands; the state before the first operation."""
         self.session.require_keys_for(self._operation)
-        if self._operation in ("mul", "square"):
-            self.session.require_keys_for("relinearize")
         begin = perf_counter()
         seed, slots = self.setting.trial.seed, self.session.parameters.slots
         x = data.operand(self.case, seed, 0, is_factor=self._operation == "square")
@@ -156,8 +154,12 @@ class Noise(Repetition):
     """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or the cap."""
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`."""
+        """See :meth:`Experiment.open`. A library that tells no budget is ``Unsupported`` here."""
         state: State | None = self.start()
+        assert state is not None
+        if not self.quality(state, self.judged(state)):
+            scheme = self.case.parameters.scheme
+            raise Unsupported(f"{self.session.declaration.library} tells no noise budget in {scheme}")
         begin = perf_counter()
         count = 1
         while state is not None:

@@ -47,7 +47,9 @@ class Serialization(Experiment):
         if not checking.is_right(found):
             self._findings = replace(self._findings, status="wrong", error="the ciphertext reads back wrong")
             return
+        start = perf_counter()
         self._samples = self._sizes(ciphertext, dumped, len(vector))
+        self._facts["sampling_s"] = perf_counter() - start
         self._make_phases(ciphertext, dumped)
 
     def turn(self) -> bool:
@@ -59,7 +61,9 @@ class Serialization(Experiment):
 
     def close(self) -> Findings:
         """See :meth:`Experiment.close`."""
-        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases) / 1e9
+        self._facts["sampling_s"] = (
+            self._facts.get("sampling_s", 0.0) + sum(p.sampled_ns for p in self._phases) / 1e9
+        )
         timed = [sample for phase in self._phases for sample in phase.samples]
         try:
             for phase in self._phases:

@@ -1,9 +1,9 @@
 // SEAL objects as Python bytes, in SEAL's own format: their lengths are SEAL's sizes.
 #pragma once
 
+#include "errors.hpp"
 #include "seal/seal.h"
 #include <nanobind/nanobind.h>
-#include <stdexcept>
 #include <string>
 
 namespace ciphermark {
@@ -25,7 +25,7 @@ inline seal::compr_mode_type compression_named(const std::string &name)
         return seal::compr_mode_type::zstd;
     }
 #endif
-    throw std::invalid_argument("this SEAL has no compression " + name);
+    throw Unsupported("this SEAL has no compression " + name);
 }
 
 // SEAL writes straight into the bytes object: evaluation keys are too large for a second copy.

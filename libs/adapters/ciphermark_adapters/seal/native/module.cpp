@@ -3,6 +3,7 @@
 #include "build_info.hpp"
 #include "bytes.hpp"
 #include "context.hpp"
+#include "errors.hpp"
 #include "evaluator.hpp"
 #include "key_owner.hpp"
 #include "vectors.hpp"
@@ -24,18 +25,29 @@ using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
 // A Bound keeps the object alive that it was bound by.
 using KeepOwner = nb::keep_alive<0, 1>;
 
-// SEAL's ways to say that modulus chain or scale are used up become ciphermark_core.errors.Exhausted.
-void translate_exhausted(const std::exception_ptr &thrown, void *)
+void set_python_error(const char *name, const std::string &text)
+{
+    const nb::object kind = nb::module_::import_("ciphermark_core.errors").attr(name);
+    PyErr_SetString(kind.ptr(), text.c_str());
+}
+
+// SEAL's ways to say that modulus chain or scale are used up, or that it refuses a result, become the contract's
+// errors. std::logic_error is the base of std::invalid_argument.
+void translate_error(const std::exception_ptr &thrown, void *)
 {
     try {
         std::rethrow_exception(thrown);
-    } catch (const std::invalid_argument &error) {
+    } catch (const Unsupported &error) {
+        set_python_error("Unsupported", error.what());
+    } catch (const std::logic_error &error) {
         const std::string reason = error.what();
-        if (reason != "scale out of bounds" && reason != "end of modulus switching chain reached") {
+        if (reason == "scale out of bounds" || reason == "end of modulus switching chain reached") {
+            set_python_error("Exhausted", "SEAL: " + reason);
+        } else if (reason == "result ciphertext is transparent") {
+            set_python_error("Unsupported", "SEAL refuses results without randomness, such as x - x: " + reason);
+        } else {
             throw;
         }
-        const nb::object exhausted = nb::module_::import_("ciphermark_core.errors").attr("Exhausted");
-        PyErr_SetString(exhausted.ptr(), ("SEAL: " + reason).c_str());
     }
 }
 
@@ -138,7 +150,7 @@ void define_evaluator(nb::module_ &module)
 
 NB_MODULE(CIPHERMARK_MODULE, module)
 {
-    nb::register_exception_translator(translate_exhausted);
+    nb::register_exception_translator(translate_error);
 
     module.attr("seal_version") = seal_version();
     module.attr("is_debug_build") = is_debug_build();
