@@ -32,6 +32,7 @@ from ciphermark_db.sql import blocks
 
 START_TIMEOUT_S = 60
 _ATTEMPTS = 4
+_SOCKET_WAIT_S = 2  # a server that starts opens its socket first
 _PORT = 5432
 _SYSTEM_USER = "pgserver"
 _LOG_TAIL_LINES = 15
@@ -67,7 +68,7 @@ def stop(folder: Path) -> None:
         return
     with _alone(folder):
         if _running_pid(server) is not None:
-            _execute(server, server.binaries / "pg_ctl", "stop", "-D", str(server.data), "-m", "fast", "-w")
+            _stop(server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ def _start(server: _Server) -> None:
     """Returns when the server answers. After a crash it has to wait for the old server's processes to end."""
     _make_private(server.sockets)
     deadline_s = time.monotonic() + START_TIMEOUT_S
+    _stop_unreachable(server)
     pid = _running_pid(server)
     for _ in range(_ATTEMPTS):
         if pid is None:
@@ -152,6 +154,21 @@ def _start(server: _Server) -> None:
         pid = None
         time.sleep(0.5)
     raise _unavailable(server, "it ends at once")
+
+
+def _stop_unreachable(server: _Server) -> None:
+    """Stop a server whose socket was removed: one whose deleted data had the same path takes it along when it ends."""
+    socket = server.sockets / f".s.PGSQL.{_PORT}"
+    deadline_s = time.monotonic() + _SOCKET_WAIT_S
+    while _running_pid(server) is not None and not socket.exists():
+        if time.monotonic() > deadline_s:
+            _stop(server)
+            return
+        time.sleep(0.05)
+
+
+def _stop(server: _Server) -> None:
+    _execute(server, server.binaries / "pg_ctl", "stop", "-D", str(server.data), "-m", "fast", "-w")
 
 
 def _launch(server: _Server) -> int:

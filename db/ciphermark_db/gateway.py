@@ -95,6 +95,11 @@ class Database:
                 for sample in outcome.samples:
                     copy.write_row(rows.sample(outcome.trial.id, sample))
 
+    def analyze(self) -> None:
+        """Let PostgreSQL learn what was recorded, so that it plans queries over it well."""
+        with self._connected() as connection:
+            connection.execute(blocks("record")["analyze"])
+
     def recorded_trials(self, run_id: str) -> set[str]:
         """The ids of the run's trials whose outcomes are recorded; empty for an unknown run."""
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}

@@ -117,7 +117,7 @@ create index trial_run_case on trial (run_id, case_key);
 create index trial_case on trial (case_key);
 
 create table sample (
-    trial_id text not null references trial,
+    trial_id text not null,
     phase text not null,
     metric text not null,
     unit text not null,

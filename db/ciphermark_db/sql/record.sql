@@ -54,3 +54,6 @@ insert into trial (
 -- name: copy_samples
 copy sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup) from stdin
 (format binary);
+
+-- name: analyze
+analyze host, build, parameter_set, run, case_, trial, sample;

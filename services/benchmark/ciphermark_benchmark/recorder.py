@@ -43,6 +43,10 @@ class Recorder:
         """Record whatever the journal holds and the database does not; False while it is away."""
         return self._attempt(lambda database: record_journal(database, self._journal))
 
+    def finish(self) -> bool:
+        """Record what is left of a run that is over; False while the database is away."""
+        return self.catch_up() and self._attempt(lambda database: database.analyze())
+
     def close(self) -> None:
         """Give the connection back."""
         if self._database is not None:

@@ -117,7 +117,7 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
 
     try:
         Executor(report).execute(prepared.plan, prepared.suite.seed)
-        if recorder.catch_up():
+        if recorder.finish():
             prepared.journal.retire(home)
     finally:
         recorder.close()

@@ -1,0 +1,150 @@
+"""A real PostgreSQL for the storage tests: one embedded server per test session, a new database wherever asked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ciphermark_core.words import (
+    Budget,
+    Case,
+    Host,
+    LibraryInfo,
+    Outcome,
+    Parameters,
+    ParameterSpec,
+    Run,
+    Sample,
+    Status,
+    Trial,
+)
+from ciphermark_db import embedded
+from ciphermark_db.gateway import Database
+
+PRIMES = (1099510054913, 1099507695617, 1099511480321)
+HOST = Host(
+    fingerprint="f00d",
+    hostname="bench",
+    cpu_model="Test CPU",
+    cpu_flags=("avx2", "avx512f"),
+    caches={"L1d": 32768},
+    cores=8,
+    memory_bytes=1 << 34,
+    operating_system="Debian 13",
+    kernel="6.12",
+    governor=None,
+    turbo=None,
+    smt=True,
+    container=None,
+    clock_source="tsc",
+    clock_resolution_ns=1,
+    clock_noise=0.01,
+    load_1min=0.5,
+    warnings=("turbo is on",),
+)
+
+
+class Maker:
+    """Makes runs and outcomes; what a test doesn't care about has a plausible value."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count()
+
+    def run(self, **changes: object) -> Run:
+        number = next(self._ids)
+        started_at = f"2025-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}+00:00"
+        run = Run(f"run-{number}", "quick", "name: quick", 2**64 - 1, started_at, HOST, "0.1.0")
+        return replace(run, **changes)
+
+    def case(self, variant: str = "seal", **changes: object) -> Case:
+        spec = ParameterSpec("bfv", 8192, None, 65537)
+        return replace(Case(variant, "arithmetic", "add", spec, 10_000, "random"), **changes)
+
+    def parameters(self, spec: ParameterSpec, moduli: tuple[int, ...] = PRIMES) -> Parameters:
+        scale = None if spec.scale_bits is None else 2.0**spec.scale_bits
+        return Parameters(
+            spec, spec.ring_dimension, moduli[:-1], moduli[-1:], spec.slots, spec.plain_modulus, scale
+        )
+
+    def library(self, variant: str) -> LibraryInfo:
+        name = variant.split("@", maxsplit=1)[0]
+        return LibraryInfo(name.split("-")[0], name, "4.1.2", name.endswith("-hexl"), {"compiler": "gcc 14"})
+
+    def outcome(
+        self,
+        run: Run,
+        case: Case | None = None,
+        samples: tuple[Sample, ...] = (),
+        status: Status = "ok",
+        process: int = 0,
+        **changes: object,
+    ) -> Outcome:
+        case = case or self.case()
+        trial = Trial(f"{run.id}/{next(self._ids)}", run.id, case, process, 7, Budget())
+        outcome = Outcome(trial, status, "2025-01-01T00:00:01+00:00", 1.5, samples)
+        if status != "unsupported":
+            spec = case.parameters
+            outcome = replace(outcome, parameters=self.parameters(spec), library=self.library(case.variant))
+        return replace(outcome, **changes)
+
+    def times(self, values: list[float], phase: str = "operation", **changes: object) -> tuple[Sample, ...]:
+        return tuple(
+            replace(Sample("time", "s", value, phase, ordinal), **changes)
+            for ordinal, value in enumerate(values)
+        )
+
+
+@pytest.fixture(scope="session")
+def make() -> Maker:
+    return Maker()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of an embedded server's superuser."""
+    folder = tmp_path_factory.mktemp("server")
+    url = embedded.ensure_started(folder)
+    yield url.replace("postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres")
+    embedded.stop(folder)
+
+
+@pytest.fixture(scope="session")
+def new_url(server: str) -> Callable[[], str]:
+    """Makes an empty database and returns its URL."""
+    numbers = itertools.count()
+
+    def create() -> str:
+        name = f"test_{next(numbers)}"
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"create database {name} owner ciphermark")
+        return server.replace("postgresql://postgres@/postgres", f"postgresql://ciphermark@/{name}")
+
+    return create
+
+
+@pytest.fixture(scope="module")
+def url(new_url: Callable[[], str]) -> str:
+    """A migrated database for the tests of one module."""
+    made = new_url()
+    with Database.open(made) as database:
+        database.migrate()
+    return made
+
+
+@pytest.fixture(scope="module")
+def database(url: str) -> Iterator[Database]:
+    with Database.open(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home folder of its own, whose server is stopped in the end."""
+    folder = tmp_path / "home"
+    yield folder
+    embedded.stop(folder)

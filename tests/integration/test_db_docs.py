@@ -1,0 +1,59 @@
+"""docs/sql.md: its queries run, and it describes every column of every view."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ciphermark_core.words import Sample
+from ciphermark_db.gateway import Database
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
+VIEWS = ("results", "speedup", "ratio", "depth", "noise", "security")
+
+
+@pytest.fixture(scope="module")
+def filled(database: Database, make) -> Database:
+    """Two runs with every experiment, and one failure."""
+    times = make.times([0.1 + 0.01 * i for i in range(8)])
+    memory = (Sample("peak_memory", "bytes", 5e7, "operation"),)
+    size = (Sample("size", "bytes", 131_177.0, "ciphertext"),)
+    depth = (Sample("depth", "operations", 3.0, "operation"), Sample("is_capped", "flag", 0.0, "operation"))
+    noise = tuple(Sample("noise_budget", "bits", 90.0 - 30 * k, "operation", repetitions=k) for k in range(3))
+    for _ in range(2):
+        run = make.run()
+        database.record_run(run)
+        for variant in ("seal", "seal-hexl"):
+            for case, samples in (
+                (make.case(variant), (*times, *memory)),
+                (make.case(variant, experiment="serialization", operation="zstd"), size),
+                (make.case(variant, experiment="depth", operation="mul", cap=9), depth),
+                (make.case(variant, experiment="noise", operation="mul", cap=9), noise),
+            ):
+                database.record_outcome(make.outcome(run, case, samples))
+        failed = make.case("tenseal", operation="rotate")
+        database.record_outcome(make.outcome(run, failed, status="unsupported", error="no rotation"))
+    return database
+
+
+def test_there_are_enough() -> None:
+    assert len(QUERIES) >= 10
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
+def test_query_runs(filled: Database, query: str) -> None:
+    table = filled.query(query)
+    assert table.columns
+    assert table.rows or "security_2018 <> security_2024" in query
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_tables_list_the_columns(database: Database, view: str) -> None:
+    section = DOCUMENT.split(f"### `{view}`\n", 1)[1].split("\n#", 1)[0]
+    assert (
+        tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+        == database.query(f"select * from {view} limit 0").columns
+    )

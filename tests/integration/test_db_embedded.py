@@ -1,0 +1,168 @@
+"""The embedded server: shared, restartable, safe to start twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ciphermark_db import embedded
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.gateway import Database
+
+START = """
+import sys
+from pathlib import Path
+from ciphermark_db import embedded
+print(embedded.ensure_started(Path(sys.argv[1])))
+"""
+
+
+def start_elsewhere(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", START, str(folder)], stdout=subprocess.PIPE, text=True)
+
+
+def postmaster(folder: Path) -> int:
+    return int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
+def answer(url: str, sql: str) -> object:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(sql).fetchone()[0]
+
+
+def test_outlives_the_process_that_started_it(home: Path) -> None:
+    process = start_elsewhere(home)
+    url, _ = process.communicate(timeout=120)
+    assert answer(url.strip(), "select 1") == 1
+    assert embedded.ensure_started(home) == url.strip()
+
+
+def test_two_processes_start_one_server(home: Path) -> None:
+    processes = [start_elsewhere(home) for _ in range(2)]
+    urls = {process.communicate(timeout=120)[0].strip() for process in processes}
+    assert [process.returncode for process in processes] == [0, 0]
+    assert len(urls) == 1
+    assert answer(urls.pop(), "select current_database()") == "ciphermark"
+
+
+def test_recovers_from_a_kill_with_its_data(home: Path) -> None:
+    url = embedded.ensure_started(home)
+    with psycopg.connect(url) as connection:
+        connection.execute("create table kept as select 42 as value")
+    before = postmaster(home)
+    os.kill(before, signal.SIGKILL)
+    assert embedded.ensure_started(home) == url
+    assert postmaster(home) != before
+    assert answer(url, "select value from kept") == 42
+
+
+def test_a_gateway_survives_a_kill(home: Path, make) -> None:
+    with Database.open(embedded.ensure_started(home)) as database:
+        database.migrate()
+        run = make.run()
+        database.record_run(run)
+        os.kill(postmaster(home), signal.SIGKILL)
+        outcome = make.outcome(run, samples=make.times([0.1]))
+        with pytest.raises(DatabaseUnavailable, match=r"(?s)cannot be used.*CIPHERMARK_DATABASE_URL"):
+            database.record_outcome(outcome)
+        with pytest.raises(DatabaseUnavailable):
+            database.run_ids()
+        embedded.ensure_started(home)
+        database.record_outcome(outcome)
+        assert database.recorded_trials(run.id) == {outcome.trial.id}
+        assert database.query("select count(*) from sample").rows == [(1,)]
+
+
+def test_a_stale_pid_of_a_living_process_does_not_hinder(home: Path) -> None:
+    embedded.ensure_started(home)
+    pid_file = home / "postgres" / "postmaster.pid"
+    lines = pid_file.read_text().splitlines()
+    owner = pid_file.stat()
+    embedded.stop(home)
+    pid_file.write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
+    os.chown(pid_file, owner.st_uid, owner.st_gid)
+    assert answer(embedded.ensure_started(home), "select 1") == 1
+
+
+def test_a_broken_initialisation_is_made_anew(home: Path) -> None:
+    leftover = home / "postgres.new"
+    leftover.mkdir(parents=True)
+    (leftover / "PG_VERSION").write_text("18\n")
+    assert answer(embedded.ensure_started(home), "select 1") == 1
+    assert not leftover.exists()
+
+
+def test_says_why_it_cannot_start(home: Path) -> None:
+    embedded.ensure_started(home)
+    embedded.stop(home)
+    with (home / "postgres" / "postgresql.conf").open("a") as file:
+        file.write("shared_buffers = nonsense\n")
+    with pytest.raises(DatabaseUnavailable) as caught:
+        embedded.ensure_started(home)
+    text = str(caught.value)
+    assert 'invalid value for parameter "shared_buffers"' in text
+    assert str(home) in text
+    assert "CIPHERMARK_DATABASE_URL" in text
+
+
+def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("")
+    with pytest.raises(DatabaseUnavailable, match="File exists"):
+        embedded.ensure_started(tmp_path / "home")
+
+
+@pytest.mark.parametrize("name", ["with space, 'quotes\" & $HOME %s", "long" * 30])
+def test_any_folder_name(home: Path, name: str) -> None:
+    url = embedded.ensure_started(home / name)
+    try:
+        assert answer(url, "select 1") == 1
+    finally:
+        embedded.stop(home / name)
+
+
+def test_stop_is_repeatable(home: Path) -> None:
+    embedded.stop(home)
+    url = embedded.ensure_started(home)
+    embedded.stop(home)
+    embedded.stop(home)
+    with pytest.raises(DatabaseUnavailable):
+        Database.open(url)
+    assert answer(embedded.ensure_started(home), "select 1") == 1
+
+
+def test_only_its_user_gets_in(home: Path) -> None:
+    url = embedded.ensure_started(home)
+    assert stat.S_IMODE((home / "postgres").stat().st_mode) & 0o077 == 0
+    assert answer(url, "select rolsuper from pg_roles where rolname = current_user") is False
+    assert answer(url, "show listen_addresses") == ""
+
+
+def test_ignores_the_environment_of_other_servers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGPORT": "1", "PGHOST": "nowhere", "PGUSER": "nobody", "PGDATABASE": "none"}.items():
+        monkeypatch.setenv(name, value)
+    assert answer(embedded.ensure_started(home), "select 1") == 1
+
+
+def test_start_is_quiet(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(home)], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
+def test_a_server_whose_socket_was_removed_is_started_again(tmp_path: Path) -> None:
+    embedded.ensure_started(tmp_path)
+    (socket,) = (tmp_path / "postgres").glob(".s.PGSQL.*[0-9]")
+    socket.unlink()
+    try:
+        with psycopg.connect(embedded.ensure_started(tmp_path)) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+    finally:
+        embedded.stop(tmp_path)

@@ -1,0 +1,134 @@
+"""Recording: everything once, nothing lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import psycopg
+import pytest
+
+from ciphermark_core.words import Accuracy, Outcome, ParameterSpec, Run, Sample
+from ciphermark_db.gateway import Database
+
+TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")
+
+
+def counts(database: Database) -> dict[str, int]:
+    return {table: database.query(f"select count(*) from {table}").rows[0][0] for table in TABLES}
+
+
+def record(url: str, run: Run, outcomes: list[Outcome]) -> None:
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(run)
+        for outcome in outcomes:
+            database.record_outcome(outcome)
+
+
+def test_recording_twice_is_recording_once(database: Database, make) -> None:
+    run = make.run()
+    outcome = make.outcome(run, samples=make.times([0.1, 0.2]))
+    database.record_run(run)
+    database.record_outcome(outcome)
+    before = counts(database)
+    database.record_run(run)
+    database.record_outcome(outcome)
+    database.record_outcome(replace(outcome, status="wrong", samples=make.times([9.0])))
+    assert counts(database) == before
+    assert database.recorded_trials(run.id) == {outcome.trial.id}
+    assert database.recorded_trials("unknown") == set()
+
+
+def test_two_processes_record_the_same_outcomes(new_url: Callable[[], str], make) -> None:
+    url, run = new_url(), make.run()
+    cases = [make.case(variant, size=size) for variant in ("seal", "seal-hexl") for size in range(1, 26)]
+    outcomes = [make.outcome(run, case, make.times([0.1 * i for i in range(20)])) for case in cases]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for done in [pool.submit(record, url, run, outcomes), pool.submit(record, url, run, outcomes[::-1])]:
+            done.result(timeout=120)
+    with Database.open(url) as database:
+        found = counts(database)
+    assert (found["run"], found["host"], found["build"], found["parameter_set"]) == (1, 1, 2, 1)
+    assert (found["trial"], found["sample"]) == (50, 1000)
+
+
+def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192)
+    case = make.case("openfhe", parameters=spec, threads=4, cap=9, experiment="noise", data_pattern="same")
+    moduli = (2**63 + 1, 2**64 - 59, 3)
+    sample = Sample("precision", "bits", 21.25, "operation", 3, 12, True, 5)
+    run = make.run()
+    outcome = replace(
+        make.outcome(run, case, (sample,), process=2, error="slow", facts={"loops": 3.0, "bad": math.nan}),
+        accuracy=Accuracy(1e-9, 2, 1e-6, math.inf),
+        parameters=make.parameters(spec, moduli),
+    )
+    url = new_url()
+    record(url, run, [outcome])
+    with Database.open(url) as database:
+        assert database.query(
+            "select modulus_bits, scale_bits, security_bits, threads, cap, slots from case_"
+        ).rows == [([60, 40, 60], 40, 192, 4, 9, 8192)]
+        moduli_row = database.query(
+            "select moduli || special_moduli, scale, plain_modulus from parameter_set"
+        ).rows
+        assert moduli_row == [([*moduli], 2.0**40, None)]
+        assert database.query(
+            "select max_abs_error, wrong_slots, tolerance, precision_bits from trial"
+        ).rows == [(1e-9, 2, 1e-6, math.inf)]
+        assert database.query("select process, seed, error, facts, budget -> 'samples' from trial").rows == [
+            (2, 7, "slow", {"loops": 3.0, "bad": None}, 10)
+        ]
+        assert database.query("table sample").rows == [
+            (outcome.trial.id, "operation", "precision", "bits", 21.25, 12, 3, 5, True)
+        ]
+        assert database.query("select seed, host_load_1min, host_warnings from run").rows == [
+            (2**64 - 1, 0.5, ["turbo is on"])
+        ]
+
+
+def test_what_differs_per_run_makes_no_new_host(new_url: Callable[[], str], make) -> None:
+    with Database.open(new_url()) as database:
+        database.migrate()
+        first = make.run()
+        database.record_run(first)
+        database.record_run(make.run(host=replace(first.host, load_1min=3.0, clock_noise=0.2, warnings=())))
+        database.record_run(make.run(host=replace(first.host, governor="powersave")))
+        assert counts(database)["host"] == 2
+        assert database.run_ids()[0] == first.id
+
+
+def test_text_that_postgresql_refuses_is_mended(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    database.record_outcome(make.outcome(run, status="crashed", error="core\0dumped \udcff"))
+    assert database.query("select error from results where run_id = %s", [run.id]).rows == [
+        ("core\ufffddumped ?",)
+    ]
+
+
+def test_a_failed_recording_leaves_nothing(database: Database, make) -> None:
+    run = make.run()
+    outcome = make.outcome(run, make.case("helib"), make.times([0.1]))
+    before = counts(database)
+    with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        database.record_outcome(outcome)
+    assert counts(database) == before
+    broken = replace(outcome, samples=(*outcome.samples, Sample("time", "s", "no number", "operation")))
+    database.record_run(run)
+    with pytest.raises(TypeError):
+        database.record_outcome(broken)
+    assert database.recorded_trials(run.id) == set()
+    database.record_outcome(outcome)
+    assert database.recorded_trials(run.id) == {outcome.trial.id}
+
+
+def test_an_unknown_status_is_refused(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    with pytest.raises(psycopg.errors.CheckViolation):
+        database.record_outcome(make.outcome(run, status="fine"))

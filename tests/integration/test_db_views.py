@@ -1,0 +1,391 @@
+"""The views against the Python definitions they must reproduce exactly."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ciphermark_core import statistics
+from ciphermark_core.words import ParameterSpec, Run, Sample
+from ciphermark_db.gateway import Database
+
+SECONDS = st.floats(1e-9, 1e3)
+EXAMPLES = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def rows(database: Database, sql: str, *params: Any) -> list[dict[str, Any]]:
+    table = database.query(sql, params or None)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def recorded(database: Database, make, *specs: dict[str, Any]) -> Run:
+    """A run with one outcome for each of ``specs``, keyword arguments of ``make.outcome``."""
+    run = make.run()
+    database.record_run(run)
+    for spec in specs:
+        database.record_outcome(make.outcome(run, **spec))
+    return run
+
+
+def expected(values: list[float]) -> dict[str, Any]:
+    found = statistics.estimate(values)
+    return {
+        "n": found.n,
+        "median": found.median,
+        "ci_low": found.low,
+        "ci_high": found.high,
+        "mad": statistics.mad(values),
+        "min": min(values),
+        "max": max(values),
+    }
+
+
+def test_ranks_are_python_s(database: Database) -> None:
+    sizes = [*range(201), 500, 1074, 1075, 1076, 5000, 20_000]
+    found = database.query("select n, interval_rank(n) from unnest(%s::bigint[]) as n order by n", [sizes])
+    assert found.rows == [(n, statistics.interval_rank(n)) for n in sizes]
+
+
+@EXAMPLES
+@given(st.lists(SECONDS, min_size=1, max_size=60))
+def test_results_are_python_s(database: Database, make, values: list[float]) -> None:
+    run = recorded(database, make, {"samples": make.times(values)})
+    (row,) = rows(database, "select * from results where run_id = %s", run.id)
+    assert {name: row[name] for name in expected(values)} == expected(values)
+
+
+@EXAMPLES
+@given(st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=40))
+def test_speedup_is_python_s(database: Database, make, pairs: list[tuple[float, float]]) -> None:
+    off, on = (list(side) for side in zip(*pairs, strict=True))
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("seal"), "samples": make.times(off)},
+        {"case": make.case("seal-hexl"), "samples": make.times(on)},
+    )
+    (row,) = rows(database, "select * from speedup where run_id = %s", run.id)
+    ratio = statistics.estimate([a / b for a, b in pairs])
+    assert (row["n"], row["ratio"], row["ci_low"], row["ci_high"]) == (
+        ratio.n,
+        ratio.median,
+        ratio.low,
+        ratio.high,
+    )
+    assert row["verdict"] == statistics.verdict(ratio)
+    assert (row["variant_off"], row["variant_on"], row["library"]) == ("seal", "seal-hexl", "seal")
+
+
+@EXAMPLES
+@given(st.lists(st.tuples(SECONDS, SECONDS, SECONDS), min_size=1, max_size=20))
+def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, float, float]]) -> None:
+    names = ("lattigo", "openfhe", "seal@again")
+    times = dict(zip(names, (list(side) for side in zip(*turns, strict=True)), strict=True))
+    run = recorded(
+        database,
+        make,
+        *({"case": make.case(name), "samples": make.times(values)} for name, values in times.items()),
+    )
+    found = rows(database, "select * from ratio where run_id = %s order by rank, variant", run.id)
+    ranked = sorted(names, key=lambda name: (median(times[name]), name))
+    assert [row["variant"] for row in found] == ranked
+    for row in found:
+        ratio = statistics.estimate(
+            [a / b for a, b in zip(times[row["variant"]], times[ranked[0]], strict=True)]
+        )
+        assert row["fastest_variant"] == ranked[0]
+        assert row["median_s"] == median(times[row["variant"]])
+        assert (row["n"], row["ratio"], row["ci_low"], row["ci_high"]) == (
+            ratio.n, ratio.median, ratio.low, ratio.high
+        )  # fmt: skip
+
+
+FLOOR = statistics.NOISE_FLOOR
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (None, None),
+        (1.0, 1.0),
+        (FLOOR, 2.0),
+        (FLOOR + 1e-9, 2.0),
+        (0.5, 1 / FLOOR),
+        (0.5, 1 / FLOOR - 1e-9),
+        (0.5, 2.0),
+        (1.5, 2.0),
+        (0.1, 0.2),
+    ],
+)
+def test_verdicts_are_python_s(database: Database, low: float | None, high: float | None) -> None:
+    python = statistics.verdict(statistics.Estimate(10, 1.0, low, high))
+    assert database.query("select verdict(%s::float8, %s::float8)", [low, high]).rows == [(python,)]
+
+
+def test_the_noise_floor_is_python_s(database: Database) -> None:
+    assert database.query("select noise_floor()").rows == [(statistics.NOISE_FLOOR,)]
+
+
+def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("lattigo"), "samples": make.times([1.0] * 10)},
+        {"case": make.case("openfhe"), "samples": make.times([1.01] * 10)},
+        {"case": make.case("seal"), "samples": make.times([2.0] * 10)},
+    )
+    sql = "select variant, verdict, rank from ratio where run_id = %s order by rank"
+    assert database.query(sql, [run.id]).rows == [
+        ("lattigo", "no difference", 1),
+        ("openfhe", "no difference", 2),
+        ("seal", "slower", 3),
+    ]
+
+
+def test_processes_are_pooled_and_warmups_left_out(database: Database, make) -> None:
+    warmup = make.times([99.0], is_warmup=True)
+    run = recorded(
+        database,
+        make,
+        {"samples": (*warmup, *make.times([1.0, 2.0])), "process": 0},
+        {"samples": (*warmup, *make.times([3.0, 4.0, 5.0])), "process": 1},
+    )
+    (row,) = rows(database, "select * from results where run_id = %s", run.id)
+    assert (row["n"], row["median"], row["max"]) == (5, 3.0, 5.0)
+
+
+def test_pairs_are_of_one_process_and_ordinal(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("seal"), "samples": make.times([4.0, 9.0]), "process": 0},
+        {"case": make.case("seal"), "samples": make.times([100.0]), "process": 1},
+        {"case": make.case("seal-hexl"), "samples": make.times([2.0]), "process": 0},
+        {"case": make.case("seal-hexl"), "samples": make.times([10.0, 1.0]), "process": 1},
+        {"case": make.case("seal-hexl"), "samples": make.times([1.0]), "process": 2},
+    )
+    (row,) = rows(database, "select * from speedup where run_id = %s", run.id)
+    assert (row["n"], row["ratio"], row["verdict"]) == (2, 6.0, "too few samples")
+
+
+def test_only_equal_cases_and_libraries_are_compared(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("seal"), "samples": make.times([1.0])},
+        {"case": make.case("seal-hexl", size=7), "samples": make.times([1.0])},
+        {"case": make.case("openfhe-hexl"), "samples": make.times([1.0])},
+    )
+    assert rows(database, "select * from speedup where run_id = %s", run.id) == []
+
+
+def test_labelled_variants_are_variants(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        *(
+            {"case": make.case(name), "samples": make.times([1.0])}
+            for name in ("seal", "seal@again", "seal-hexl")
+        ),
+    )
+    sql = "select variant_off from speedup where run_id = %s order by 1"
+    assert database.query(sql, [run.id]).rows == [("seal",), ("seal@again",)]
+    assert len(rows(database, "select * from ratio where run_id = %s", run.id)) == 3
+
+
+def test_zero_times_make_no_ratio(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("seal"), "samples": make.times([1.0, 3.0])},
+        {"case": make.case("seal-hexl"), "samples": make.times([0.0, 1.0])},
+    )
+    (row,) = rows(database, "select * from speedup where run_id = %s", run.id)
+    assert (row["n"], row["ratio"]) == (1, 3.0)
+    assert len(rows(database, "select * from ratio where run_id = %s", run.id)) == 2
+
+
+def test_unequal_security_and_parameters_show(database: Database, make) -> None:
+    spec = ParameterSpec("bfv", 4096, None, 65537)
+    case = make.case("seal", parameters=spec)
+    weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("lattigo", parameters=spec), "samples": make.times([1.0]), "parameters": weak},
+        {"case": case, "samples": make.times([2.0]), "parameters": replace(weak, moduli=weak.moduli[:1])},
+        {"case": make.case("helib", parameters=spec), "samples": make.times([3.0]), "parameters": weak},
+    )
+    sql = """
+        select variant, security_2018, is_equal_security, is_equal_parameters from ratio where run_id = %s order by rank
+    """
+    assert database.query(sql, [run.id]).rows == [
+        ("lattigo", 0, True, True),
+        ("seal", 128, False, False),
+        ("helib", 0, True, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "status", ["wrong", "crashed", "out_of_memory", "timed_out", "cancelled", "exhausted"]
+)
+def test_failures_show_and_give_no_figures(database: Database, make, status: str) -> None:
+    run = recorded(
+        database,
+        make,
+        {"samples": make.times([1.0, 2.0]), "status": status, "error": "because"},
+        {"case": make.case("seal-hexl"), "samples": make.times([1.0])},
+    )
+    (row,) = rows(database, "select * from results where run_id = %s and variant = 'seal'", run.id)
+    assert (row["status"], row["error"], row["library"]) == (status, "because", "seal")
+    assert {row[name] for name in (*expected([1.0]), "metric", "phase", "unit")} == {None}
+    assert rows(database, "select * from speedup where run_id = %s", run.id) == []
+    assert [row["variant"] for row in rows(database, "select * from ratio where run_id = %s", run.id)] == [
+        "seal-hexl"
+    ]
+    stored = "select count(*) from sample join trial on trial.id = trial_id where run_id = %s"
+    assert database.query(stored, [run.id]).rows == [(3,)]
+
+
+def test_the_unsupported_have_their_requested_parameters(database: Database, make) -> None:
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40)
+    case = make.case("tenseal", parameters=spec, size=10_000)
+    run = recorded(database, make, {"case": case, "status": "unsupported", "error": "no such operation"})
+    (row,) = rows(database, "select * from results where run_id = %s", run.id)
+    assert (row["scheme"], row["ring_dimension"], row["modulus_bits"]) == ("ckks", 16384, [60, 40, 60])
+    assert (row["size"], row["ciphertexts"], row["case_key"]) == (10_000, 2, case.key)
+    assert {
+        row[name] for name in ("log_q", "log_qp", "security_2018", "security_2024", "library", "hexl")
+    } == {None}
+
+
+def test_each_status_of_a_case_has_its_row(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"samples": make.times([1.0]), "process": 0},
+        {"status": "crashed", "error": "signal 11", "process": 1},
+        {"status": "crashed", "error": "signal 6", "process": 2},
+        {"status": "crashed", "error": "signal 6", "process": 3},
+    )
+    sql = "select status, error, n from results where run_id = %s order by status"
+    assert database.query(sql, [run.id]).rows == [("crashed", "signal 11\nsignal 6", None), ("ok", None, 1)]
+
+
+def test_an_ok_trial_without_samples_shows(database: Database, make) -> None:
+    run = recorded(database, make, {"samples": make.times([1.0], is_warmup=True)})
+    (row,) = rows(database, "select * from results where run_id = %s", run.id)
+    assert (row["status"], row["metric"], row["n"]) == ("ok", None, None)
+
+
+def test_figures_of_two_builds_are_not_pooled(database: Database, make) -> None:
+    other = replace(make.library("seal"), build={"compiler": "clang 19"})
+    run = recorded(
+        database,
+        make,
+        {"samples": make.times([1.0]), "process": 0},
+        {"samples": make.times([3.0]), "process": 1, "library": other},
+    )
+    sql = "select median from results where run_id = %s order by median"
+    assert database.query(sql, [run.id]).rows == [(1.0,), (3.0,)]
+
+
+@pytest.mark.parametrize(("size", "ciphertexts"), [(1, 1), (8192, 1), (8193, 2), (16384, 2), (100_000, 13)])
+def test_ciphertexts(database: Database, make, size: int, ciphertexts: int) -> None:
+    run = recorded(database, make, {"case": make.case(size=size), "samples": make.times([1.0])})
+    assert database.query("select ciphertexts from results where run_id = %s", [run.id]).rows == [
+        (ciphertexts,)
+    ]
+
+
+def found_depth(depth: int, is_capped: bool) -> tuple[Sample, ...]:
+    return (
+        Sample("depth", "operations", float(depth), "operation"),
+        Sample("is_capped", "flag", float(is_capped), "operation"),
+    )
+
+
+def test_depth(database: Database, make) -> None:
+    def case(variant: str) -> Any:
+        return make.case(variant, experiment="depth", operation="mul", cap=8)
+
+    run = recorded(
+        database,
+        make,
+        {"case": case("seal"), "samples": found_depth(5, False), "process": 0},
+        {"case": case("seal"), "samples": found_depth(8, True), "process": 1},
+        {"case": case("lattigo"), "samples": found_depth(8, True)},
+        {"case": case("openfhe"), "samples": found_depth(0, False), "status": "exhausted"},
+        {"case": case("helib"), "samples": found_depth(3, False), "status": "wrong"},
+        {"case": case("pyfhel"), "status": "unsupported"},
+        {"samples": found_depth(4, False)},
+    )
+    sql = "select variant, depth, is_capped, status, cap from depth where run_id = %s order by variant"
+    assert database.query(sql, [run.id]).rows == [
+        ("helib", None, None, "wrong", 8),
+        ("lattigo", 8, True, "ok", 8),
+        ("openfhe", 0, False, "exhausted", 8),
+        ("pyfhel", None, None, "unsupported", 8),
+        ("seal", 5, False, "ok", 8),
+    ]
+    results = "select median from results where run_id = %s and variant = 'openfhe' and metric = 'depth'"
+    assert database.query(results, [run.id]).rows == [(0.0,)]
+
+
+def test_noise(database: Database, make) -> None:
+    budgets = tuple(
+        Sample("noise_budget", "bits", value, "operation", repetitions=k)
+        for k, value in [(0, 100.0), (1, 70.0)]
+    )
+    precision = (Sample("precision", "bits", 20.5, "operation", repetitions=4), *make.times([1.0]))
+    case = make.case(experiment="noise", operation="mul")
+    run = recorded(
+        database,
+        make,
+        {"case": case, "samples": budgets, "status": "exhausted"},
+        {"case": replace(case, variant="openfhe"), "samples": precision},
+        {"case": replace(case, variant="helib"), "samples": budgets, "status": "wrong"},
+    )
+    sql = """
+        select variant, repetitions, noise_budget_bits, precision_bits, status
+        from noise where run_id = %s order by 1, 2
+    """
+    assert database.query(sql, [run.id]).rows == [
+        ("openfhe", 4, None, 20.5, "ok"),
+        ("seal", 0, 100.0, None, "exhausted"),
+        ("seal", 1, 70.0, None, "exhausted"),
+    ]
+
+
+def test_security_lists_each_parameter_set_once(database: Database, make) -> None:
+    spec = ParameterSpec("bfv", 2048, None, 12289)
+    odd = make.parameters(spec, (2**53 + 1, 3))
+    asked_otherwise = replace(odd, spec=replace(spec, security=0))
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("seal", parameters=spec), "parameters": odd, "samples": make.times([1.0])},
+        {"case": make.case("helib", parameters=spec), "parameters": asked_otherwise, "status": "crashed"},
+    )
+    assert run.id in database.run_ids()
+    (row,) = rows(database, "select * from security where ring_dimension = 2048")
+    assert (row["log_qp"], row["security_2018"], row["security_2024"]) == (
+        odd.log_qp, odd.security_2018, odd.security_2024
+    )  # fmt: skip
+    assert row["variants"] == ["helib", "seal"]
+
+
+def test_many_samples_in_one_figure(database: Database, make) -> None:
+    generator = random.Random(5)
+    values = [generator.lognormvariate(-6, 0.2) for _ in range(3000)]
+    run = recorded(database, make, {"samples": make.times(values)})
+    (row,) = rows(database, "select * from results where run_id = %s", run.id)
+    assert {name: row[name] for name in expected(values)} == expected(values)
