@@ -51,6 +51,7 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
     version: int
     python: str
     monotonic_ns: int
+    is_pinned: bool
 
 
 class Prepared(msgspec.Struct, tag="prepared", frozen=True):

@@ -25,11 +25,12 @@ def main() -> None:
     """Confine the process, greet, and serve until standard input ends."""
     arguments = _parsed()
     replies = _own_output()
-    _confine(arguments.cpus, arguments.memory_mb)
+    _confine(arguments.memory_mb)
+    is_pinned = _pin(arguments.cpus)
     from ciphermark_measure.service import Service  # numpy and the rest load confined
 
     clock = Service.clock
-    hello = protocol.Hello(protocol.VERSION, platform.python_version(), clock.now_ns())
+    hello = protocol.Hello(protocol.VERSION, platform.python_version(), clock.now_ns(), is_pinned)
     _send(replies, hello)
     service = Service()
     for line in sys.stdin.buffer:
@@ -50,16 +51,25 @@ def _own_output() -> BinaryIO:
     return replies
 
 
-def _confine(cpus: set[int] | None, memory_mb: int) -> None:
-    """Pin to CPUs, limit private memory, and die with the executor."""
+def _confine(memory_mb: int) -> None:
+    """Limit private memory, and die with the executor."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the executor is gone")
-    if cpus:
-        os.sched_setaffinity(0, cpus)
     limit = memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _pin(cpus: set[int] | None) -> bool:
+    """Keep to these CPUs; False where the kernel or a container forbids it, or none are given."""
+    if not cpus:
+        return False
+    try:
+        os.sched_setaffinity(0, cpus)
+    except OSError:
+        return False
+    return True
 
 
 def _send(replies: BinaryIO, reply: protocol.Reply) -> None:

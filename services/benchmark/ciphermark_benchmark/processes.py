@@ -49,6 +49,7 @@ class WorkerProcess:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end()
         self._memory_bytes = confinement.memory_mb * 1024 * 1024
         self._greeted = False
+        self.is_pinned = False
         self._buffer = b""
         command = [interpreter, "-m", "ciphermark_measure.worker", "--memory-mb", str(confinement.memory_mb)]
         if confinement.cpus:
@@ -97,6 +98,7 @@ class WorkerProcess:
             raise WorkerDied("crashed", f"the worker does not speak protocol version {protocol.VERSION}")
         require_one_clock(hello.monotonic_ns, 0)
         self._greeted = True
+        self.is_pinned = hello.is_pinned
 
     def _reply(self, timeout_s: float) -> protocol.Reply:
         line = self._line(timeout_s)

@@ -64,6 +64,8 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
         for name, item in libraries.items()
         if item.is_debug
     ]
+    if any(outcome.facts.get("is_pinned") == 0 for outcome in outcomes):
+        found.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
     if any(_has_small_primes(outcome) for outcome in outcomes):
         found.append(
             f"ckks chains with primes under {_SMALL_PRIME_BITS} bits were allowed: values drift from level to level"

@@ -151,8 +151,10 @@ class Seat:
     def _checked(self, closed: protocol.Closed, asked_ns: int) -> Outcome:
         """The worker's outcome with the facts of its preparation, provided that its clock is ours."""
         assert self._prepared is not None
+        assert self._worker is not None
         try:
             require_one_clock(closed.monotonic_ns, asked_ns)
         except WorkerDied as death:
             return replace(closed.outcome, status=death.status, error=str(death))
-        return replace(closed.outcome, facts=self._prepared.facts | closed.outcome.facts)
+        facts = self._prepared.facts | closed.outcome.facts | {"is_pinned": float(self._worker.is_pinned)}
+        return replace(closed.outcome, facts=facts)

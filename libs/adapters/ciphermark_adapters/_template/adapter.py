@@ -1,0 +1,325 @@
+"""The contract over a stand-in that encrypts nothing. Every REPLACE marks what your library does instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ciphermark_adapters.contract import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Exhausted,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Row,
+    Unsupported,
+    Vector,
+)
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_core import primes, wire
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+_LARGEST_PLAIN_MODULUS = 1 << 31
+
+
+# -- the stand-in: REPLACE this section by an import of your library -------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Stands for a ciphertext or plaintext: the slots lie in it IN THE CLEAR."""
+
+    slots: list[float]
+    primes: int
+    scale: float | None
+    polynomials: int
+
+
+class StandIn:
+    """Not a homomorphic-encryption library: it has no keys, no noise and no security."""
+
+    version = "1.0"
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+
+    def encode(self, values: Vector, count: int, scale: float | None) -> Box:
+        """Put a vector into a box, padded with zeros."""
+        padding = self._parameters.slots - len(values)
+        if padding < 0:
+            raise ValueError(f"{len(values)} values do not fit {self._parameters.slots} slots")
+        return Box([*values.tolist(), *[0] * padding], count, scale, 1)
+
+    def add(self, a: Box, b: Box) -> Box:
+        """Slot by slot."""
+        return replace(a, slots=self._reduced(np.add(a.slots, b.slots)))
+
+    def sub(self, a: Box, b: Box) -> Box:
+        """Slot by slot."""
+        return replace(a, slots=self._reduced(np.subtract(a.slots, b.slots)))
+
+    def multiply(self, a: Box, b: Box) -> Box:
+        """Slot by slot; scales multiply."""
+        scale = None if a.scale is None or b.scale is None else a.scale * b.scale
+        slots = self._reduced(np.multiply(a.slots, b.slots))
+        return Box(slots, a.primes, scale, a.polynomials + b.polynomials - 1)
+
+    def relinearize(self, a: Box) -> Box:
+        """Back to two polynomials."""
+        return replace(a, polynomials=2)
+
+    def drop_prime(self, a: Box) -> Box:
+        """The next smaller modulus."""
+        return replace(a, primes=a.primes - 1)
+
+    def rotate(self, a: Box, steps: int) -> Box:
+        """To the left: the two rows of bfv, the one row of ckks."""
+        rows = 1 if self._parameters.plain_modulus is None else 2
+        return replace(a, slots=np.roll(np.reshape(a.slots, (rows, -1)), -steps, axis=1).reshape(-1).tolist())
+
+    def _reduced(self, slots: Any) -> list[float]:
+        modulus = self._parameters.plain_modulus
+        reduced: list[float] = (slots if modulus is None else slots % modulus).tolist()
+        return reduced
+
+
+# -- the client ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PublicMaterial:
+    """What an evaluator gets. REPLACE ``evaluation_keys`` by your library's bytes; never a secret key."""
+
+    parameters: Parameters
+    keys: KeyRequest
+    evaluation_keys: bytes
+
+
+def _require_none(compression: str) -> None:
+    if compression != "none":
+        raise Unsupported(f"the stand-in offers the compression none, not {compression}")
+
+
+class TemplateKeyOwner(KeyOwner):
+    """REPLACE: generate the keys here, all of them when the object is made."""
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        self._library = StandIn(parameters)
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        encoded = self._library.encode(values, len(self.parameters.moduli), self.parameters.scale)
+        return replace(encoded, polynomials=2)
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract: all slots, int64 in [0, t) or float64."""
+        kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
+        return np.array(ciphertext.slots, dtype=kind)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """REPLACE, or declare the reason: see the declaration."""
+        return None
+
+    def public_material(self) -> bytes:
+        """See the contract."""
+        return wire.to_line(PublicMaterial(self.parameters, self._keys, b""))
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """REPLACE by your library's own format: its length is what the size experiment records."""
+        _require_none(compression)
+        return wire.to_line(ciphertext)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract; damaged bytes raise ``ValueError`` or ``RuntimeError``."""
+        return wire.from_line(data, Box)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """REPLACE: one of KEY_ITEMS, exactly those that the declaration lists as serializable."""
+        _require_none(compression)
+        if item != "parameters":
+            raise Unsupported(f"the stand-in has no {item.replace('_', ' ')}")
+        return wire.to_line(self.parameters)
+
+
+# -- the server ---------------------------------------------------------------------------------------------------
+
+
+class TemplateEvaluator(Evaluator):
+    """REPLACE: load the evaluation keys here; there is no secret key on this side."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        self.parameters = material.parameters
+        self._declared = declared
+        self._keys = material.keys
+        library = self._library = StandIn(material.parameters)
+        # REPLACE: one function per operation, as near to the library's own call as can be: it is what is timed.
+        known: dict[str, Callable[..., Handle]] = {
+            "add": library.add,
+            "sub": library.sub,
+            "add_plain": library.add,
+            "mul_plain": library.multiply,
+            "mul": library.multiply,
+            "relinearize": library.relinearize,
+            "rotate": library.rotate,
+            "rescale": self._rescale,
+            "mod_switch": self._mod_switch,
+        }
+        # An operation whose key was not made is missing, too.
+        has_key = {"relinearize": material.keys.relinearization, "rotate": bool(material.keys.rotations)}
+        names = declared.operations[material.parameters.spec.scheme]
+        self._table = {name: known[name] for name in names if has_key.get(name, True)}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """See the contract."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract: declared operations are missing only for want of their key."""
+        if operation in self._declared.operations[self.parameters.spec.scheme]:
+            return f"{operation} needs a key; none was requested"
+        return self._declared.reason_against(operation)
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """See the contract. REPLACE: translate your library's errors to ``Unsupported`` and ``Exhausted`` here."""
+        self._require_key(operation, operands)
+        return super().apply(operation, *operands)
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: what is checked here is off the clock.
+
+        The base class loops in Python. A native library deserves a ``Bound`` of its own, whose ``run`` loops in
+        native code with the GIL released and the destination preallocated: see ciphermark_adapters/seal/native.
+        """
+        for row in rows:
+            self._require_key(operation, row)
+        return super().bind(operation, rows)
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract."""
+        count = len(self.parameters.moduli) if like is None else like.primes
+        return self._library.encode(values, count, scale or self.parameters.scale)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return wire.from_line(data, Box)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        _require_none(compression)
+        return wire.to_line(ciphertext)
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """See the contract; where the library cannot, raise ``Unsupported`` and declare the reason."""
+        _require_none(compression)
+        return wire.to_line(plaintext)
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.primes) - 1
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract: the exact scale, not its logarithm."""
+        return None if ciphertext.scale is None else float(ciphertext.scale)
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.polynomials)
+
+    def _rescale(self, a: Handle) -> Handle:
+        switched = self._mod_switch(a)
+        return replace(switched, scale=a.scale / self.parameters.moduli[self.level(a)])
+
+    def _mod_switch(self, a: Handle) -> Handle:
+        if self.level(a) == 0:
+            raise Exhausted("no level is left in the modulus chain")
+        return self._library.drop_prime(a)
+
+    def _require_key(self, operation: str, operands: Row) -> None:
+        if operation == "rotate" and operands[1] not in self._keys.rotations:
+            raise Unsupported(
+                f"no rotation key was made for {operands[1]} steps, only for {self._keys.rotations}"
+            )
+
+
+# -- the library build --------------------------------------------------------------------------------------------
+
+
+class TemplateAdapter(Adapter):
+    """Made once per worker with the declaration it was found by."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+
+    def info(self) -> LibraryInfo:
+        """REPLACE: ask the loaded library for its version, and for compiler, flags and the like."""
+        return LibraryInfo(
+            library=self._declared.library,
+            variant=self._declared.variant,
+            version=StandIn.version,
+            hexl=self._declared.hexl,
+            build={"numpy": np.__version__},
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """REPLACE: tell the primes that your library really takes; refuse what it refuses, with its reason."""
+        bits = _checked_chain(spec)
+        pools = {
+            size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)
+        }
+        chain = tuple(next(pools[size]) for size in bits)
+        data = max(1, len(chain) - 1)
+        return Parameters(
+            spec=spec,
+            ring_dimension=spec.ring_dimension,
+            moduli=chain[:data],
+            special_moduli=chain[data:],
+            slots=spec.slots,
+            plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
+            scale=2.0 ** (spec.scale_bits or 0) if spec.scheme == "ckks" else None,
+        )
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        if keys.columns:
+            raise Unsupported(self._declared.reasons["rotate_columns"])
+        if (keys.relinearization or keys.rotations) and not parameters.special_moduli:
+            raise Unsupported(
+                "evaluation keys need key switching, and a chain of one prime leaves none for it"
+            )
+        return TemplateKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return TemplateEvaluator(wire.from_line(public_material, PublicMaterial), self._declared)
+
+
+def _checked_chain(spec: ParameterSpec) -> tuple[int, ...]:
+    n, t, scale_bits = spec.ring_dimension, spec.plain_modulus, spec.scale_bits or 0
+    if n < 2 or n & (n - 1):
+        raise Unsupported(f"there is no ring of dimension {n}: N must be a power of two")
+    if spec.scheme == "ckks" and not scale_bits:
+        raise Unsupported("ckks needs a scale: write scale_bits")
+    if spec.scheme != "ckks" and t is None:
+        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+    if t is not None and not (t < _LARGEST_PLAIN_MODULUS and primes.batches(t, n)):
+        raise Unsupported(
+            f"t = {t} gives no slots at N = {n}: it must be a prime below 2^31, 1 modulo {2 * n}"
+        )
+    bits = spec.modulus_bits
+    if bits is None and spec.scheme == "ckks":
+        bits = primes.default_ckks_chain(n, scale_bits)  # Ciphermark's own, for libraries without a default
+    if not bits or max(bits) > primes.LARGEST_PRIME_BITS:
+        raise Unsupported(
+            f"write modulus_bits: one size or more, each at most {primes.LARGEST_PRIME_BITS} bits"
+        )
+    if scale_bits + 1 >= sum(bits[: max(1, len(bits) - 1)]):
+        raise Unsupported(f"a scale of {scale_bits} bits does not fit into the modulus")
+    return bits

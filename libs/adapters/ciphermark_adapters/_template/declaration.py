@@ -1,0 +1,37 @@
+"""What the adapter declares. It is read without loading the library: import nothing of it here."""
+
+from ciphermark_adapters.declaration import Declaration
+
+# REPLACE: the names in OPERATIONS (ciphermark_adapters/declaration.py) for which your library has one call each.
+_BFV = ("add", "sub", "add_plain", "mul_plain", "mul", "relinearize", "rotate")
+_CKKS = (*_BFV, "rescale", "mod_switch")
+# The managed operations follow from the primitive ones, as long as Evaluator.managed is left as it is.
+_MANAGED = ("add", "sub", "add_plain", "mul_plain", "mul", "rotate")
+
+DECLARATIONS = (
+    Declaration(
+        library="Template",  # the library's name as its authors write it
+        variant="template",  # one build of it: the name in suites and charts; one Declaration per build
+        implementation=f"{__package__}.adapter:TemplateAdapter",
+        license="Apache-2.0",  # the library's
+        operations={"bfv": _BFV, "ckks": _CKKS},
+        managed={"bfv": _MANAGED, "ckks": _MANAGED},
+        compressions=("none",),
+        serializable=("parameters",),
+        requires=("numpy",),  # REPLACE: modules that must be importable
+        remedy="pip install numpy",  # REPLACE: the command that installs them
+        is_reference=True,  # REMOVE: a library that really encrypts is ranked with the others
+        # What an operation's time includes beyond the bare primitive, one text per operation.
+        notes={"mul": "without relinearization and rescaling"},
+        # Why something is missing in a scheme: one text for each operation that is.
+        reasons={
+            "negate": "the stand-in has no negation",
+            "sub_plain": "the stand-in subtracts no plaintexts",
+            "square": "the stand-in has no squaring; use mul",
+            "rescale": "bfv has no scale",
+            "mod_switch": "the stand-in switches the modulus in ckks only",
+            "rotate_columns": "the stand-in rotates rows only",
+            "noise_budget_bits": "the stand-in has no noise",  # REMOVE where the library tells it
+        },
+    ),
+)
