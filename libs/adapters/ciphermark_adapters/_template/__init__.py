@@ -1,1 +1,1 @@
-"""The template of an adapter: copy this folder and follow docs/adding-an-adapter.md."""
+"""Template behind the contract. REPLACE: one line on what the library is and how it is driven."""

@@ -9,16 +9,13 @@ from time import perf_counter
 
 from ciphermark_adapters.contract import Bound, Vector
 from ciphermark_core.words import Sample
-from ciphermark_measure import checking, operands
+from ciphermark_measure import caching, checking, operands
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting, judge, peak_of
 from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.probe import ClockError, Phase, target
 
 _MOST_SETS = 3
 _OPERAND_BYTES = 1 << 30  # what all operand sets together may take
-# A result computed for the first time may take longer than a repeated one (cold caches, memory touched first),
-# but not by this factor: then the repetitions were not computed.
-_CACHED_RATIO = 10.0
 _FRESH_SETS = 2
 
 
@@ -140,7 +137,7 @@ class Latency(Experiment):
                 return
             if not self._is_right("decrypt", decrypt.bounds[index].results(), item.expected):
                 return
-        self._check_fresh()
+        self._check_computed()
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
         found = checking.accuracy(actual, expected, checking.tolerance(self.session.parameters))
@@ -149,21 +146,27 @@ class Latency(Experiment):
             self._findings = Findings("wrong", accuracy=found, error=error)
         return checking.is_right(found)
 
-    def _check_fresh(self) -> None:
-        """Operands never seen before take about as long as the repeated ones, and come out right."""
-        repeated_s = median(s.value for s in self._phases[1].samples if not s.is_warmup)
-        fresh_s = []
-        for index in range(len(self._sets), len(self._sets) + _FRESH_SETS):
-            item = self._build(index)
-            bound = self.session.evaluator.bind(self._operation, item.rows)
-            fresh_s.append(bound.run(1) / 1e9)
-            found = self._checked(bound, item)
+    def _check_computed(self) -> None:
+        """Operands never seen before come out right, and take about as long as seen ones."""
+        evaluator, fresh_s, seen_s = self.session.evaluator, [], []
+        for offset, known in enumerate(self._sets[:_FRESH_SETS]):
+            item = self._build(len(self._sets) + offset)
+            seen = evaluator.bind(self._operation, known.rows)
+            fresh = evaluator.bind(self._operation, item.rows)
+            seen_s.append(seen.run(1) / 1e9)
+            fresh_s.append(fresh.run(1) / 1e9)
+            found = self._checked(fresh, item)
             if found.status != "ok":
                 self._findings = found
                 return
-        self._facts["fresh_ratio"] = ratio = min(fresh_s) / max(repeated_s, 1e-12)
-        if ratio > _CACHED_RATIO:
-            error = f"results look cached: fresh operands take {ratio:.0f} times as long as repeated ones"
+        times = caching.Times(
+            repeated_s=median(s.value for s in self._phases[1].samples if not s.is_warmup),
+            single_s=min(self._bounds[0].run(1) for _ in range(3)) / 1e9,
+            fresh_s=fresh_s,
+            seen_s=seen_s,
+        )
+        error = caching.suspicion(times)
+        if error is not None:
             self._findings = replace(self._findings, status="wrong", error=error)
 
     def _quality(self) -> list[Sample]:

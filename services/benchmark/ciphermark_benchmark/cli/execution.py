@@ -18,6 +18,7 @@ from ciphermark_benchmark.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 
+_INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark run suites/quick.yaml
@@ -56,7 +57,7 @@ def run(
                 ended = runs.execute(home, prepared, on_outcome)
             except KeyboardInterrupt:
                 _say_how_to_go_on(prepared)
-                raise
+                raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
         _write_outcomes(json, ended)
     _conclude(console, home, ended)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 from rich.console import Console
 
@@ -43,19 +42,13 @@ def main() -> None:
     """Exit codes: 0 done, 1 the surroundings failed, 2 the user's mistake, 130 interrupted."""
     errors = Console(stderr=True, highlight=False)
     try:
-        code = app(standalone_mode=False)
+        app()
     except UserError as error:
         errors.print(str(error), style="red", markup=False, soft_wrap=True)
         sys.exit(2)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
     except DatabaseUnavailable as error:
         errors.print(str(error), style="red", markup=False, soft_wrap=True)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left, as `head` does
+    except OSError as error:
+        errors.print(f"{error.filename or 'the system'}: {error.strerror}", style="red", markup=False, soft_wrap=True)
         sys.exit(1)
-    sys.exit(code if isinstance(code, int) else 0)
