@@ -1,0 +1,23 @@
+"""Resolved parameters are what was requested."""
+
+from __future__ import annotations
+
+from ciphermark_core import primes
+from ciphermark_core.words import Parameters, ParameterSpec
+
+
+def resolved(parameters: Parameters, spec: ParameterSpec) -> None:
+    """Every prime is there, of the requested size, in the requested order, the special one last."""
+    chain = parameters.moduli + parameters.special_moduli
+    for prime in chain:
+        assert primes.is_prime(prime), f"{prime} is not prime"
+        assert prime % (2 * spec.ring_dimension) == 1, f"{prime} is not 1 modulo 2N"
+    assert len(set(chain)) == len(chain), f"a prime occurs twice in {chain}"
+    assert len(parameters.special_moduli) == (1 if len(chain) > 1 else 0)
+    if spec.modulus_bits is not None:
+        assert parameters.modulus_bits == spec.modulus_bits, "the primes have other sizes than requested"
+    assert parameters.spec == spec
+    assert parameters.ring_dimension == spec.ring_dimension
+    assert parameters.slots == spec.slots
+    assert parameters.plain_modulus == (None if spec.scheme == "ckks" else spec.plain_modulus)
+    assert parameters.scale == (2.0 ** (spec.scale_bits or 0) if spec.scheme == "ckks" else None)

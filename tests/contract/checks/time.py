@@ -1,0 +1,43 @@
+"""``Bound.run`` tells the truth about time."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+
+from ciphermark_adapters.contract import Bound
+
+ATTEMPTS = 12
+
+
+def is_told(bound: Bound) -> None:
+    """``run`` tells the time of its loops: nearly that of a clock around it, never more, and more for more loops.
+
+    The machine may be busy: the best of several attempts counts.
+    """
+    loops = _loops_for(bound, 1_000_000)
+    short, long = [], []
+    for _ in range(ATTEMPTS):
+        short.append(_timed(bound, loops))
+        long.append(_timed(bound, 4 * loops))
+        share = max(elapsed / outer for elapsed, outer in short)
+        growth = min(elapsed for elapsed, _ in long) / min(elapsed for elapsed, _ in short)
+        if share > 0.8 and growth > 2:
+            return
+    raise AssertionError(f"{loops} loops: {share:.0%} of a clock around it, four times as many: {growth:.2f}")
+
+
+def _timed(bound: Bound, loops: int) -> tuple[int, int]:
+    start = perf_counter_ns()
+    elapsed = bound.run(loops)
+    outer = perf_counter_ns() - start
+    assert isinstance(elapsed, int), f"run returns {elapsed!r}, not whole nanoseconds"
+    assert 0 < elapsed <= outer, f"run tells {elapsed} ns; a clock around it {outer} ns"
+    return elapsed, outer
+
+
+def _loops_for(bound: Bound, least_ns: int) -> int:
+    loops = 1
+    while _timed(bound, loops)[1] < least_ns:
+        loops *= 2
+        assert loops < 1 << 28, "more loops take no more time"
+    return loops

@@ -1,0 +1,121 @@
+"""What the suite tests: one variant with the parameters and keys of one scheme, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_core import host
+from ciphermark_core.words import Parameters, ParameterSpec, Scheme
+
+RING = 4096
+PLAIN_MODULUS = 65537
+# The sizes of SEAL's default chain at N = 4096: room for one multiplication and one modulus switch.
+CHAIN = (36, 36, 37)
+SPECS: Mapping[Scheme, ParameterSpec] = {
+    "bfv": ParameterSpec("bfv", RING, CHAIN, PLAIN_MODULUS),
+    "bgv": ParameterSpec("bgv", RING, CHAIN, PLAIN_MODULUS),
+    "ckks": ParameterSpec("ckks", RING, (39, 30, 39), None, 30),
+}
+# Two multiplications deep where a scheme has levels to spend.
+DEEP_SPECS: Mapping[Scheme, ParameterSpec] = {
+    **SPECS,
+    "ckks": ParameterSpec("ckks", 8192, (60, 40, 40, 60), None, 40),
+}
+# Rotations by 3 = 4 − 1 could be made of these: see test_operations.
+STEPS = (1, -1, 4, -4)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A variant under test, with both sides of the contract."""
+
+    declared: Declaration
+    adapter: Adapter
+    parameters: Parameters
+    owner: KeyOwner
+    evaluator: Evaluator
+    managed: Operator
+
+    @property
+    def scheme(self) -> Scheme:
+        return self.parameters.spec.scheme
+
+    @property
+    def compression(self) -> str:
+        return self.declared.compressions[0]
+
+    def able(self, operations: Iterable[str]) -> list[str]:
+        """Those of the operations that are declared."""
+        return [name for name in operations if name in self.declared.operations[self.scheme]]
+
+    def encrypted(self, values: Vector) -> Handle:
+        """Encrypt and hand over to the evaluator, as bytes."""
+        return self.evaluator.load(self.owner.dump(self.owner.encrypt(values), self.compression))
+
+    def returned(self, ciphertext: Handle) -> Handle:
+        """Hand back to the owner, as bytes."""
+        return self.owner.load(self.evaluator.dump(ciphertext, self.compression))
+
+    def decrypted(self, ciphertext: Handle) -> Vector:
+        return self.owner.decrypt(self.returned(ciphertext))
+
+    def vector(self, seed: int, length: int | None = None) -> Vector:
+        """Random values that fit the scheme, all slots unless ``length`` says otherwise."""
+        generator = np.random.default_rng([20240607, seed])
+        count = self.parameters.slots if length is None else length
+        if self.scheme == "ckks":
+            return generator.uniform(-1.0, 1.0, count)
+        return generator.integers(0, self.parameters.plain_modulus, count, dtype=np.int64)
+
+
+def all_keys(declared: Declaration, scheme: Scheme) -> KeyRequest:
+    """Every key that a declared operation needs."""
+    able = {*declared.operations[scheme], *declared.managed[scheme]}
+    return KeyRequest(
+        relinearization=bool(able & {"relinearize", "mul"}),
+        rotations=STEPS if "rotate" in able else (),
+        columns="rotate_columns" in able,
+    )
+
+
+def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:
+    """Resolve the parameters and make all keys."""
+    parameters = adapter.resolve(spec)
+    owner = adapter.key_owner(parameters, all_keys(declared, spec.scheme))
+    evaluator = adapter.evaluator(owner.public_material())
+    return Subject(declared, adapter, parameters, owner, evaluator, evaluator.managed())
+
+
+@cache
+def adapter(variant: str) -> Adapter:
+    return registry.load(variant)
+
+
+@cache
+def subject(variant: str, spec: ParameterSpec) -> Subject:
+    return subject_of(registry.declaration(variant), adapter(variant), spec)
+
+
+@cache
+def _cpu_flags() -> frozenset[str]:
+    return frozenset(host.collect().cpu_flags)
+
+
+def absence(variant: str) -> str | None:
+    """Why a declared variant cannot be tested here; ``None`` when it can."""
+    found = registry.availability(variant, _cpu_flags())
+    return None if found.is_installed else f"{variant}: {found.reason}; {found.remedy}"
+
+
+def marks(variant: str) -> list[pytest.MarkDecorator]:
+    """The mark that skips tests of an absent variant and shows the reason."""
+    reason = absence(variant)
+    return [] if reason is None else [pytest.mark.skip(reason=reason)]

@@ -1,0 +1,59 @@
+"""Declarations are complete, and the loaded library is the declared one."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ciphermark_adapters.contract import Adapter
+from ciphermark_adapters.declaration import KEY_ITEMS, OPERATIONS, Declaration
+from ciphermark_adapters.managed import MANAGED
+from ciphermark_core.words import Scheme
+
+METHODS = ("noise_budget_bits", "dump_plaintext")
+
+
+def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
+    assert declaration.schemes
+    assert {*declaration.operations} == {*declaration.managed} <= {*get_args(Scheme)}
+    for scheme in declaration.schemes:
+        assert {*declaration.operations[scheme]} <= {*OPERATIONS}
+        assert {*declaration.managed[scheme]} <= {*MANAGED}
+        assert len({*declaration.operations[scheme]}) == len(declaration.operations[scheme])
+    assert declaration.compressions
+    assert {*declaration.serializable} <= {*KEY_ITEMS}
+    assert {*declaration.reasons} <= {*OPERATIONS, *METHODS}
+
+
+def test_everything_missing_has_a_written_reason(declaration: Declaration) -> None:
+    operations = {name for names in declaration.operations.values() for name in names}
+    for scheme in declaration.schemes:
+        for name in {*OPERATIONS} - {*declaration.operations[scheme]}:
+            assert declaration.reasons.get(name, "").strip(), f"no reason why {scheme} has no {name}"
+    unneeded = {name for name in declaration.reasons if name in operations} - {
+        name for names in declaration.operations.values() for name in {*OPERATIONS} - {*names}
+    }
+    assert not unneeded, f"reasons against what every scheme has: {unneeded}"
+
+
+def test_what_is_not_installed_can_be(declaration: Declaration) -> None:
+    module, _, name = declaration.implementation.partition(":")
+    assert module
+    assert name
+    assert declaration.license
+    assert declaration.remedy
+
+
+def test_the_library_tells_its_version_and_build(variant: str, adapter: Adapter) -> None:
+    info = adapter.info()
+    assert info.variant == variant
+    assert info.version[:1].isdigit(), f"the version is {info.version!r}"
+    assert info.build, "no build facts"
+    assert all(isinstance(text, str) and text.strip() for text in info.build.values()), info.build
+    assert not info.is_debug, "a debug build: its times mean nothing"
+
+
+def test_the_library_is_the_declared_one(variant: str, adapter: Adapter) -> None:
+    from ciphermark_adapters import registry
+
+    declared, info = registry.declaration(variant), adapter.info()
+    assert (info.library, info.hexl) == (declared.library, declared.hexl)

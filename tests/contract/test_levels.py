@@ -1,0 +1,56 @@
+"""Levels, scales and polynomials of ciphertexts, and the end of the modulus chain."""
+
+from __future__ import annotations
+
+from . import examples
+from .checks import levels
+from .checks.values import right
+from .harness import Subject
+
+KEEPING = ("negate", "add", "sub", "add_plain", "sub_plain", "rotate", "rotate_columns")
+GROWING = ("mul", "square", "mul_plain")
+SWITCHING = ("rescale", "mod_switch")
+
+
+def test_a_fresh_ciphertext_is_at_the_top(deep: Subject) -> None:
+    ciphertext = deep.encrypted(deep.vector(0))
+    top = len(deep.parameters.moduli) - 1
+    assert levels.state_of(deep, ciphertext) == (top, deep.parameters.scale, 2)
+
+
+def test_what_keeps_level_scale_and_polynomials(deep: Subject) -> None:
+    for operation in deep.able(KEEPING):
+        levels.constancy(deep, operation)
+
+
+def test_what_multiplies_scales_and_adds_polynomials(deep: Subject) -> None:
+    for operation in deep.able(GROWING):
+        levels.growth(deep, operation)
+
+
+def test_relinearization_leaves_two_polynomials(deep: Subject) -> None:
+    if deep.able(["relinearize"]):
+        levels.relinearization(deep)
+
+
+def test_what_spends_a_level(deep: Subject) -> None:
+    for operation in deep.able(SWITCHING):
+        levels.switching(deep, operation)
+
+
+def test_a_switch_at_the_last_level_is_exhausted(deep: Subject) -> None:
+    if deep.able(["mod_switch"]):
+        for operation in deep.able(SWITCHING):
+            levels.end_of_chain(deep, operation)
+
+
+def test_a_plaintext_follows_its_ciphertext_down(deep: Subject) -> None:
+    """``encode(like=…)`` at a lower level. bfv and bgv have no noise budget left for a product there."""
+    if not deep.able(["mod_switch"]):
+        return
+    a, b = deep.vector(0), deep.vector(1)
+    lower = deep.evaluator.apply("mod_switch", deep.encrypted(a))
+    products = ["mul_plain"] if deep.scheme == "ckks" else []
+    for operation in deep.able(["add_plain", "sub_plain", *products]):
+        result = deep.evaluator.apply(operation, lower, deep.evaluator.encode(b, like=lower))
+        right(deep, result, examples.meaning(deep, operation, a, b), operations=4)

@@ -1,0 +1,88 @@
+"""Every operation of the contract does what the declaration says: it works, or it is refused with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_adapters.declaration import OPERATIONS
+from ciphermark_adapters.managed import MANAGED
+
+from . import examples, harness
+from .checks import operations
+from .checks.refusals import unsupported
+from .checks.values import right
+from .harness import Subject
+
+KEYED = ("relinearize", "rotate", "rotate_columns")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_primitive(subject: Subject, operation: str) -> None:
+    if operation in subject.declared.operations[subject.scheme]:
+        operations.works(subject, subject.evaluator, operation, examples.primitive)
+    else:
+        operations.refused(subject, subject.evaluator, operation)
+
+
+@pytest.mark.parametrize("operation", MANAGED)
+def test_managed(subject: Subject, operation: str) -> None:
+    if operation in subject.declared.managed[subject.scheme]:
+        operations.works(subject, subject.managed, operation, examples.managed)
+    else:
+        operations.refused(subject, subject.managed, operation)
+
+
+def test_nothing_beyond_the_contract(subject: Subject) -> None:
+    assert {*subject.evaluator.operations} == {*subject.declared.operations[subject.scheme]}
+    assert {*subject.managed.operations} == {*subject.declared.managed[subject.scheme]}
+    assert {*subject.owner.operations} == {"encrypt", "decrypt"}
+    for operator in (subject.evaluator, subject.managed, subject.owner):
+        unsupported(lambda operator=operator: operator.apply("bootstrap", None))
+        unsupported(lambda operator=operator: operator.bind("bootstrap", [(None,)]))
+
+
+def test_no_key_no_operation(subject: Subject) -> None:
+    """Without its key an operation is missing: it neither works by chance nor crashes."""
+    if subject.declared.is_reference:
+        pytest.skip(f"{subject.declared.variant} makes no keys")
+    owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    evaluator = subject.adapter.evaluator(owner.public_material())
+    for operation in subject.able(KEYED):
+        row = examples.plausible(subject, operation)
+        assert operation not in evaluator.operations
+        unsupported(lambda name=operation, row=row: evaluator.apply(name, *row))
+        unsupported(lambda name=operation, row=row: evaluator.bind(name, [row]))
+
+
+def test_managed_products_without_a_key(subject: Subject) -> None:
+    """Without a relinearization key a managed product keeps its three polynomials, or is refused."""
+    if subject.declared.is_reference:
+        pytest.skip(f"{subject.declared.variant} makes no keys")
+    owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    evaluator = subject.adapter.evaluator(owner.public_material())
+    keyless = replace(subject, owner=owner, evaluator=evaluator, managed=evaluator.managed())
+    for operation in {"mul", "square"} & {*subject.declared.managed[subject.scheme]}:
+        item = examples.managed(keyless, operation, 0)
+        if operation in keyless.managed.operations:
+            result = keyless.managed.apply(operation, *item.row)
+            assert evaluator.polynomials(result) == 3
+            right(keyless, result, item.expected)
+        else:
+            unsupported(lambda name=operation, row=item.row: keyless.managed.apply(name, *row))
+
+
+def test_no_rotation_is_made_of_others(subject: Subject) -> None:
+    """Steps without a key of their own are refused: several rotations in one are not the primitive."""
+    if subject.declared.is_reference:
+        pytest.skip(f"{subject.declared.variant} makes no keys")
+    missing = 3
+    assert {-1, missing + 1} <= {*harness.STEPS} - {missing}
+    for operation in subject.able(["rotate"]):
+        ciphertext = subject.encrypted(subject.vector(0))
+        unsupported(lambda name=operation, row=(ciphertext, missing): subject.evaluator.apply(name, *row))
+        unsupported(
+            lambda name=operation, row=(ciphertext, missing): subject.evaluator.bind(name, [row]).run(1)
+        )

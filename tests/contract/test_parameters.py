@@ -1,0 +1,151 @@
+"""``resolve``: what is requested is what comes, prime by prime, or ``Unsupported`` says why not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import Adapter, KeyRequest
+from ciphermark_core.primes import default_ckks_chain
+from ciphermark_core.words import ParameterSpec, Scheme
+
+from . import harness
+from .checks import parameters
+from .checks.refusals import attempted, unsupported
+from .checks.values import right
+from .harness import DEEP_SPECS, PLAIN_MODULUS, SPECS
+
+# SEAL's default primes for 128 bits (native/src/seal/util/globals.cpp, default_coeff_modulus_128), special prime
+# last; their product has 27, 54, 109, 218, 438 and 881 bits. TenSEAL and Pyfhel take them over.
+SEAL_FAMILY = ("SEAL", "TenSEAL", "Pyfhel")
+SEAL_DEFAULT_BITS = {1024: 27, 2048: 54, 4096: 109, 8192: 218, 16384: 438, 32768: 881}
+SEAL_DEFAULTS = {
+    1024: (0x7E00001,),
+    2048: (0x3FFFFFFF000001,),
+    4096: (0xFFFFEE001, 0xFFFFC4001, 0x1FFFFE0001),
+    8192: (0x7FFFFFD8001, 0x7FFFFFC8001, 0xFFFFFFFC001, 0xFFFFFF6C001, 0xFFFFFEBC001),
+}
+
+
+def _with(scheme: Scheme, **changes: object) -> ParameterSpec:
+    return replace(SPECS[scheme], **changes)
+
+
+CHAINS = {
+    "three sizes": (4096, (30, 40, 35)),
+    "one size": (4096, (36, 36, 36)),
+    "long": (8192, (50, 30, 30, 30, 50)),
+    "largest primes": (8192, (60, 60, 60)),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_requested_primes(adapter: Adapter, scheme: Scheme, chain: str) -> None:
+    ring, bits = CHAINS[chain]
+    spec = _with(scheme, ring_dimension=ring, modulus_bits=bits)
+    parameters.resolved(adapter.resolve(spec), spec)
+
+
+def test_both_rings_of_this_suite(adapter: Adapter, scheme: Scheme) -> None:
+    for spec in (SPECS[scheme], DEEP_SPECS[scheme]):
+        parameters.resolved(adapter.resolve(spec), spec)
+
+
+@pytest.mark.schemes("bfv", "bgv")
+@pytest.mark.parametrize("plain_modulus", [40961, 65537, 1032193])
+def test_the_plaintext_modulus_is_honoured(
+    variant: str, adapter: Adapter, scheme: Scheme, plain_modulus: int
+) -> None:
+    """By the arithmetic, not by what ``Parameters`` claims: (t − 1) + 2 is 1."""
+    spec = _with(scheme, plain_modulus=plain_modulus)
+    assert adapter.resolve(spec).plain_modulus == plain_modulus
+    subject = harness.subject_of(registry.declaration(variant), adapter, spec)
+    values = subject.vector(0)
+    values[:2] = plain_modulus - 1
+    total = subject.evaluator.apply("add", subject.encrypted(values), subject.encrypted(values))
+    right(subject, total, 2 * values % plain_modulus)
+
+
+@pytest.mark.parametrize("ring", SEAL_DEFAULT_BITS)
+def test_default_chain(adapter: Adapter, scheme: Scheme, ring: int) -> None:
+    if scheme == "ckks" and ring > 8192:
+        return  # Ciphermark's own default, the same for all: seconds for contexts of long chains
+    spec = _with(scheme, ring_dimension=ring, modulus_bits=None)
+    found, reason = attempted(lambda: adapter.resolve(spec))
+    is_seal = adapter.info().library in SEAL_FAMILY
+    if found is None:
+        assert ring < 4096 or not is_seal, f"no default chain at N = {ring}: {reason}"
+        return
+    parameters.resolved(found, spec)
+    assert found.security_2018 >= 128
+    if scheme == "ckks":
+        assert found.modulus_bits == default_ckks_chain(ring, spec.scale_bits)
+    elif is_seal:
+        chain = found.moduli + found.special_moduli
+        assert math.prod(chain).bit_length() == SEAL_DEFAULT_BITS[ring]
+        assert chain == SEAL_DEFAULTS.get(ring, chain)
+
+
+IMPOSSIBLE = {
+    "no power of two": {"ring_dimension": 5000},
+    "a prime of 61 bits": {"modulus_bits": (61, 61, 61)},
+    "primes that do not exist": {"modulus_bits": (14, 14, 14, 14)},
+    "primes too small for the ring": {"modulus_bits": (10, 10)},
+    "an empty chain": {"modulus_bits": ()},
+}
+IMPOSSIBLE_EXACT = {
+    "no plaintext modulus": {"plain_modulus": None},
+    "t without slots": {"plain_modulus": 65536},
+    "t prime, but not 1 modulo 2N": {"plain_modulus": 65539},
+    "t = 1 modulo 2N, but no prime": {"plain_modulus": 3 * 8192 + 1},
+}
+IMPOSSIBLE_APPROXIMATE = {
+    "no scale": {"scale_bits": None},
+    "a scale larger than the modulus": {"scale_bits": 70, "modulus_bits": (30, 36)},
+}
+
+
+def test_impossible_requests_are_refused(adapter: Adapter, scheme: Scheme) -> None:
+    impossible = IMPOSSIBLE | (IMPOSSIBLE_APPROXIMATE if scheme == "ckks" else IMPOSSIBLE_EXACT)
+    for name, changes in impossible.items():
+        try:
+            unsupported(lambda changes=changes: adapter.resolve(_with(scheme, **changes)))
+        except AssertionError as failure:
+            raise AssertionError(f"{name}: {failure}") from failure
+
+
+REQUESTS = {
+    "relinearization": KeyRequest(relinearization=True),
+    "rotations": KeyRequest(relinearization=False, rotations=(1,)),
+    "columns": KeyRequest(relinearization=False, columns=True),
+}
+
+
+@pytest.mark.parametrize("wanted", REQUESTS)
+def test_one_prime_is_too_few_for_evaluation_keys(adapter: Adapter, scheme: Scheme, wanted: str) -> None:
+    spec = _with(scheme, modulus_bits=(54,))
+    found, _ = attempted(lambda: adapter.resolve(spec))
+    if found is None:
+        return  # not even resolved: TenSEAL always makes evaluation keys
+    parameters.resolved(found, spec)
+    unsupported(lambda: adapter.key_owner(found, REQUESTS[wanted]))
+
+
+def test_one_prime_is_enough_for_additions(variant: str, adapter: Adapter, scheme: Scheme) -> None:
+    spec = _with(scheme, modulus_bits=(54,))
+    found, reason = attempted(lambda: adapter.resolve(spec))
+    if found is None:
+        pytest.skip(reason)
+    owner = adapter.key_owner(found, KeyRequest(relinearization=False))
+    evaluator = adapter.evaluator(owner.public_material())
+    subject = harness.Subject(
+        registry.declaration(variant), adapter, found, owner, evaluator, evaluator.managed()
+    )
+    values = subject.vector(0)
+    ciphertext = subject.encrypted(values)
+    assert evaluator.level(ciphertext) == 0
+    total = evaluator.apply("add", ciphertext, subject.encrypted(values))
+    right(subject, total, 2 * values % PLAIN_MODULUS if scheme != "ckks" else 2 * values)

@@ -1,0 +1,212 @@
+"""Follows docs/adding-an-adapter.md to the letter: every ``sh`` block is executed, in order, in one shell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ciphermark_adapters
+from ciphermark_adapters import registry
+from ciphermark_adapters._template.adapter import TemplateAdapter
+from ciphermark_adapters._template.declaration import DECLARATIONS as TEMPLATE
+from ciphermark_adapters.contract import KeyRequest
+
+from . import examples, harness
+from .checks.refusals import unsupported
+
+REPOSITORY = Path(__file__).parents[2]
+DOCUMENT = REPOSITORY / "docs" / "adding-an-adapter.md"
+PROGRAMS = Path(sys.executable).parent
+STEP = "== step "
+LEAST_TESTS = 150
+
+
+def _steps() -> dict[str, str]:
+    """The commands under each heading."""
+    found = {}
+    for section in re.split(r"^## ", DOCUMENT.read_text(), flags=re.MULTILINE)[1:]:
+        heading = section.partition("\n")[0]
+        blocks = re.findall(r"^```sh\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+        if blocks:
+            found[heading] = "".join(blocks).replace(".venv/bin/", f"{PROGRAMS}/")
+    return found
+
+
+class Reader:
+    """Somebody with an empty home folder, in the repository's root."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        ours = {"HOME": str(home), "CIPHERMARK_HOME": str(home / "ciphermark"), "COLUMNS": "200"}
+        theirs = ("CIPHERMARK_ADAPTER_PATH", "CIPHERMARK_DATABASE_URL", "PYTEST_ADDOPTS")
+        self.environment = {name: value for name, value in os.environ.items() if name not in theirs} | ours
+
+    def types(self, script: str) -> tuple[int, str]:
+        """Exit code and everything printed."""
+        done = subprocess.run(
+            ["bash", "-eu", "-c", script],
+            cwd=REPOSITORY,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    reader = Reader(tmp_path_factory.mktemp("reader"))
+    yield reader
+    reader.types(f"{PROGRAMS}/ciphermark db stop")
+
+
+@pytest.fixture(scope="module")
+def printed(reader: Reader) -> dict[str, str]:
+    """What each step prints, after all of them have worked."""
+    script = "\n".join(f"echo '{STEP}{heading}'\n{commands}" for heading, commands in _steps().items())
+    code, output = reader.types(script)
+    parts = output.split(STEP)[1:]
+    assert code == 0, f"this step of {DOCUMENT.name} does not work:\n{parts[-1][-3000:]}"
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+def _step(printed: dict[str, str], number: int) -> str:
+    (text,) = (text for heading, text in printed.items() if heading.startswith(f"{number}."))
+    return text
+
+
+def test_every_step_but_the_last_has_commands() -> None:
+    numbers = [int(heading.partition(".")[0]) for heading in _steps()]
+    assert numbers == list(range(1, 8))
+
+
+def test_every_command_of_the_document_is_executed() -> None:
+    fences = re.findall(r"^```(\w*)$", DOCUMENT.read_text(), flags=re.MULTILINE)
+    assert set(fences) == {"sh", ""}
+    assert fences.count("sh") == sum(1 for _ in re.finditer(r"^```sh$", DOCUMENT.read_text(), re.MULTILINE))
+
+
+def test_it_is_listed(printed: dict[str, str]) -> None:
+    assert re.search(r"^mylib +installed", _step(printed, 4), re.MULTILINE)
+
+
+def test_it_passes_the_contract_suite(printed: dict[str, str]) -> None:
+    summary = _step(printed, 5).strip().splitlines()[-1]
+    passed = re.search(r"(\d+) passed", summary)
+    assert passed, summary
+    assert int(passed[1]) > LEAST_TESTS, summary
+    assert "failed" not in summary
+    assert "error" not in summary
+
+
+def test_it_is_measured(printed: dict[str, str]) -> None:
+    output = _step(printed, 6)
+    assert re.search(r"^outcomes: 4 ok$", output, re.MULTILINE), output
+    assert re.search(r"^(add|mul)? +mylib ", output, re.MULTILINE), output
+
+
+def test_the_table_names_parts_of_the_suite(printed: dict[str, str]) -> None:
+    parts = re.findall(r"^\|.*\| `(\w+)` \|$", DOCUMENT.read_text(), re.MULTILINE)
+    assert len(parts) >= 7
+    for part in parts:
+        assert (Path(__file__).parent / f"test_{part}.py").exists(), part
+
+
+def test_what_is_to_be_replaced_is_marked(printed: dict[str, str]) -> None:
+    found = _step(printed, 7)
+    for file in ("declaration.py", "adapter.py", "__init__.py"):
+        assert re.search(rf"mylib/{file}:\d+:.*REPLACE", found), file
+
+
+def test_no_trace_of_the_template_is_left(reader: Reader, printed: dict[str, str]) -> None:
+    texts = [file.read_text() for file in (reader.home / "adapters" / "mylib").glob("*.py")]
+    assert len(texts) == 3
+    assert not [text for text in texts if "template" in text.lower()]
+
+
+# what is wrong: (what stands in the template, what takes its place, the tests that must find it)
+MISTAKES = {
+    "a wrong result": ("np.add(a.slots, b.slots)", "np.add(a.slots, a.slots)", "test_primitive and add"),
+    "declared, but missing": (
+        '"rescale", "mod_switch")',
+        '"rescale", "mod_switch", "negate")',
+        "test_primitive",
+    ),
+    "missing, but declared as managed": ('"relinearize", "rotate")', '"relinearize")', "test_managed"),
+    "no reason": ('"negate": "', '"square": "', "test_declaration"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_made_on_the_way_is_found(
+    reader: Reader, printed: dict[str, str], tmp_path: Path, mistake: str
+) -> None:
+    """The restricted suite really tests the reader's folder."""
+    right, wrong, tests = MISTAKES[mistake]
+    folder = shutil.copytree(reader.home / "adapters" / "mylib", tmp_path / "mylib")
+    (file,) = (item for item in folder.glob("*.py") if right in item.read_text())
+    file.write_text(file.read_text().replace(right, wrong))
+    command = f"{PROGRAMS}/python -m pytest tests/contract --variant mylib -q -k '{tests}'"
+    code, output = reader.types(f"CIPHERMARK_ADAPTER_PATH={tmp_path} {command}")
+    assert code == 1, output[-2000:]
+    assert re.search(r"\d+ (failed|error)", output.splitlines()[-1])
+
+
+def test_an_unknown_variant_is_named(reader: Reader) -> None:
+    code, output = reader.types(f"{PROGRAMS}/python -m pytest tests/contract --variant mylib")
+    assert code == 4
+    assert "unknown variant 'mylib'; known variants: cleartext" in output
+
+
+def test_it_works_among_the_shipped_adapters_too(tmp_path: Path) -> None:
+    """Step 8: the same folder beside the others, unchanged."""
+    package = tmp_path / "ciphermark_adapters"
+    shutil.copytree(
+        Path(ciphermark_adapters.__file__).parent,
+        package,
+        ignore=shutil.ignore_patterns("__pycache__", "native"),
+    )
+    shutil.copytree(package / "_template", package / "mylib")
+    for file in (package / "mylib").glob("*.py"):
+        file.write_text(file.read_text().replace("template", "mylib").replace("Template", "Mylib"))
+    code = "from ciphermark_adapters import registry; print(registry.load('mylib').info().variant)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "mylib\n", done.stderr
+
+
+# -- the template itself ----------------------------------------------------------------------------------------
+
+
+def test_the_template_is_not_a_variant() -> None:
+    assert TEMPLATE[0].variant not in registry.declarations()
+
+
+def test_the_template_wants_keys_where_a_library_would() -> None:
+    """What the suite leaves out for a pseudo-library, and expects as soon as ``is_reference`` is removed."""
+    declared = replace(TEMPLATE[0], is_reference=False)
+    adapter = TemplateAdapter(declared)
+    subject = harness.subject_of(declared, adapter, harness.SPECS["bfv"])
+    unsupported(lambda: subject.evaluator.apply("rotate", subject.encrypted(subject.vector(0)), 3))
+    unsupported(lambda: subject.evaluator.bind("rotate", [(subject.encrypted(subject.vector(0)), 3)]))
+    owner = adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    evaluator = adapter.evaluator(owner.public_material())
+    for operation in ("relinearize", "rotate"):
+        row = examples.plausible(subject, operation)
+        unsupported(lambda name=operation, row=row: evaluator.apply(name, *row))

@@ -1,0 +1,44 @@
+"""A secret key never leaves its owner: not in the public material, not by way of the evaluator."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_adapters.contract import Evaluator, KeyOwner
+
+from .checks import secrecy
+from .harness import Subject
+
+
+def test_no_secret_key_in_the_public_material(subject: Subject) -> None:
+    if "secret_key" not in subject.declared.serializable:
+        pytest.skip(f"{subject.declared.variant} does not show its secret key")
+    secrecy.kept(subject, subject.owner.public_material())
+
+
+def test_the_search_would_find_a_secret_key(subject: Subject) -> None:
+    if "secret_key" not in subject.declared.serializable:
+        pytest.skip(f"{subject.declared.variant} does not show its secret key")
+    for compression in subject.declared.compressions:
+        leak = subject.owner.public_material() + subject.owner.dump_key("secret_key", compression)
+        with pytest.raises(AssertionError, match="pieces of the secret key are in the public material"):
+            secrecy.kept(subject, leak)
+
+
+def test_the_evaluator_cannot_decrypt(subject: Subject) -> None:
+    secrecy.no_decryption(subject)
+    assert isinstance(subject.evaluator, Evaluator)
+    assert not isinstance(subject.evaluator, KeyOwner)
+
+
+def test_keys_are_fresh_each_time(subject: Subject) -> None:
+    """Another owner with the same parameters cannot decrypt."""
+    if subject.declared.is_reference:
+        pytest.skip(f"{subject.declared.variant} encrypts nothing")
+    from ciphermark_adapters.contract import KeyRequest
+
+    stranger = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    values = subject.vector(0)
+    theirs = stranger.load(subject.owner.dump(subject.owner.encrypt(values), subject.compression))
+    wrong = abs(stranger.decrypt(theirs) - values) > 0.5
+    assert wrong.mean() > 0.9

@@ -1,0 +1,66 @@
+"""What crosses between owner and evaluator does so as bytes, in every declared compression and in no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_adapters.declaration import KEY_ITEMS
+
+from .checks import serialization
+from .harness import Subject
+
+
+def test_ciphertexts_go_both_ways(subject: Subject) -> None:
+    for compression in subject.declared.compressions:
+        serialization.round_trip(subject, compression)
+
+
+def test_ciphertexts_at_lower_levels_go_both_ways(deep: Subject) -> None:
+    if "mod_switch" not in deep.declared.operations[deep.scheme]:
+        pytest.skip(f"{deep.declared.variant} has no mod_switch in {deep.scheme}")
+    values = deep.vector(0)
+    ciphertext = deep.evaluator.apply("mod_switch", deep.encrypted(values))
+    for compression in deep.declared.compressions:
+        serialization.survives(deep, ciphertext, values, compression)
+
+
+def test_plaintexts(subject: Subject) -> None:
+    for compression in subject.declared.compressions:
+        serialization.plaintexts(subject, compression)
+
+
+@pytest.mark.parametrize("item", KEY_ITEMS)
+def test_keys(subject: Subject, item: str) -> None:
+    for compression in subject.declared.compressions:
+        serialization.key_item(subject, item, compression)
+
+
+def test_different_keys_are_different_bytes(subject: Subject) -> None:
+    made = serialization.existing_items(subject)
+    dumps = {subject.owner.dump_key(item, subject.compression) for item in made}
+    assert len(dumps) == len(made)
+
+
+def test_another_compression_is_refused(subject: Subject) -> None:
+    serialization.unknown_compression(subject)
+
+
+def test_compressions_differ(subject: Subject) -> None:
+    """A declared compression is applied: the same ciphertext has other, fewer bytes than with ``none``."""
+    modes = {*subject.declared.compressions} - {"none"}
+    if not modes or "none" not in subject.declared.compressions:
+        pytest.skip(f"{subject.declared.variant} has one compression only: {subject.compression}")
+    values = subject.vector(0)
+    for side, ciphertext in (
+        (subject.evaluator, subject.encrypted(values)),
+        (subject.owner, subject.owner.encrypt(values)),
+    ):
+        plain = len(side.dump(ciphertext, "none"))
+        assert all(len(side.dump(ciphertext, mode)) < plain for mode in modes)
+
+
+def test_incomplete_bytes_are_an_error(subject: Subject) -> None:
+    data = subject.owner.dump(subject.owner.encrypt(subject.vector(0)), subject.compression)
+    for side in (subject.evaluator, subject.owner):
+        with pytest.raises((ValueError, RuntimeError)):
+            side.load(data[: len(data) // 2])
