@@ -13,6 +13,7 @@ setup: ## Install everything into .venv and .build (about ten minutes the first 
 	@$(PYTHON) setup/install.py
 
 demo: setup ## Measure the quick suite and show the results
+	@mkdir -p .ciphermark
 	$(BIN)/ciphermark run suites/quick.yaml
 
 test: setup ## Run the tests

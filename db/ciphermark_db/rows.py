@@ -79,6 +79,7 @@ def build(value: LibraryInfo) -> Row:
         "version": value.version,
         "hexl": value.hexl,
         "is_debug": value.is_debug,
+        "is_reference": value.is_reference,
         "facts": _json(value.build),
     }
 

@@ -37,6 +37,7 @@ create table build (
     version text not null,
     hexl boolean not null,
     is_debug boolean not null,
+    is_reference boolean not null,
     facts jsonb not null
 );
 
@@ -405,6 +406,7 @@ from (
             g.trial_ids
         from trial_group as g
         join case_ as c on c.key = g.case_key
+        left join build as b on b.id = g.build_id
         left join parameter_set as p on p.id = g.parameter_set_id
         cross join lateral (
             select phase, repetitions, median_of(array_agg(value order by value)) as median_s
@@ -412,7 +414,7 @@ from (
             where trial_id = any (g.trial_ids) and metric = 'time' and not is_warmup
             group by phase, repetitions
         ) as s
-        where g.status = 'ok'
+        where g.status = 'ok' and b.is_reference is not true
     ) as timed
     window fastest_first as (
         partition by timed.run_id, timed.comparison_key, timed.phase, timed.repetitions
@@ -642,7 +644,7 @@ comment on column speedup.comparison_key is 'The same for all cases that differ 
 
 comment on view ratio is
     'Every variant against the fastest one: time / time of the fastest, sample by sample, per run, '
-    'comparison and phase';
+    'comparison and phase; pseudo-libraries are left out';
 comment on column ratio.run_id is 'Run: one execution of a suite on a host';
 comment on column ratio.variant is
     'Build that is compared, such as seal-hexl; seal@again is a second entry of the same build';

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from command import Ciphermark
 
 from ciphermark_core.words import (
     Budget,
@@ -148,3 +149,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "home"
     yield folder
     embedded.stop(folder)
+
+
+@pytest.fixture
+def ciphermark(tmp_path: Path, new_url: Callable[[], str]) -> Ciphermark:
+    """The command line with a home and a database of its own."""
+    return Ciphermark(tmp_path / "home", new_url())

@@ -389,3 +389,14 @@ def test_many_samples_in_one_figure(database: Database, make) -> None:
     run = recorded(database, make, {"samples": make.times(values)})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert {name: row[name] for name in expected(values)} == expected(values)
+
+
+def test_pseudo_libraries_are_never_ranked(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    for variant, seconds, is_reference in (("cleartext", 1e-6, True), ("seal", 1e-3, False)):
+        library = replace(make.library(variant), is_reference=is_reference)
+        case, samples = make.case(variant), make.times([seconds] * 6)
+        database.record_outcome(make.outcome(run, case, samples, library=library))
+    ranked = database.query("select variant, fastest_variant from ratio where run_id = %s", [run.id]).rows
+    assert ranked == [("seal", "seal")]

@@ -28,6 +28,7 @@ create table build (
     version text not null,
     hexl boolean not null,
     is_debug boolean not null,
+    is_reference boolean not null,
     facts jsonb not null
 );
 

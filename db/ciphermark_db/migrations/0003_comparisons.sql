@@ -130,6 +130,7 @@ from (
             g.trial_ids
         from trial_group as g
         join case_ as c on c.key = g.case_key
+        left join build as b on b.id = g.build_id
         left join parameter_set as p on p.id = g.parameter_set_id
         cross join lateral (
             select phase, repetitions, median_of(array_agg(value order by value)) as median_s
@@ -137,7 +138,7 @@ from (
             where trial_id = any (g.trial_ids) and metric = 'time' and not is_warmup
             group by phase, repetitions
         ) as s
-        where g.status = 'ok'
+        where g.status = 'ok' and b.is_reference is not true
     ) as timed
     window fastest_first as (
         partition by timed.run_id, timed.comparison_key, timed.phase, timed.repetitions

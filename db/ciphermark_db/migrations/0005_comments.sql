@@ -99,7 +99,7 @@ comment on column speedup.comparison_key is 'The same for all cases that differ 
 
 comment on view ratio is
     'Every variant against the fastest one: time / time of the fastest, sample by sample, per run, '
-    'comparison and phase';
+    'comparison and phase; pseudo-libraries are left out';
 comment on column ratio.run_id is 'Run: one execution of a suite on a host';
 comment on column ratio.variant is
     'Build that is compared, such as seal-hexl; seal@again is a second entry of the same build';

@@ -18,8 +18,8 @@ insert into run (
 ) on conflict (id) do nothing;
 
 -- name: record_build
-insert into build (id, library, variant, version, hexl, is_debug, facts)
-values (%(id)s, %(library)s, %(variant)s, %(version)s, %(hexl)s, %(is_debug)s, %(facts)s)
+insert into build (id, library, variant, version, hexl, is_debug, is_reference, facts)
+values (%(id)s, %(library)s, %(variant)s, %(version)s, %(hexl)s, %(is_debug)s, %(is_reference)s, %(facts)s)
 on conflict (id) do nothing;
 
 -- name: record_parameter_set

@@ -102,7 +102,7 @@ class LibraryInfo:
     """One library build as it reports itself.
 
     ``build`` holds compiler, flags, commit and the like as text. ``is_debug`` marks a build
-    whose times mean nothing.
+    whose times mean nothing, ``is_reference`` a pseudo-library, which is never ranked.
     """
 
     library: str
@@ -111,6 +111,7 @@ class LibraryInfo:
     hexl: bool
     build: dict[str, str]
     is_debug: bool = False
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from ciphermark_adapters import registry
@@ -68,7 +68,8 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     start = perf_counter()
     owner = adapter.key_owner(parameters, request)
     evaluator = adapter.evaluator(owner.public_material())
-    return Session(declared, adapter.info(), parameters, owner, evaluator, perf_counter() - start)
+    library = replace(adapter.info(), is_reference=declared.is_reference)
+    return Session(declared, library, parameters, owner, evaluator, perf_counter() - start)
 
 
 def _require_security(parameters: Parameters) -> None:

@@ -58,9 +58,10 @@ class Executor:
         self, needs: dict[str, WorkerNeeds], by_variant: dict[str, list[Trial]]
     ) -> dict[str, tuple[Sample, ...]]:
         """Peak memory of every trial, by workers of their own; variants in parallel, since nothing is timed."""
+        seats = {variant: Seat(unpinned(needs[variant])) for variant in by_variant}
 
         def measure(variant: str) -> dict[str, tuple[Sample, ...]]:
-            seat = Seat(unpinned(needs[variant]))
+            seat = seats[variant]
             try:
                 return {trial.id: seat.memory(trial) for trial in by_variant[variant]}
             finally:
@@ -68,8 +69,13 @@ class Executor:
 
         found: dict[str, tuple[Sample, ...]] = {}
         with ThreadPoolExecutor(len(self._allowed_cpus)) as pool:
-            for peaks in pool.map(measure, by_variant):
-                found |= peaks
+            try:
+                for peaks in pool.map(measure, by_variant):
+                    found |= peaks
+            except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
+                for seat in seats.values():
+                    seat.abandon()
+                raise
         return found
 
     def _execute_comparison(

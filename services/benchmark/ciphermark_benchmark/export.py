@@ -23,10 +23,12 @@ from ciphermark_db.gateway import Table
 
 Format = Literal["table", "csv", "json", "parquet"]
 
+_WIDEST = 100_000
+
 
 def write(table: Table, form: Format, output: Path | None = None) -> None:
     """Write a table to a file or standard output; raises ``UserError`` where that cannot be."""
-    if form == "table" and output is None:
+    if form == "table" and output is None and sys.stdout.isatty():
         Console().print(_pretty(table))
         return
     content = rendered(table, form)
@@ -53,7 +55,7 @@ def rendered(table: Table, form: Format) -> bytes:
     if form == "parquet":
         _require_distinct(table.columns)
         return _parquet(table)
-    console = Console(file=io.StringIO(), width=200)
+    console = Console(file=io.StringIO(), width=_WIDEST)  # no margin here: cells are not folded
     with console.capture() as capture:
         console.print(_pretty(table))
     return capture.get().encode()

@@ -79,6 +79,10 @@ class WorkerProcess:
             raise self._death() from None
         return self._reply(timeout_s)
 
+    def kill(self) -> None:
+        """From another thread: make the process die; what waits for its reply gets :class:`WorkerDied`."""
+        self._process.kill()
+
     def end(self) -> None:
         """End the process, whatever it does, and release what it held."""
         self._process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -66,7 +67,8 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
         software_version=__version__,
     )
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
-    journal = Journal.create(home, Header(run, str(path), tuple(variants)))
+    origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
+    journal = Journal.create(home, Header(run, origin, tuple(variants)))
     return Prepared(journal, suite, plan.make(run.id, suite, planned), 0)
 
 

@@ -54,6 +54,7 @@ class Seat:
         self._started_at = ""
         self._used_s = 0.0
         self._failure: protocol.Refused | None = None
+        self._is_abandoned = False
 
     def start(self) -> None:
         """Start a worker process; it greets while others start."""
@@ -65,6 +66,12 @@ class Seat:
         if self._worker is not None:
             self._worker.end()
         self._worker = self._prepared = None
+
+    def abandon(self) -> None:
+        """From another thread: whatever is asked of this seat fails, what was asked of its worker included."""
+        self._is_abandoned = True
+        if self._worker is not None:
+            self._worker.kill()
 
     def open(self, trial: Trial) -> bool:
         """Begin a trial; False when it is over already and waits to be closed."""
@@ -126,6 +133,7 @@ class Seat:
         """Have a worker with keys, or fail as the last attempt with these parameters did."""
         if self._prepared is not None:
             return
+        self._require_interest()
         if self._refusal is not None:
             raise _Failed(self._refusal)
         self.start()
@@ -139,6 +147,7 @@ class Seat:
 
     def _asked(self, request: protocol.Request) -> protocol.Reply:
         assert self._worker is not None
+        self._require_interest()  # after the worker is there for abandon() to kill
         start = monotonic()
         try:
             reply = self._worker.ask(request, self._needs.timeout_s - self._used_s)
@@ -147,6 +156,10 @@ class Seat:
         if isinstance(reply, protocol.Refused):
             raise _Failed(reply)
         return reply
+
+    def _require_interest(self) -> None:
+        if self._is_abandoned:
+            raise _Failed(protocol.Refused("cancelled", "the run was interrupted"))
 
     def _checked(self, closed: protocol.Closed, asked_ns: int) -> Outcome:
         """The worker's outcome with the facts of its preparation, provided that its clock is ours."""

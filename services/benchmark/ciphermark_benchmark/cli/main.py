@@ -50,5 +50,7 @@ def main() -> None:
         errors.print(str(error), style="red", markup=False, soft_wrap=True)
         sys.exit(1)
     except OSError as error:
-        errors.print(f"{error.filename or 'the system'}: {error.strerror}", style="red", markup=False, soft_wrap=True)
+        errors.print(
+            f"{error.filename or 'the system'}: {error.strerror}", style="red", markup=False, soft_wrap=True
+        )
         sys.exit(1)

@@ -1,0 +1,149 @@
+"""The command line as its users have it: a process with a home folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+PLANTED = Path(__file__).parent / "planted"
+REPOSITORY = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).with_name("ciphermark")
+
+# A suite that costs next to nothing: the plainest parameters, few samples, no least time.
+CHEAP = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 60, "memory_mb": 1024}
+TINY = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [1024], "modulus_bits": [27]}
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Ciphermark:
+    """Runs commands in a home; without ``database_url`` with the embedded server."""
+
+    home: Path
+    database_url: str | None = None
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, *arguments: str, code: int | None = 0, timeout_s: float = 180) -> Done:
+        """Run a command to its end; its exit code must be ``code``, and nothing may look like a bug."""
+        process = self.start(*arguments)
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return self.ended(process.returncode, out, err, code)
+
+    def ended(self, returned: int, out: bytes, err: bytes, code: int | None) -> Done:
+        done = Done(returned, out.decode(), err.decode())
+        assert "Traceback" not in done.out + done.err, done.err
+        assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
+        return done
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a command and leave it to itself."""
+        return subprocess.Popen(
+            [str(PROGRAM), *arguments],
+            env=self.environment(),
+            cwd=REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+        made = {"CIPHERMARK_HOME": str(self.home), "CIPHERMARK_ADAPTER_PATH": str(PLANTED)}
+        if self.database_url is not None:
+            made["CIPHERMARK_DATABASE_URL"] = self.database_url
+        return kept | made | self.extra
+
+    def suite(self, *experiments: dict[str, object], name: str = "planted", **budget: object) -> Path:
+        """Write a suite file (JSON is YAML)."""
+        self.home.parent.mkdir(parents=True, exist_ok=True)
+        path = self.home.parent / f"{name}.yaml"
+        text = {"name": name, "budget": CHEAP | budget, "experiments": list(experiments)}
+        path.write_text(json.dumps(text, indent=1))
+        return path
+
+    def rows(self, query: str) -> list[dict[str, object]]:
+        """What ``ciphermark sql`` answers."""
+        return json.loads(self("sql", query, "--format", "json").out)
+
+    def journals(self) -> list[Path]:
+        return sorted((self.home / "journal").glob("*/*.jsonl"))
+
+    def outcomes(self) -> list[dict[str, object]]:
+        """The whole lines of the only journal, without its header."""
+        (path,) = self.journals()
+        _, *lines = path.read_bytes().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+    def outcome_count(self) -> int:
+        return len(self.outcomes()) if self.journals() else 0
+
+    def run_id(self) -> str:
+        (path,) = self.journals()
+        return path.stem
+
+
+class Gate:
+    """Holds back the variant ``planted-waits``: see ``waits`` in its ``deeds.py``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+
+    def arrived(self) -> int:
+        path = self.folder / "arrivals"
+        return len(path.read_text().split()) if path.exists() else 0
+
+    def let_pass(self, *numbers: int) -> None:
+        for number in numbers:
+            (self.folder / f"pass-{number}").touch()
+
+
+def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 60) -> None:
+    """Poll until something is so; what never is fails the test."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"in {timeout_s} s it never came to this: {what}"
+        time.sleep(0.01)
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """The worker processes of a command."""
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [child for child in children if _is_worker(child)]
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return "ciphermark_measure.worker" in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def kill(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> tuple[bytes, bytes]:
+    """Send a signal and wait for the end; returns what was printed."""
+    os.kill(process.pid, number)
+    return process.communicate(timeout=60)
