@@ -64,11 +64,10 @@ class Prepared(msgspec.Struct, tag="prepared", frozen=True):
 
 
 class Refused(msgspec.Struct, tag="refused", frozen=True):
-    """A request failed; the status says how. ``can_continue``: whether the worker is still of use."""
+    """A request failed; the status says how. The worker is ready for the next one."""
 
     status: Status
     error: str
-    can_continue: bool = True
 
 
 class Turned(msgspec.Struct, tag="turned", frozen=True):

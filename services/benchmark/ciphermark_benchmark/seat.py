@@ -49,6 +49,7 @@ class Seat:
         self._needs = needs
         self._worker: WorkerProcess | None = None
         self._prepared: protocol.Prepared | None = None
+        self._known: protocol.Prepared | None = None  # outlives the worker
         self._refusal: protocol.Refused | None = None
         self._trial: Trial | None = None
         self._started_at = ""
@@ -93,14 +94,14 @@ class Seat:
             if isinstance(reply, protocol.Closed):
                 return self._checked(reply, asked_ns)
         assert self._failure is not None
-        prepared = self._prepared
+        known = self._known
         return Outcome(
             trial=self._trial,
             status=self._failure.status,
             started_at=self._started_at,
             duration_s=self._used_s,
-            parameters=prepared.parameters if prepared else None,
-            library=prepared.library if prepared else None,
+            parameters=known.parameters if known else None,
+            library=known.library if known else None,
             error=self._failure.error,
         )
 
@@ -142,8 +143,12 @@ class Seat:
         except _Failed as failed:
             self._refusal = failed.reply
             raise
+        except WorkerDied as death:
+            if death.status == "timed_out":  # a second attempt would take as long
+                self._refusal = protocol.Refused(death.status, self._explained(death))
+            raise
         assert isinstance(reply, protocol.Prepared)
-        self._prepared = reply
+        self._prepared = self._known = reply
 
     def _asked(self, request: protocol.Request) -> protocol.Reply:
         assert self._worker is not None
