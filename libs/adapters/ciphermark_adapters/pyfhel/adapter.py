@@ -24,7 +24,7 @@ from ciphermark_adapters.contract import (
 from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_adapters.pyfhel.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSIONS = ("none", "zlib", "zstd")

@@ -31,8 +31,8 @@ from ciphermark_adapters.contract import (
     Vector,
 )
 from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
 from ciphermark_adapters.tenseal import parameters as parameter_sets
-from ciphermark_adapters.tenseal.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
 from ciphermark_adapters.tenseal.managed import ManagedVectors
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ciphermark_adapters.contract import Bound, Evaluator, Handle, Operator, Row, Vector
-from ciphermark_adapters.tenseal.bound import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
 
 _TWO_CIPHERTEXTS = ("add", "sub", "mul")
 _WITH_PLAIN = ("add_plain", "sub_plain", "mul_plain")

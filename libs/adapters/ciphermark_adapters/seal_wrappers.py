@@ -1,4 +1,4 @@
-"""Pyfhel's calls as the contract wants them: timed bare, with errors the contract knows."""
+"""What adapters of Python wrappers around SEAL share: calls timed bare, and errors that the contract knows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ from ciphermark_adapters.contract import Exhausted, Handle, PythonBound, Row, Un
 
 _EXHAUSTED = ("scale out of bounds", "end of modulus switching chain reached")
 _TRANSPARENT = "result ciphertext is transparent"
-_MISFIT = ("scale mismatch", "encrypted1 and encrypted2", "encrypted and plain", "Galois key not present")
+_MISFIT = (
+    "scale mismatch",
+    "encrypted1 and encrypted2",
+    "encrypted and plain",
+    "encrypted_ntt and plain_ntt",
+    "Galois key not present",
+)
 
-# What Pyfhel raises for C++ exceptions.
+# What the wrappers raise for SEAL's C++ exceptions.
 LIBRARY_ERRORS = (ValueError, RuntimeError)
 
 
 def translated(error: Exception) -> Exception:
-    """The contract's exception for an error of the library, or the error itself."""
+    """The contract's exception for an error of SEAL, or the error itself."""
     text = str(error)
     if text in _EXHAUSTED:
-        return Exhausted(f"Pyfhel: {text}")
+        return Exhausted(f"SEAL: {text}")
     if text == _TRANSPARENT:
-        return Unsupported(f"Pyfhel refuses results without randomness, such as x - x: {text}")
+        return Unsupported(f"SEAL refuses results without randomness, such as x - x: {text}")
     if text.startswith(_MISFIT):
-        return Unsupported(f"Pyfhel: {text}; operands must have one level and one scale, rotations a key")
+        return Unsupported(f"SEAL: {text}; operands must have one level and one scale, rotations a key")
     return error
 
 
@@ -55,7 +61,7 @@ class LibraryBound(PythonBound):
 
 
 def padded(values: Vector, slots: int) -> Vector:
-    """The vector with zeros up to all slots, in memory that Pyfhel takes: contiguous and writable."""
+    """The vector with zeros up to all slots, in memory that C++ takes: contiguous and writable."""
     if len(values) == slots:
         return np.require(values, requirements=("C", "W"))
     full = np.zeros(slots, dtype=values.dtype)
