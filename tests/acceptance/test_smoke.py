@@ -1,0 +1,199 @@
+"""What a newcomer does first: one command, and the ranked table with everything behind it in PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ciphermark_benchmark.ranking import duration
+from ciphermark_core import host
+from ciphermark_db import embedded
+
+REPOSITORY = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).with_name("ciphermark")
+VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
+OPERATIONS = {
+    "bfv": ("add", "mul_plain", "mul", "rotate_left", "rotate_right", "rotate_columns"),
+    "ckks": ("add", "mul_plain", "mul"),
+}
+HAS_HEXL = {"avx512f", "avx512dq"} <= set(host.collect().cpu_flags)
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """Runs the suite as the README says; yields a function for further commands, what was printed, and outcomes."""
+    home = tmp_path_factory.mktemp("smoke") / "home"
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+
+    def ciphermark(*arguments):
+        return subprocess.run(
+            [PROGRAM, *arguments],
+            cwd=REPOSITORY,
+            env=kept | {"CIPHERMARK_HOME": str(home)},
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+
+    outcomes = home.parent / "outcomes.jsonl"
+    done = ciphermark("run", "suites/smoke.yaml", "--json", str(outcomes))
+    assert (done.returncode, done.stderr) == (0, "")
+    yield ciphermark, done.stdout, [json.loads(line) for line in outcomes.read_text().splitlines()], home
+    embedded.stop(home)
+
+
+@pytest.fixture(scope="module")
+def ask(smoke):
+    def rows(query):
+        done = smoke[0]("sql", query, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return rows
+
+
+@pytest.fixture(scope="module")
+def ranked(smoke):
+    """(scheme, operation, variant) -> the printed line."""
+    found, scheme, operation = {}, "", ""
+    for line in smoke[1].splitlines():
+        heading = re.match(r"(bfv|ckks) · N = 4096 · ", line)
+        if heading:
+            scheme = heading[1]
+        elif not line.strip() or line.startswith(("depth", "noise", "outcomes")):
+            scheme = "" if not line.startswith("operation") else scheme
+        words = line.split()
+        if scheme and words and not line.startswith(" ") and words[0] in OPERATIONS[scheme]:
+            operation = words.pop(0)
+        if scheme and operation and words and words[0] in VARIANTS:
+            found[scheme, operation, words[0]] = line
+    return found
+
+
+def place(outcome):
+    case = outcome["trial"]["case"]
+    return case["experiment"], case["parameters"]["scheme"], case["variant"], case["operation"]
+
+
+def test_everything_is_right_or_says_why_not(smoke):
+    outcomes = smoke[2]
+    refused = {("rotation", "bfv", "tenseal", operation): "rotat" for operation in OPERATIONS["bfv"][3:]} | {
+        ("serialization", "bfv", "tenseal", "none"): "without compression"
+    }
+    for outcome in outcomes:
+        if place(outcome) in refused:
+            assert outcome["status"] == "unsupported"
+            assert refused[place(outcome)] in outcome["error"]
+        elif outcome["trial"]["case"]["variant"] == "seal-hexl" and not HAS_HEXL:
+            assert outcome["status"] == "unsupported"
+            assert "this CPU lacks" in outcome["error"]
+        else:
+            assert (place(outcome), outcome["status"], outcome["error"]) == (place(outcome), "ok", None)
+    assert len({place(outcome) for outcome in outcomes}) == len(outcomes) == 48
+    assert refused.keys() <= {place(outcome) for outcome in outcomes}
+
+
+def test_every_result_was_compared_with_cleartext(smoke):
+    for outcome in smoke[2]:
+        if outcome["status"] == "ok":
+            accuracy = outcome["accuracy"]
+            assert accuracy["wrong_slots"] == 0
+            is_exact = outcome["trial"]["case"]["parameters"]["scheme"] == "bfv"
+            assert (accuracy["tolerance"] == 0) is is_exact
+            assert accuracy["max_abs_error"] == 0 or not is_exact
+
+
+def test_the_table_ranks_every_operation(ranked):
+    able = {name for name in VARIANTS if HAS_HEXL or name != "seal-hexl"}
+    for scheme, operations in OPERATIONS.items():
+        for operation in operations:
+            expected = able - {"tenseal"} if operation.startswith("rotate") else able
+            assert {variant for *at, variant in ranked if at == [scheme, operation]} == expected
+
+
+@pytest.mark.skipif(not HAS_HEXL, reason="this CPU lacks what HEXL needs")
+def test_the_table_has_the_speed_up_of_hexl(smoke, ranked, ask):
+    assert "HEXL speed-up" in smoke[1]
+    for row in ask(
+        "select * from speedup where phase = 'operation' and experiment in ('arithmetic', 'rotation')"
+    ):
+        line = ranked[row["scheme"], row["operation"], "seal-hexl"]
+        ratio = f"{row['ratio']:.3g}" if row["ratio"] < 100 else f"{row['ratio']:.0f}"
+        assert re.search(rf" {re.escape(ratio)} \[", line), line
+        assert (row["variant_off"], row["variant_on"]) == ("seal", "seal-hexl")
+    compared = {
+        (row["scheme"], row["operation"]) for row in ask("select * from speedup where phase = 'operation'")
+    }
+    assert compared == {(scheme, name) for scheme, names in OPERATIONS.items() for name in names}
+
+
+def test_sql_agrees_with_the_table(ranked, ask):
+    rows = ask("select * from results where phase = 'operation' and metric = 'time' and n is not null")
+    assert {(row["scheme"], row["operation"], row["variant"]) for row in rows} == set(ranked)
+    for row in rows:
+        line = ranked[row["scheme"], row["operation"], row["variant"]]
+        assert " ".join(duration(row["median"])) in line
+        assert row["n"] >= 6
+        assert row["ci_low"] <= row["median"] <= row["ci_high"]
+
+
+def test_sql_has_every_outcome_and_sample(smoke, ask):
+    outcomes = smoke[2]
+    (counts,) = ask("select (select count(*) from trial) as trials, (select count(*) from sample) as samples")
+    assert counts == {
+        "trials": len(outcomes),
+        "samples": sum(len(outcome["samples"]) for outcome in outcomes),
+    }
+
+
+def test_the_parameters_are_the_same_for_all_that_are_compared(ask):
+    rows = ask(
+        "select scheme, array_agg(distinct log_qp) as log_qp, array_agg(distinct security_2018) as security "
+        "from results where library is not null and experiment = 'arithmetic' group by scheme"
+    )
+    for row in rows:
+        assert max(row["log_qp"]) - min(row["log_qp"]) < 1
+        assert row["security"] == [128]
+    assert {row["scheme"] for row in rows} == {"bfv", "ckks"}
+
+
+def test_build_and_host_of_every_figure_are_known(ask):
+    assert (
+        ask("select 1 from results where status = 'ok' and (library_version is null or host is null)") == []
+    )
+    builds = ask("select variant, version, facts, is_debug from build")
+    assert {row["variant"] for row in builds} == {
+        name for name in VARIANTS if HAS_HEXL or name != "seal-hexl"
+    }
+    assert not any(row["is_debug"] for row in builds)
+    assert all(row["facts"] for row in builds)
+
+
+def test_the_end_tells_where_the_data_are(smoke):
+    ciphermark, out, outcomes, home = smoke
+    run_id = outcomes[0]["trial"]["run_id"]
+    assert f"data: run {run_id} in the embedded PostgreSQL of {home}" in out
+    assert f"ciphermark results {run_id} --format csv" in out
+    shown = ciphermark("results", run_id, "--format", "csv").stdout
+    assert shown.startswith("run_id,")
+    assert len(shown.splitlines()) > 200
+
+
+def test_depth_noise_and_sizes_are_there(ask):
+    rows = ask(
+        "select experiment, variant, metric, phase, max(median) as most from results group by 1, 2, 3, 4"
+    )
+    found = {(row["experiment"], row["variant"], row["metric"], row["phase"]): row["most"] for row in rows}
+    for variant in ("seal", "pyfhel"):
+        assert found["depth", variant, "depth", "operation"] == 64  # the cap, by additions
+        assert 30 < found["noise", variant, "noise_budget", "operation"] < 109
+    for variant in ("seal", "pyfhel", "tenseal"):
+        assert found["serialization", variant, "size", "ciphertext"] > 0
+        assert found["serialization", variant, "time", "dump"] > 0

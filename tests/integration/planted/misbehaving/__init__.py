@@ -1,0 +1,1 @@
+"""An adapter whose variants each misbehave in one way; everything else is ``cleartext``."""

@@ -1,0 +1,53 @@
+"""One variant per deed, ``planted-throws`` and so on; what they do is in ``deeds.py`` and ``adapter.py``."""
+
+from dataclasses import replace
+
+from ciphermark_adapters.cleartext import declaration as cleartext
+
+(_CLEARTEXT,) = cleartext.DECLARATIONS
+
+# Deeds in the operation mul.
+IN_MUL = (
+    "throws",
+    "segfaults",
+    "aborts",
+    "hangs",
+    "eats-memory",
+    "gives-up",
+    "exits",
+    "exits-politely",
+    "babbles",
+    "scribbles",
+    "wrong",
+    "wrong-later",
+    "short",
+    "not-a-number",
+    "caches",
+    "slow-clock",
+    "coarse-clock",
+    "waits",
+)
+# Deeds elsewhere.
+ELSEWHERE = ("good", "debug", "no-keys", "dies-making-keys")
+
+
+def _declaration(deed, implementation="misbehaving.adapter:Misbehaving", **changes):
+    return replace(
+        _CLEARTEXT,
+        library="Planted",
+        variant=f"planted-{deed}",
+        implementation=implementation,
+        is_reference=False,
+        notes={"mul": f"{deed} in here"},
+        **changes,
+    )
+
+
+DECLARATIONS = (
+    *(_declaration(deed) for deed in (*IN_MUL, *ELSEWHERE)),
+    _declaration("no-import", "misbehaving.broken:Adapter"),
+    _declaration(
+        "missing", requires=("a_module_that_nobody_has",), remedy="pip install a-module-that-nobody-has"
+    ),
+    _declaration("elsewhere", isa=("a_flag_that_no_cpu_has",)),
+)

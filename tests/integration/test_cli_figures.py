@@ -1,0 +1,364 @@
+"""What the command line shows of a recorded run: the same figures in every form, and the right ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import subprocess
+
+import numpy as np
+import psycopg
+import pyarrow.parquet as pq
+import pytest
+from command import PROGRAM, Ciphermark
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_core.words import ParameterSpec
+
+N = 4096
+SEAL = {"schemes": ["bfv"], "ring_dimension": [N], "variants": ["seal"]}
+EXPERIMENTS = (
+    SEAL | {"kind": "arithmetic", "variants": ["cleartext", "seal"], "operations": ["add", "mul"]},
+    SEAL | {"kind": "arithmetic", "schemes": ["ckks"], "operations": ["add", "mul_plain"], "scale_bits": 30},
+    SEAL | {"kind": "serialization", "operations": ["none"]},
+    SEAL | {"kind": "noise", "operations": ["mul"], "sizes": [16], "cap": 4},
+    SEAL | {"kind": "depth", "operations": ["mul"], "sizes": [16], "cap": 4},
+    SEAL | {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate_left"]},
+)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, new_url):
+    """Two runs of one suite, and one of another: their ids, oldest first."""
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("figures") / "home", new_url())
+    suite = ciphermark.suite(*EXPERIMENTS, samples=6)
+    other = ciphermark.suite(
+        SEAL | {"kind": "arithmetic", "ring_dimension": [2 * N], "operations": ["add"]},
+        name="other",
+        samples=6,
+    )
+    printed = [ciphermark("run", str(path)).out for path in (suite, suite, other)]
+    ids = [row["id"] for row in ciphermark.rows("select id from run order by started_at")]
+    return ciphermark, ids, printed
+
+
+@pytest.fixture(scope="module")
+def results(recorded):
+    """Every row of the view ``results`` for the first run."""
+    ciphermark, ids, _ = recorded
+    return ciphermark.rows(f"select * from results where run_id = '{ids[0]}'")
+
+
+def chosen(results, **wanted):
+    return [row for row in results if all(row[name] == value for name, value in wanted.items())]
+
+
+def only(results, **wanted):
+    (row,) = chosen(results, **wanted)
+    return row
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True, default=str))
+
+
+# One run in every form
+
+
+def test_json_has_what_sql_answers(recorded, results):
+    ciphermark, ids, _ = recorded
+    assert in_order(json.loads(ciphermark("results", ids[0], "--format", "json").out)) == in_order(results)
+    assert len(results) > 30
+
+
+def test_csv_has_the_same_numbers(recorded, results):
+    ciphermark, ids, _ = recorded
+    rows = list(csv.DictReader(io.StringIO(ciphermark("results", ids[0], "--format", "csv").out)))
+    assert list(rows[0]) == list(results[0])
+    parsed = [{name: _from_csv(text, results[0], name) for name, text in row.items()} for row in rows]
+    wanted = [{name: "" if value is None else value for name, value in row.items()} for row in results]
+    places = ("case_key", "phase", "metric", "repetitions")
+    by_place = {tuple(str(row[name]) for name in places): row for row in parsed}
+    assert len(by_place) == len(rows) == len(wanted)
+    for row in wanted:
+        found = by_place[tuple(str(row[name]) for name in places)]
+        for name, value in row.items():
+            if name != "started_at":
+                assert str(found[name]) == str(value) or float(found[name]) == value, name
+
+
+def _from_csv(text, like, name):
+    if isinstance(like[name], list):
+        return json.loads(text) if text else ""
+    return text
+
+
+def test_parquet_has_the_same_numbers(recorded, results, tmp_path):
+    ciphermark, ids, _ = recorded
+    path = tmp_path / "results.parquet"
+    ciphermark("results", ids[0], "--format", "parquet", "--output", str(path))
+    rows = pq.read_table(path).to_pylist()
+    for row in rows:
+        row["started_at"] = row["started_at"].isoformat()
+    assert in_order(rows) == in_order(results)
+
+
+def test_the_table_ranks_every_operation(recorded):
+    ciphermark, ids, printed = recorded
+    out = ciphermark("results", ids[0]).out
+    for word in ("bfv", "ckks", "add", "mul", "mul_plain", "seal", "log2(QP) = 109", "128 bits (2018)"):
+        assert word in out
+    tables = printed[0][printed[0].index("\n") :]  # what the run itself ended with
+    assert [line for line in out.splitlines() if "seal" in line] == [
+        line for line in tables.splitlines() if "seal" in line
+    ][: len([line for line in out.splitlines() if "seal" in line])]
+
+
+def test_last_and_the_beginning_of_an_id_name_a_run(recorded):
+    ciphermark, ids, _ = recorded
+    last = json.loads(ciphermark("results", "last", "--format", "json").out)
+    assert {row["run_id"] for row in last} == {ids[-1]}
+    length = next(n for n in range(1, 37) if len({name[:n] for name in ids}) == len(ids))
+    first = json.loads(ciphermark("results", ids[0][:length], "--format", "json").out)
+    assert {row["run_id"] for row in first} == {ids[0]}
+
+
+def test_the_reader_of_the_output_may_leave(recorded):
+    ciphermark, ids, _ = recorded
+    process = ciphermark.start("results", ids[0], "--format", "json")
+    process.stdout.read(1)
+    process.stdout.close()
+    err = process.stderr.read()
+    process.wait(timeout=60)
+    process.stderr.close()
+    assert b"Traceback" not in err
+    assert b"Exception" not in err
+
+
+def test_a_phase_that_is_none_has_nothing_to_rank(recorded):
+    ciphermark, ids, _ = recorded
+    assert "seal" in ciphermark("results", ids[0], "--phase", "encrypt").out
+    assert "Nothing to rank in phase nothing" in ciphermark("results", ids[2], "--phase", "nothing").out
+
+
+# Two runs
+
+
+def test_a_run_differs_from_itself_in_nothing(recorded):
+    ciphermark, ids, _ = recorded
+    rows = json.loads(ciphermark("compare", ids[0], ids[0], "--format", "json").out)
+    verdicts = {row["verdict"] for row in rows}
+    assert verdicts <= {"no difference", "unchanged", "not comparable: run a is unsupported"}
+    assert {"no difference", "unchanged"} <= verdicts
+    for row in rows:
+        if row["ratio"] is not None:
+            assert row["ratio"] == 1
+            assert row["a_median"] == row["b_median"]
+
+
+def test_two_runs_of_one_suite_are_compared_case_by_case(recorded, results):
+    ciphermark, ids, _ = recorded
+    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json").out)
+    assert len(rows) == len(results)
+    for row in rows:
+        if row["metric"] == "time":
+            assert row["verdict"] in ("faster", "slower", "no difference")
+            assert row["ratio"] == pytest.approx(row["a_median"] / row["b_median"])
+            assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+    exact = {row["verdict"] for row in rows if row["metric"] in ("size", "depth", "is_capped")}
+    assert exact == {"unchanged"}
+
+
+def test_runs_of_different_suites_are_not_comparable(recorded):
+    ciphermark, ids, _ = recorded
+    rows = json.loads(ciphermark("compare", ids[0], ids[2], "--format", "json").out)
+    assert rows
+    for row in rows:
+        assert row["verdict"].startswith("not comparable: run ")
+        assert row["ratio"] is None
+    assert "not comparable" in ciphermark("compare", ids[0], ids[2]).out
+
+
+# The right figures, computed here
+
+
+@pytest.fixture(scope="module")
+def seal():
+    return registry.load("seal")
+
+
+@pytest.fixture(scope="module")
+def bfv(seal, results):
+    """The parameter set of the recorded run, made once more; key owner and evaluator with fresh keys."""
+    plain_modulus = 1032193
+    parameters = seal.resolve(ParameterSpec("bfv", N, plain_modulus=plain_modulus))
+    owner = seal.key_owner(parameters, KeyRequest())
+    return parameters, owner, seal.evaluator(owner.public_material())
+
+
+def test_the_recorded_parameters_are_seals(results):
+    native = pytest.importorskip("_ciphermark_seal")
+    chain = native.default_chain(N)
+    row = chosen(results, variant="seal", scheme="bfv", operation="add")[0]
+    assert row["modulus_bits"] == [prime.bit_length() for prime in chain] == [36, 36, 37]
+    assert row["log_qp"] == pytest.approx(sum(math.log2(prime) for prime in chain), abs=1e-9)
+    assert row["log_q"] == pytest.approx(sum(math.log2(prime) for prime in chain[:-1]), abs=1e-9)
+    assert (row["security_2018"], row["security_2024"]) == (128, 0)
+    assert (row["ring_dimension"], row["size"], row["ciphertexts"]) == (N, N, 1)
+    assert (row["library"], row["library_version"], row["hexl"]) == ("SEAL", native.seal_version, False)
+    ckks = chosen(results, variant="seal", scheme="ckks", operation="add")[0]
+    assert ckks["modulus_bits"] == [39, 30, 39]
+    assert ckks["size"] == N // 2
+
+
+def test_the_recorded_moduli_are_seals(recorded):
+    native = pytest.importorskip("_ciphermark_seal")
+    (row,) = recorded[0].rows(
+        "select distinct p.moduli, p.special_moduli, p.plain_modulus from parameter_set p "
+        "join trial t on t.parameter_set_id = p.id join build b on b.id = t.build_id "
+        f"where b.variant = 'seal' and p.scheme = 'bfv' and p.ring_dimension = {N}"
+    )
+    assert row["moduli"] + row["special_moduli"] == native.default_chain(N)
+    assert row["plain_modulus"] == native.create_chain(N, [20])[0]
+
+
+def test_the_recorded_sizes_are_those_of_what_seal_writes(results, bfv):
+    _, owner, evaluator = bfv
+    values = np.arange(N)
+    ciphertext = evaluator.load(owner.dump(owner.encrypt(values), "none"))
+    expected = {
+        "ciphertext": len(evaluator.dump(ciphertext, "none")),
+        "plaintext": len(evaluator.dump_plaintext(evaluator.encode(values), "none")),
+    } | {
+        item: len(owner.dump_key(item, "none"))
+        for item in ("parameters", "public_key", "secret_key", "relinearization_keys")
+    }
+    found = {
+        row["phase"]: row["median"] for row in chosen(results, experiment="serialization", metric="size")
+    }
+    assert {name: found[name] for name in expected} == expected
+    # and these are polynomials of N coefficients of 8 bytes per prime, with little around them
+    assert found["ciphertext"] - 2 * 2 * N * 8 < 400
+    assert found["public_key"] - 2 * 3 * N * 8 < 600
+    assert found["relinearization_keys"] - 2 * (2 * 3 * N * 8) < 2000
+    expansion = only(results, experiment="serialization", metric="expansion")
+    assert expansion["median"] == found["ciphertext"] / (8 * N)
+
+
+def test_the_recorded_noise_budgets_are_seals(results, bfv):
+    _, owner, evaluator = bfv
+    values = np.arange(N)
+    fresh = owner.encrypt(values)
+    there = [evaluator.load(owner.dump(fresh, "none")) for _ in range(2)]
+    budgets = {0: owner.noise_budget_bits(fresh)}
+    product = evaluator.apply("relinearize", evaluator.apply("mul", *there))
+    budgets[1] = owner.noise_budget_bits(owner.load(evaluator.dump(product, "none")))
+    found = {
+        row["repetitions"]: row["median"]
+        for row in chosen(results, experiment="noise", metric="noise_budget", operation="mul")
+    }
+    for repetitions, budget in budgets.items():
+        assert abs(found[repetitions] - budget) <= 2
+    added = only(results, scheme="bfv", variant="seal", operation="add", metric="noise_budget")
+    total = evaluator.apply("add", *there)
+    assert abs(added["median"] - owner.noise_budget_bits(owner.load(evaluator.dump(total, "none")))) <= 2
+
+
+def test_the_recorded_depth_is_what_really_decrypts(results, bfv):
+    parameters, owner, evaluator = bfv
+    managed = evaluator.managed()
+    values = np.arange(1, N + 1)
+    right, depth = values.copy(), 0
+    current = other = evaluator.load(owner.dump(owner.encrypt(values), "none"))
+    while depth < 4:
+        current = managed.apply("mul", current, other)
+        right = right * values % parameters.plain_modulus
+        if not np.array_equal(owner.decrypt(owner.load(evaluator.dump(current, "none"))), right):
+            break
+        depth += 1
+    assert only(results, experiment="depth", metric="depth")["median"] == depth
+    assert only(results, experiment="depth", metric="is_capped")["median"] == (depth == 4)
+
+
+@pytest.mark.parametrize("operation", ["add", "mul_plain"])
+def test_ckks_is_as_precise_as_its_scale_allows(results, operation):
+    row = only(results, scheme="ckks", operation=operation, metric="precision")
+    assert row["median"] > 30 - math.log2(N) - 9 > 0
+    assert row["median"] < 30
+
+
+def test_times_are_those_of_six_samples(results):
+    rows = chosen(results, metric="time", experiment="arithmetic")
+    assert {row["phase"] for row in rows} == {"encrypt", "operation", "decrypt"}
+    for row in rows:
+        assert row["n"] >= 6
+        assert 0 < row["min"] <= row["ci_low"] <= row["median"] <= row["ci_high"] <= row["max"]
+
+
+def test_what_is_unsupported_has_a_reason_and_no_figure(results):
+    row = only(results, variant="tenseal")
+    assert row["status"] == "unsupported"
+    assert "no rotation" in row["error"]
+    assert row["median"] is row["metric"] is row["n"] is None
+
+
+# SQL can only read
+
+WRITES = (
+    "drop table trial cascade",
+    "delete from sample",
+    "with gone as (delete from sample returning *) select * from gone",
+    "explain analyze delete from sample",
+    "commit; drop table trial cascade",
+    "do $$ begin delete from sample; commit; end $$",
+    "copy trial to program 'touch {trace}'",
+    "copy trial to '{trace}'",
+)
+
+
+@pytest.mark.parametrize("statement", WRITES)
+def test_sql_cannot_write(recorded, tmp_path, statement):
+    ciphermark, _, _ = recorded
+    with psycopg.connect(ciphermark.database_url, autocommit=True) as observer:
+        count = "select (select count(*) from trial), (select count(*) from sample)"
+        before = observer.execute(count).fetchone()
+        done = ciphermark("sql", statement.format(trace=tmp_path / "trace"), code=2)
+        assert done.err.startswith("PostgreSQL: ")
+        assert observer.execute(count).fetchone() == before
+    assert not (tmp_path / "trace").exists()
+
+
+def test_sql_says_what_is_wrong_with_a_statement(recorded):
+    done = recorded[0]("sql", "select medain from results", code=2)
+    assert 'column "medain" does not exist' in done.err
+    assert "median" in done.err  # PostgreSQL's own hint
+
+
+def test_a_percent_sign_is_one(recorded):
+    assert recorded[0].rows("select 7 % 4 as rest, 'a%s' like 'a%' as fits") == [{"rest": 3, "fits": True}]
+
+
+def test_psql_finds_the_database(recorded):
+    url = recorded[0]("db", "url").out.strip()
+    assert url == recorded[0].database_url
+
+
+def test_nothing_but_figures_goes_to_a_pipe(recorded):
+    """Quiet where nobody watches: no progress, no colours."""
+    ciphermark, ids, printed = recorded
+    assert "\x1b" not in "".join(printed)
+    process = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"'{PROGRAM}' results {ids[0]} --format csv | head -1",
+        ],
+        env=ciphermark.environment(),
+        capture_output=True,
+        check=True,
+    )
+    assert process.stdout.startswith(b"run_id,suite,")
+    assert process.stderr == b""

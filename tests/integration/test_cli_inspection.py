@@ -1,0 +1,292 @@
+"""``--help``, ``adapters``, ``doctor`` and ``suite``: what is here, before anything is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+from pathlib import Path
+
+import pytest
+import typer
+from command import PROGRAM, REPOSITORY, TINY, Ciphermark
+from ruamel.yaml import YAML
+from typer.testing import CliRunner
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.cli.main import app
+
+SUITES = sorted((REPOSITORY / "suites").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """These commands need no database: the one named here does not exist."""
+    folder = tmp_path_factory.mktemp("bare")
+    return Ciphermark(folder / "home", f"postgresql:///none?host={folder}")
+
+
+def _commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+COMMANDS = sorted(_commands(typer.main.get_command(app)))
+
+
+def test_every_documented_command_is_there():
+    assert {"run", "results", "compare", "sql", "adapters", "doctor", "suite", "db"} <= {
+        path[0] for path in COMMANDS
+    }
+    assert {("suite", "schema"), ("suite", "explain"), ("db", "url")} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_an_example(path):
+    result = CliRunner().invoke(app, [*path, "--help"])
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert "ciphermark " + " ".join(path) in " ".join(result.output.split("Example")[1].split())
+
+
+def test_the_help_of_the_program_says_where_to_begin(bare):
+    done = bare("--help")
+    for name in ("run", "results", "compare", "sql", "adapters", "doctor", "suite", "db"):
+        assert name in done.out
+    assert "ciphermark run suites/quick.yaml" in done.out
+
+
+def test_the_version(bare):
+    assert bare("--version").out.startswith("ciphermark 0.")
+
+
+# Adapters
+
+
+@pytest.fixture(scope="module")
+def adapters(bare):
+    return {item["variant"]: item for item in json.loads(bare("adapters", "--format", "json").out)}
+
+
+def test_every_declared_variant_is_listed(adapters):
+    assert set(registry.declarations()) <= set(adapters)
+    assert {"seal", "seal-hexl", "tenseal", "pyfhel", "cleartext", "planted-good", "planted-missing"} <= set(
+        adapters
+    )
+
+
+def test_an_installed_library_speaks_for_itself(adapters):
+    native = pytest.importorskip("_ciphermark_seal")
+    seal = adapters["seal"]
+    assert seal["is_installed"] is True
+    assert seal["reason"] is seal["remedy"] is None
+    assert seal["library"]["version"] == native.seal_version
+    assert seal["library"]["build"] == native.build_facts
+    assert seal["declaration"]["license"] == "MIT"
+    assert "mul" in seal["declaration"]["operations"]["bfv"]
+
+
+def test_a_missing_library_is_listed_with_reason_and_remedy(adapters):
+    missing = adapters["planted-missing"]
+    assert missing["is_installed"] is False
+    assert missing["library"] is None
+    assert missing["reason"] == "module a_module_that_nobody_has is not installed"
+    assert missing["remedy"] == "pip install a-module-that-nobody-has"
+
+
+def test_a_library_that_cannot_be_loaded_breaks_no_other(adapters):
+    broken = adapters["planted-no-import"]
+    assert broken["is_installed"] is False
+    assert "libplanted.so.1: cannot open shared object file" in broken["reason"]
+    assert broken["remedy"]
+    assert adapters["planted-good"]["is_installed"] is True
+
+
+def test_a_host_without_the_instructions_is_told(adapters):
+    assert adapters["planted-elsewhere"]["reason"] == "this CPU lacks a_flag_that_no_cpu_has"
+    assert adapters["planted-elsewhere"]["remedy"] == "use a host whose CPU has it"
+
+
+def test_the_list_of_adapters_for_people(bare):
+    own = Ciphermark(bare.home, bare.database_url, {"CIPHERMARK_ADAPTER_PATH": ""})
+    lines = own("adapters").out.splitlines()
+    for name in registry.declarations():
+        if not name.startswith("planted"):
+            assert any(
+                line.startswith(f"{name}  installed") or line.startswith(f"{name}  missing") for line in lines
+            )
+    assert any(line.strip().startswith("lacks") and "rotate" in line for line in lines)
+
+
+# Host
+
+
+def test_the_doctor_tells_facts_and_warnings(bare):
+    out = bare("doctor").out
+    for name in (
+        "host",
+        "CPU",
+        "ISA",
+        "caches",
+        "memory",
+        "system",
+        "governor",
+        "turbo",
+        "SMT",
+        "clock",
+        "noise",
+        "load",
+    ):
+        assert any(line.startswith(name) for line in out.splitlines()), name
+    assert out.count("\n!") > 0 or "Nothing found that spoils measurements" in out
+
+
+# Suites
+
+
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+def test_every_shipped_suite_can_be_explained(bare, path):
+    explained = json.loads(bare("suite", "explain", str(path), "--format", "json").out)
+    assert explained["suite"] == path.stem
+    assert explained["estimated_s"] > 0
+    assert explained["cases"]
+    for case in explained["cases"]:
+        assert case["skipped"] is None or len(case["skipped"]) > 10
+        assert case["size"] > 0
+    assert any(case["skipped"] is None for case in explained["cases"])
+
+
+def test_an_explanation_for_people(bare):
+    suite = bare.suite(
+        TINY | {"variants": ["cleartext", "planted-missing"], "operations": ["add", "mul"]}, processes=3
+    )
+    out = bare("suite", "explain", str(suite)).out
+    assert "6 trials of 2 cases, 2 cases unsupported; about " in " ".join(out.split())
+    assert "a_module_that_nobody_has" in "".join(out.split())
+    assert bare.journals() == []
+
+
+def test_the_schema_holds_for_every_shipped_suite_and_not_for_others(bare):
+    schema = json.loads(bare("suite", "schema").out)
+    for path in SUITES:
+        assert complaints(YAML(typ="safe").load(path), schema, schema) == []
+    good = YAML(typ="safe").load(SUITES[0])
+    for spoil in (
+        lambda suite: suite.pop("name"),
+        lambda suite: suite.update(nmae="x"),
+        lambda suite: suite.update(experiments=[]),
+        lambda suite: suite["experiments"][0].update(kind="speed"),
+        lambda suite: suite["experiments"][0].update(schemes="bfv"),
+        lambda suite: suite["experiments"][0].update(sizes=[0]),
+        lambda suite: suite["budget"].update(samples="many"),
+    ):
+        spoiled = json.loads(json.dumps(good))
+        spoil(spoiled)
+        assert complaints(spoiled, schema, schema)
+
+
+TYPES = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "null": type(None),
+}
+
+
+def complaints(value, schema, root, place=""):
+    """What a value has against a JSON Schema, as far as suites use the language."""
+    if "$ref" in schema:
+        node = root
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            node = node[step]
+        return complaints(value, node, root, place)
+    if "anyOf" in schema:
+        each = [complaints(value, item, root, place) for item in schema["anyOf"]]
+        return [] if [] in each else each[0]
+    if "type" in schema and not isinstance(value, TYPES[schema["type"]]):
+        return [f"{place}: {value} is no {schema['type']}"]
+    if isinstance(value, list):
+        return list(_against_items(value, schema, root, place))
+    if isinstance(value, dict):
+        return list(_against_keys(value, schema, root, place))
+    allowed = schema.get("enum", [schema.get("const", value)])
+    if value not in allowed:
+        return [f"{place}: {value} is none of {allowed}"]
+    if isinstance(value, int | float) and not schema.get("minimum", value) <= value <= schema.get(
+        "maximum", value
+    ):
+        return [f"{place}: {value} is out of bounds"]
+    return []
+
+
+def _against_items(value, schema, root, place):
+    if len(value) < schema.get("minItems", 0):
+        yield f"{place}: too short"
+    for index, item in enumerate(value):
+        yield from complaints(item, schema.get("items", {}), root, f"{place}[{index}]")
+
+
+def _against_keys(value, schema, root, place):
+    known = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{place}: lacks {name}"
+    for name, item in value.items():
+        if name in known:
+            yield from complaints(item, known[name], root, f"{place}.{name}")
+        elif schema.get("additionalProperties") is False:
+            yield f"{place}: unknown {name}"
+
+
+# Progress
+
+
+def test_progress_is_for_terminals_only(tmp_path, new_url):
+    ciphermark = Ciphermark(tmp_path / "home", new_url(), {"TERM": "xterm"})
+    suite = ciphermark.suite(TINY | {"variants": ["cleartext"], "operations": ["add", "mul", "sub"]})
+    assert ciphermark("run", str(suite)).err == ""
+    assert "measuring" in _errors_on_a_terminal(ciphermark, "run", str(suite))
+
+
+def _errors_on_a_terminal(ciphermark, *arguments):
+    reader, terminal = pty.openpty()
+    pid = os.posix_spawn(
+        PROGRAM,
+        [str(PROGRAM), *arguments],
+        ciphermark.environment(),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_DUP2, terminal, 2),
+        ],
+    )
+    os.close(terminal)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(reader, 4096)
+        except OSError:  # how Linux tells that the other side is gone
+            break
+        text += chunk
+    os.close(reader)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    return text.decode()
+
+
+def test_the_embedded_server_can_be_stopped_and_comes_back(tmp_path):
+    own = Ciphermark(tmp_path / "home")
+    try:
+        assert own.rows("select 1 as one") == [{"one": 1}]
+        assert (own.home / "postgres" / "postmaster.pid").exists()
+        assert own("db", "stop").out == "the embedded server is stopped\n"
+        assert not (own.home / "postgres" / "postmaster.pid").exists()
+        assert own("db", "stop").code == 0
+        assert own("db", "migrate").out == "the schema is up to date\n"
+        assert f"host={own.home / 'postgres'}" in own("db", "url").out
+    finally:
+        own("db", "stop")
+    assert Path(own.home / "postgres").is_dir()

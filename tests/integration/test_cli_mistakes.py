@@ -1,0 +1,109 @@
+"""The user's mistakes: exit code 2 and a message that says what, where and what to do, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+from command import PROGRAM, TINY, Ciphermark
+
+
+@pytest.fixture(scope="module")
+def ciphermark(tmp_path_factory, new_url):
+    """A home and a database in which one run is recorded."""
+    made = Ciphermark(tmp_path_factory.mktemp("mistakes") / "home", new_url())
+    made("run", str(made.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]}, name="good")))
+    folder = made.home.parent
+    (folder / "typo.yaml").write_text("name: a\nexperimants: []\n")
+    (folder / "list.yaml").write_text("- a\n")
+    (folder / "latin1.yaml").write_bytes(b"name: gr\xf6\xdfe\n")
+    (folder / "file").write_text("")
+    return made
+
+
+# Arguments ({0}: the folder) -> what the message must say.
+MISTAKES = {
+    "run nothing": (["run"], ["run what?", "suites/quick.yaml", "--resume"]),
+    "run a missing file": (
+        ["run", "{0}/goood.yaml"],
+        ["goood.yaml: cannot read the suite: No such file", "did you mean '{0}/good.yaml'?"],
+    ),
+    "run a folder": (["run", "{0}"], ["Is a directory"]),
+    "run a suite with a typo": (
+        ["run", "{0}/typo.yaml"],
+        [
+            "typo.yaml:2: unknown key 'experimants'; did you mean 'experiments'?",
+            "lacks the key 'experiments'",
+        ],
+    ),
+    "run a list": (["run", "{0}/list.yaml"], ["list.yaml:1: a suite is a mapping"]),
+    "run another encoding": (["run", "{0}/latin1.yaml"], ["latin1.yaml: the suite is not UTF-8 text"]),
+    "run a missing variant": (
+        ["run", "{0}/good.yaml", "--variant", "seal"],
+        ["the suite has no variant 'seal'; it has cleartext"],
+    ),
+    "run with a wrong option": (["run", "--varaint", "seal"], ["No such option", "--variant"]),
+    "resume a missing run": (
+        ["run", "--resume", "nothing"],
+        ["no journal of run nothing", "unfinished runs: none"],
+    ),
+    "results of nothing": (["results"], ["Missing argument"]),
+    "results of a missing run": (["results", "zzz"], ["no run begins with 'zzz'; the latest are"]),
+    "results in a wrong form": (["results", "last", "--format", "excel"], ["'excel'", "csv"]),
+    "results to nowhere": (
+        ["results", "last", "--format", "csv", "--output", "{0}/nowhere/a.csv"],
+        ["{0}/nowhere/a.csv: cannot write: No such file or directory"],
+    ),
+    "compare with a missing run": (["compare", "last", "zzz"], ["no run begins with 'zzz'"]),
+    "no sql": (["sql", "selekt 1"], ['PostgreSQL: syntax error at or near "selekt"']),
+    "sql that goes on": (["sql", "select 1; select 2"], ["PostgreSQL: "]),
+    "two columns of one name": (
+        ["sql", "select 1 as a, 2 as a", "--format", "json"],
+        ["2 columns are named 'a': name them apart"],
+    ),
+    "explain a missing file": (["suite", "explain", "{0}/goood.yaml"], ["did you mean '{0}/good.yaml'?"]),
+    "explain a suite with a typo": (["suite", "explain", "{0}/typo.yaml"], ["did you mean 'experiments'?"]),
+    "a command that is none": (["resluts", "last"], ["No such command 'resluts'", "results"]),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told(ciphermark, name):
+    arguments, words = MISTAKES[name]
+    folder = str(ciphermark.home.parent)
+    done = ciphermark(*[argument.format(folder) for argument in arguments], code=2)
+    told = " ".join(done.err.split())  # usage errors come in a box of many lines
+    for word in words:
+        assert word.format(folder) in told
+    assert done.out == ""
+    assert len(ciphermark.journals()) == 1  # no mistake begins a run
+
+
+def test_a_home_that_cannot_be_is_told(ciphermark):
+    lost = Ciphermark(ciphermark.home.parent / "file" / "home", ciphermark.database_url)
+    done = lost("run", str(ciphermark.home.parent / "good.yaml"), code=2)
+    assert "cannot keep data there: Not a directory" in done.err
+    assert "CIPHERMARK_HOME" in done.err
+
+
+def test_without_any_run_there_is_a_way_to_begin(tmp_path, new_url):
+    empty = Ciphermark(tmp_path / "home", new_url())
+    for arguments in (["results", "last"], ["compare", "last", "last"]):
+        assert "begin with `ciphermark run suites/quick.yaml`" in empty(*arguments, code=2).err
+
+
+def test_a_suite_file_may_have_any_name(ciphermark):
+    """Even one that is no text: what is kept of it in the journal and the database must be."""
+    path = os.fsencode(ciphermark.home.parent) + b"/odd \xff name.yaml"
+    with open(path, "wb") as file:
+        file.write((ciphermark.home.parent / "good.yaml").read_bytes())
+    home = ciphermark.home.parent / "odd-home"
+    done = subprocess.run(
+        [os.fsencode(PROGRAM), b"run", path],
+        env=Ciphermark(home, ciphermark.database_url).environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0

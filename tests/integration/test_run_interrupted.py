@@ -1,0 +1,278 @@
+"""A run that is killed at any point is resumed: nothing measured is lost, nothing is executed or recorded twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from contextlib import contextmanager
+
+import psutil
+import psycopg
+import pytest
+from command import TINY, Ciphermark, Gate, kill, wait_until, workers_of
+
+OPERATIONS = ["add", "mul", "sub", "negate"]
+VARIANTS = ["cleartext", "planted-good"]
+TRIALS = len(OPERATIONS) * len(VARIANTS)
+
+
+def small_suite(ciphermark, variants=VARIANTS, **changes):
+    return ciphermark.suite(TINY | {"variants": variants, "operations": OPERATIONS} | changes)
+
+
+def assert_complete(ciphermark, trials=TRIALS):
+    """The journal has every trial once and the database the same, sample by sample."""
+    outcomes = ciphermark.outcomes()
+    executed = Counter(outcome["trial"]["id"] for outcome in outcomes)
+    assert len(executed) == trials
+    assert set(executed.values()) == {1}
+    cases = Counter(
+        (
+            outcome["trial"]["case"]["variant"],
+            outcome["trial"]["case"]["operation"],
+            outcome["trial"]["process"],
+        )
+        for outcome in outcomes
+    )
+    assert set(cases.values()) == {1}
+    with psycopg.connect(ciphermark.database_url) as connection:
+        recorded = connection.execute(
+            "select t.id, t.status, count(s.*), sum(s.value) "
+            "from trial t left join sample s on s.trial_id = t.id group by t.id"
+        ).fetchall()
+        runs = connection.execute("select id from run").fetchall()
+    assert {(name, status, count) for name, status, count, _ in recorded} == {
+        (outcome["trial"]["id"], outcome["status"], len(outcome["samples"])) for outcome in outcomes
+    }
+    totals = {
+        outcome["trial"]["id"]: sum(item["value"] for item in outcome["samples"]) for outcome in outcomes
+    }
+    assert {name: total for name, *_, total in recorded} == pytest.approx(totals)
+    assert runs == [(ciphermark.run_id(),)]
+    (journal,) = ciphermark.journals()
+    assert journal.parent.name == "recorded"
+
+
+def assert_gone(workers):
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert alive == []
+
+
+def resumed(ciphermark, done_before):
+    done = ciphermark("run", "--resume", ciphermark.run_id())
+    if done_before is not None and done_before < TRIALS:
+        assert f"{TRIALS - done_before} trials to execute" in done.out
+    return done
+
+
+@pytest.fixture
+def gate(tmp_path):
+    return Gate(tmp_path / "gate")
+
+
+@pytest.fixture
+def held(tmp_path, new_url, gate):
+    """Commands whose variant ``planted-waits`` is held back by the gate."""
+    return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_killed_after_some_outcomes(ciphermark, count):
+    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    wait_until(lambda: ciphermark.journals() and ciphermark.outcome_count() >= count, f"{count} outcomes")
+    workers = workers_of(process)
+    kill(process)
+    assert_gone(workers)
+    kept = ciphermark.outcomes()
+    assert len(kept) >= count
+    resumed(ciphermark, len(kept))
+    assert ciphermark.outcomes()[: len(kept)] == kept
+    assert_complete(ciphermark)
+
+
+def test_killed_again_and_again(ciphermark):
+    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    for count in (1, 3, 5):
+        wait_until(
+            lambda process=process, count=count: (
+                process.poll() is not None or ciphermark.outcome_count() >= count
+            ),
+            f"{count} outcomes",
+        )
+        kill(process)
+        process = ciphermark.start("run", "--resume", ciphermark.run_id())
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert_complete(ciphermark)
+
+
+# The variant that waits arrives first in its memory worker, then in the worker that is timed.
+@pytest.mark.parametrize(
+    ("arrivals", "number"),
+    [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGTERM)],
+    ids=["while memory is measured", "in the middle of a trial", "by a polite signal"],
+)
+def test_killed_while_a_worker_works(held, gate, arrivals, number):
+    suite = small_suite(held, variants=["cleartext", "planted-waits"])
+    gate.let_pass(*range(arrivals - 1))
+    process = held.start("run", str(suite))
+    wait_until(lambda: gate.arrived() == arrivals, f"arrival {arrivals}")
+    workers = workers_of(process)
+    assert workers
+    kill(process, number)
+    assert_gone(workers)
+    kept = held.outcome_count()
+    if arrivals == 1:
+        assert kept == 0
+    gate.let_pass(*range(10))
+    resumed(held, kept)
+    assert_complete(held)
+
+
+@contextmanager
+def recording_stopped(ciphermark, table):
+    """While this lasts, nothing can be written to a table; yields what tells whether somebody waits for it."""
+    ciphermark("db", "migrate")
+    waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    with (
+        psycopg.connect(ciphermark.database_url) as blocker,
+        psycopg.connect(ciphermark.database_url, autocommit=True) as observer,
+    ):
+        blocker.execute(f"lock table {table} in share row exclusive mode")
+        yield lambda: observer.execute(waiting).fetchone()
+
+
+@pytest.mark.parametrize("table", ["run", "trial", "sample"])
+def test_killed_while_recording(ciphermark, table):
+    """The journal has an outcome, and the database is in the middle of taking it."""
+    with recording_stopped(ciphermark, table) as somebody_waits:
+        process = ciphermark.start("run", str(small_suite(ciphermark)))
+        wait_until(somebody_waits, f"somebody waits for {table}")
+        workers = workers_of(process)
+        kill(process)
+    assert_gone(workers)
+    kept = ciphermark.outcome_count()
+    assert kept == (0 if table == "run" else 1)
+    resumed(ciphermark, kept)
+    assert_complete(ciphermark)
+
+
+@pytest.mark.parametrize("cut", [1, 200, "all but one"])
+def test_a_torn_last_line_is_executed_again(ciphermark, cut):
+    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    wait_until(lambda: ciphermark.outcome_count() >= 3, "3 outcomes")
+    kill(process)
+    (journal,) = ciphermark.journals()
+    lines = journal.read_bytes().splitlines(keepends=True)
+    last = lines.pop()
+    journal.write_bytes(b"".join(lines) + (last[:1] if cut == "all but one" else last[:-cut]))
+    resumed(ciphermark, len(lines) - 1)
+    outcomes = ciphermark.outcomes()
+    assert len({outcome["trial"]["id"] for outcome in outcomes}) == len(outcomes) == TRIALS
+
+
+def test_the_next_command_records_what_a_killed_run_left(ciphermark):
+    with recording_stopped(ciphermark, "trial") as somebody_waits:
+        process = ciphermark.start("run", str(small_suite(ciphermark)))
+        wait_until(somebody_waits, "somebody waits for the table of trials")
+        kill(process)
+    kept = {outcome["trial"]["id"] for outcome in ciphermark.outcomes()}
+    assert len(kept) == 1
+    for _ in range(2):
+        assert {row["id"] for row in ciphermark.rows("select id from trial")} == kept
+
+
+@pytest.mark.parametrize("arrivals", [1, 2], ids=["while memory is measured", "in the middle of a trial"])
+def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
+    gate.let_pass(*range(arrivals - 1))
+    process = held.start("run", str(small_suite(held, variants=["cleartext", "planted-waits"])))
+    wait_until(lambda: gate.arrived() == arrivals, f"arrival {arrivals}")
+    workers = workers_of(process)
+    out, err = kill(process, signal.SIGINT)  # the gate stays shut: nobody waits for the library
+    done = held.ended(process.returncode, out, err, code=130)
+    assert f"Go on with: ciphermark run --resume {held.run_id()}" in done.err
+    assert_gone(workers)
+    gate.let_pass(*range(10))
+    resumed(held, held.outcome_count())
+    assert_complete(held)
+
+
+def test_resuming_a_finished_run_executes_nothing_and_says_so(ciphermark):
+    ciphermark("run", str(small_suite(ciphermark)))
+    (journal,) = ciphermark.journals()
+    before = journal.read_bytes()
+    done = resumed(ciphermark, TRIALS)
+    assert f"0 trials to execute, {TRIALS} done before" in done.out
+    assert journal.read_bytes() == before
+    assert_complete(ciphermark)
+
+
+def interrupted(ciphermark, suite):
+    process = ciphermark.start("run", str(suite))
+    wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
+    kill(process)
+    return ciphermark.run_id()
+
+
+def test_a_changed_suite_is_refused_and_the_old_one_can_be_gone(ciphermark):
+    suite = small_suite(ciphermark)
+    run_id = interrupted(ciphermark, suite)
+    text = suite.read_text()
+    suite.write_text(text.replace('"samples": 3', '"samples": 4'))
+    done = ciphermark("run", str(suite), "--resume", run_id, code=2)
+    assert f"{suite} is not the suite that run {run_id} began with" in done.err
+    assert "leave the file out" in done.err
+    suite.unlink()
+    resumed(ciphermark, None)
+    assert_complete(ciphermark)
+
+
+def test_an_unchanged_suite_may_be_named(ciphermark):
+    suite = small_suite(ciphermark)
+    run_id = interrupted(ciphermark, suite)
+    ciphermark("run", str(suite), "--resume", run_id)
+    assert_complete(ciphermark)
+
+
+def test_chosen_variants_stay_chosen(ciphermark):
+    suite = small_suite(ciphermark)
+    process = ciphermark.start("run", str(suite), "--variant", "planted-good")
+    wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
+    kill(process)
+    done = ciphermark("run", "--resume", ciphermark.run_id(), "--variant", "cleartext", code=2)
+    assert "leave --variant out" in done.err
+    ciphermark("run", "--resume", ciphermark.run_id())
+    assert {outcome["trial"]["case"]["variant"] for outcome in ciphermark.outcomes()} == {"planted-good"}
+    assert_complete(ciphermark, trials=len(OPERATIONS))
+
+
+def test_a_run_of_another_host_is_not_resumed(ciphermark):
+    run_id = interrupted(ciphermark, small_suite(ciphermark))
+    (journal,) = ciphermark.journals()
+    header, *lines = journal.read_text().splitlines(keepends=True)
+    elsewhere = json.loads(header)
+    elsewhere["run"]["host"]["fingerprint"] = "0" * 16
+    elsewhere["run"]["host"]["hostname"] = "elsewhere"
+    journal.write_text(json.dumps(elsewhere) + "\n" + "".join(lines))
+    done = ciphermark("run", "--resume", run_id, code=2)
+    assert f"run {run_id} began on host elsewhere" in done.err
+    assert "start a new run here" in done.err
+
+
+def test_resuming_nothing_names_the_unfinished_runs(ciphermark):
+    run_id = interrupted(ciphermark, small_suite(ciphermark))
+    done = ciphermark("run", "--resume", "0" * 8, code=2)
+    assert "no journal of run 00000000" in done.err
+    assert run_id in done.err
+
+
+def test_a_second_run_at_the_same_time_is_refused(held, gate):
+    suite = small_suite(held, variants=["planted-waits"])
+    process = held.start("run", str(suite))
+    wait_until(lambda: gate.arrived() == 1, "the first arrival")
+    done = held("run", str(suite), code=2)
+    assert "another run is being executed" in done.err
+    assert len(held.journals()) == 1
+    assert held.rows("select count(*) as n from trial") == [{"n": 0}]  # other commands may look meanwhile
+    kill(process)

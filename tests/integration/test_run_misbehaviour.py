@@ -1,0 +1,180 @@
+"""Every way in which a library can misbehave costs the trial that it spoils, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from command import TINY, Ciphermark
+
+# Deed -> status of mul, and what its error text must say. None: no error.
+IN_MUL = {
+    "good": ("ok", None),
+    "debug": ("ok", None),
+    "babbles": ("ok", None),
+    "throws": ("crashed", ["RuntimeError: scale out of bounds (in mul)"]),
+    "segfaults": ("crashed", ["the worker died of SIGSEGV"]),
+    "aborts": ("crashed", ["the worker died of SIGABRT"]),
+    "hangs": ("timed_out", ["took longer than the 3 s that budget.timeout_s allows"]),
+    "eats-memory": ("out_of_memory", ["the memory limit was reached"]),
+    "gives-up": ("out_of_memory", ["ran out of memory (SIGABRT; 400 MB allowed", "std::bad_alloc"]),
+    "exits": ("crashed", ["the worker died of exit code 0"]),
+    "exits-politely": ("crashed", ["the worker died of exit code 3"]),
+    "scribbles": ("crashed", ["the worker answers nonsense", "}{ garbage"]),
+    "wrong": ("wrong", ["1 of 1024 slots differ from cleartext", "largest error 1"]),
+    "wrong-later": ("wrong", ["operation: the result of the last sample is wrong in 1 slots"]),
+    "short": ("wrong", ["1024 of 1024 slots differ"]),
+    "not-a-number": ("wrong", ["1024 of 1024 slots differ"]),
+    "caches": ("wrong", ["results look cached", "times as long as"]),
+    "slow-clock": ("wrong", ["operation: the loop reports 0.", "times the time that passed around it"]),
+    "coarse-clock": ("wrong", ["operation: the loop reports 0 times the time that passed around it"]),
+}
+# Deed -> status of every operation.
+EVERYWHERE = {
+    "no-keys": ("crashed", ["RuntimeError: no entropy for keys (in key_owner)"]),
+    "dies-making-keys": ("crashed", ["the worker died of SIGSEGV"]),
+    "no-import": ("crashed", ["ImportError: libplanted.so.1: cannot open shared object file"]),
+    "missing": (
+        "unsupported",
+        ["module a_module_that_nobody_has is not installed; pip install a-module-that"],
+    ),
+    "elsewhere": ("unsupported", ["this CPU lacks a_flag_that_no_cpu_has; use a host whose CPU has it"]),
+}
+OPERATIONS = ("add", "mul", "sub")
+VARIANTS = [f"planted-{deed}" for deed in (*IN_MUL, *EVERYWHERE)]
+
+
+@pytest.fixture(scope="module")
+def misbehaved(tmp_path_factory, new_url):
+    """One run of all variants side by side: what was printed, and its outcomes by variant and operation."""
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("misbehaviour") / "home", new_url())
+    suite = ciphermark.suite(
+        TINY | {"variants": VARIANTS, "operations": OPERATIONS}, timeout_s=3, memory_mb=400
+    )
+    done = ciphermark("run", str(suite), "--json", str(ciphermark.home / "outcomes.jsonl"))
+    lines = (ciphermark.home / "outcomes.jsonl").read_text().splitlines()
+    outcomes = [json.loads(line) for line in lines]
+    return ciphermark, done, outcomes
+
+
+@pytest.fixture(scope="module")
+def outcomes(misbehaved):
+    found = {}
+    for outcome in misbehaved[2]:
+        case = outcome["trial"]["case"]
+        assert (case["variant"], case["operation"]) not in found
+        found[case["variant"], case["operation"]] = outcome
+    return found
+
+
+def test_nothing_is_lost(outcomes):
+    assert set(outcomes) == {(variant, operation) for variant in VARIANTS for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize("deed", IN_MUL)
+def test_a_deed_costs_its_own_trial(outcomes, deed):
+    status, words = IN_MUL[deed]
+    outcome = outcomes[f"planted-{deed}", "mul"]
+    assert outcome["status"] == status, outcome["error"]
+    if words is None:
+        assert outcome["error"] is None
+    else:
+        for word in words:
+            assert word in outcome["error"]
+
+
+@pytest.mark.parametrize("deed", IN_MUL)
+def test_a_deed_costs_no_other_trial(outcomes, deed):
+    for operation in ("add", "sub"):
+        outcome = outcomes[f"planted-{deed}", operation]
+        assert (outcome["status"], outcome["error"]) == ("ok", None)
+        taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
+        assert Counter(item["phase"] for item in taken).keys() == {"encrypt", "operation", "decrypt"}
+        assert min(Counter(item["phase"] for item in taken).values()) >= 3
+
+
+@pytest.mark.parametrize("deed", EVERYWHERE)
+def test_a_variant_that_cannot_begin_has_an_outcome_for_every_case(outcomes, deed):
+    status, words = EVERYWHERE[deed]
+    for operation in OPERATIONS:
+        outcome = outcomes[f"planted-{deed}", operation]
+        assert outcome["status"] == status
+        for word in words:
+            assert word in outcome["error"]
+        assert outcome["samples"] == []
+
+
+def test_a_wrong_result_keeps_its_samples_where_it_was_found_late(outcomes):
+    """They are stored, and shown nowhere: what was wrong from the start was never timed."""
+    assert outcomes["planted-wrong", "mul"]["samples"] == [] or all(
+        item["metric"] != "time" for item in outcomes["planted-wrong", "mul"]["samples"]
+    )
+    for deed in ("wrong-later", "caches", "slow-clock"):
+        assert any(item["metric"] == "time" for item in outcomes[f"planted-{deed}", "mul"]["samples"])
+
+
+def test_the_database_has_every_outcome_with_its_reason(misbehaved, outcomes):
+    rows = misbehaved[0].rows(
+        "select c.variant, c.operation, t.status, t.error from trial t join case_ c on c.key = t.case_key"
+    )
+    assert {(row["variant"], row["operation"]): (row["status"], row["error"]) for row in rows} == {
+        place: (outcome["status"], outcome["error"]) for place, outcome in outcomes.items()
+    }
+    assert len(rows) == len(outcomes)
+
+
+def test_no_figure_of_a_failed_trial_is_shown(misbehaved):
+    rows = misbehaved[0].rows(
+        "select variant, operation, status, median from results where median is not null and status <> 'ok'"
+    )
+    assert rows == []
+    ranked = misbehaved[0].rows("select distinct variant from ratio where operation = 'mul'")
+    assert {row["variant"] for row in ranked} == {"planted-good", "planted-debug", "planted-babbles"}
+
+
+def test_the_run_ends_well_and_tells_what_failed(misbehaved):
+    _, done, outcomes = misbehaved
+    counts = Counter(outcome["status"] for outcome in outcomes)
+    (line,) = [line for line in done.out.splitlines() if line.startswith("outcomes: ")]
+    for status, count in counts.items():
+        assert f"{count} {status}" in line
+    for reason in ("planted-throws, mul: RuntimeError", "planted-missing, add: module a_module"):
+        assert reason in done.out
+    assert "planted-debug is a debug build: its times mean nothing" in done.out
+    assert done.err == ""
+
+
+def test_what_a_library_prints_does_not_reach_the_user(misbehaved):
+    assert "garbage" not in misbehaved[1].err
+    assert "from C" not in misbehaved[1].out + misbehaved[1].err
+
+
+def test_deeds_in_other_experiments(ciphermark):
+    ckks = {"kind": "arithmetic", "schemes": ["ckks"], "ring_dimension": [4096], "operations": ["mul"]}
+    depth = {"kind": "depth", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["mul"]}
+    depth |= {"sizes": [16], "cap": 4}
+    suite = ciphermark.suite(
+        ckks | {"variants": ["planted-not-a-number", "planted-wrong", "planted-good"]},
+        depth | {"variants": ["planted-throws", "planted-exits", "planted-good"]},
+        depth | {"kind": "noise", "variants": ["planted-segfaults", "planted-good"]},
+    )
+    ciphermark("run", str(suite))
+    found = {}
+    for outcome in ciphermark.outcomes():
+        case = outcome["trial"]["case"]
+        found[case["experiment"], case["variant"].removeprefix("planted-")] = (
+            outcome["status"],
+            outcome["error"],
+        )
+    assert found["arithmetic", "good"] == ("ok", None)
+    assert found["arithmetic", "not-a-number"][0] == "wrong"
+    assert "2048 of 2048 slots differ from cleartext" in found["arithmetic", "not-a-number"][1]
+    assert "1 of 2048 slots differ" in found["arithmetic", "wrong"][1]
+    assert found["depth", "good"] == ("ok", None)
+    assert found["depth", "throws"] == ("crashed", "RuntimeError: scale out of bounds (in mul)")
+    assert found["depth", "exits"] == ("crashed", "the worker died of exit code 0")
+    # cleartext has no noise to tell of, and that is found out before the first operation
+    assert {found["noise", name] for name in ("good", "segfaults")} == {
+        ("unsupported", "Planted tells no noise budget in bfv")
+    }

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_benchmark import home, runs, storage
+from ciphermark_benchmark.home import Home
+from ciphermark_core.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch, tmp_path):
+    for name in ("CIPHERMARK_HOME", "CIPHERMARK_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_variable_comes_first(monkeypatch, tmp_path):
+    (tmp_path / ".ciphermark").mkdir()
+    monkeypatch.setenv("CIPHERMARK_HOME", "elsewhere")
+    assert home.find() == Home(tmp_path / "elsewhere", None)
+
+
+def test_then_the_closest_folder_above(monkeypatch, tmp_path):
+    (tmp_path / ".ciphermark").mkdir()
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    assert home.find().folder == tmp_path / ".ciphermark"
+    (tmp_path / "a" / ".ciphermark").mkdir()
+    assert home.find().folder == tmp_path / "a" / ".ciphermark"
+
+
+def test_then_the_data_folder_of_the_user(tmp_path):
+    assert home.find().folder == tmp_path / "data" / "ciphermark"
+
+
+@pytest.mark.parametrize(("value", "expected"), [("postgresql://h/d", "postgresql://h/d"), ("", None)])
+def test_the_database_of_the_environment(monkeypatch, value, expected):
+    monkeypatch.setenv("CIPHERMARK_DATABASE_URL", value)
+    assert home.find().database_url == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        (None, "the embedded PostgreSQL of /data"),
+        ("postgresql://me:secret@db.example:5433/bench", "PostgreSQL at db.example/bench"),
+    ],
+)
+def test_the_place_of_the_data_has_no_password(url, place, tmp_path):
+    from pathlib import Path
+
+    found = storage.place(Home(Path("/data"), url))
+    assert found == place
+    assert "secret" not in found
+
+
+def test_two_runs_at_once_are_refused(tmp_path):
+    here = Home(tmp_path / "home", None)
+    with (
+        runs.alone_on_host(here),
+        pytest.raises(UserError, match=r"another run is being executed in .*home: wait for it"),
+        runs.alone_on_host(here),
+    ):
+        pass
+    with runs.alone_on_host(here):
+        pass  # free again
+
+
+def test_a_home_that_cannot_be_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(
+            UserError, match=r"file/home: cannot keep data there: Not a directory; .*CIPHERMARK_HOME"
+        ),
+        runs.alone_on_host(Home(tmp_path / "file" / "home", None)),
+    ):
+        pass

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import any_words as strategies
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.journal import Header, Journal
+from ciphermark_benchmark.recorder import Recorder, record_pending
+from ciphermark_core import wire
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Budget, Case, Host, Outcome, ParameterSpec, Run, Trial
+from ciphermark_db.errors import DatabaseUnavailable
+
+HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
+RUN = Run("run-1", "mine", "name: mine\n", 1, "2026-01-01T00:00:00+00:00", HOST, "0")
+HEADER = Header(RUN, "mine.yaml", ("seal",))
+
+
+def outcome(number):
+    case = Case("seal", "arithmetic", "add", ParameterSpec("bfv", 4096), number + 1, "random")
+    return Outcome(
+        Trial(f"trial-{number}", "run-1", case, 0, 1, Budget()), "ok", "2026-01-01T00:00:00+00:00", 1.0
+    )
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path, None)
+
+
+@pytest.fixture
+def journal(home):
+    return Journal.create(home, HEADER)
+
+
+def test_what_is_appended_is_on_disk_at_once(home, journal):
+    for number in range(3):
+        journal.append(outcome(number))
+        again = Journal.read(home.pending / "run-1.jsonl")
+        assert list(again.outcomes()) == [outcome(count) for count in range(number + 1)]
+    assert Journal.reopen(home, "run-1").header == HEADER
+
+
+@given(st.lists(strategies.outcomes, max_size=3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=20)
+def test_every_outcome_comes_back(home, outcomes):
+    (home.pending / "run-1.jsonl").unlink(missing_ok=True)
+    journal = Journal.create(home, HEADER)
+    for item in outcomes:
+        journal.append(item)
+    assert list(Journal.reopen(home, "run-1").outcomes()) == outcomes
+
+
+def test_wherever_the_last_line_was_torn_the_others_stay(home, journal):
+    journal.append(outcome(0))
+    whole = journal.path.read_bytes()
+    journal.append(outcome(1))
+    line = journal.path.read_bytes()[len(whole) :]
+    for cut in range(len(line)):
+        journal.path.write_bytes(whole + line[:cut])
+        assert list(journal.outcomes()) == [outcome(0)]
+        reopened = Journal.reopen(home, "run-1")
+        assert journal.path.read_bytes() == whole
+        reopened.append(outcome(2))
+        assert list(reopened.outcomes()) == [outcome(0), outcome(2)]
+
+
+def test_reading_changes_nothing(home, journal):
+    """Another command may read while the run appends: cutting a line that is being written would lose it."""
+    journal.append(outcome(0))
+    journal.path.write_bytes(journal.path.read_bytes() + b'{"trial": {"id"')
+    torn = journal.path.read_bytes()
+    assert list(Journal.read(journal.path).outcomes()) == [outcome(0)]
+    assert journal.path.read_bytes() == torn
+
+
+def test_a_journal_without_header_is_never_left_behind(home, monkeypatch):
+    """The command may die at any moment; a journal that cannot be read would be in the way of all later ones."""
+    import os
+
+    def die(*_):
+        raise SystemExit
+
+    monkeypatch.setattr(os, "write", die)
+    with pytest.raises(SystemExit):
+        Journal.create(home, HEADER)
+    assert list(home.pending.glob("*.jsonl")) == []
+
+
+def test_a_retired_journal_is_found_all_the_same(home, journal):
+    journal.append(outcome(0))
+    journal.retire(home)
+    assert list(home.pending.iterdir()) == []
+    reopened = Journal.reopen(home, "run-1")
+    assert reopened.path.parent == home.recorded
+    assert list(reopened.outcomes()) == [outcome(0)]
+    reopened.retire(home)
+    assert list(reopened.outcomes()) == [outcome(0)]
+
+
+def test_an_unknown_run_is_answered_with_the_unfinished_ones(home, journal):
+    with pytest.raises(UserError, match=r"no journal of run nothing .*unfinished runs: run-1"):
+        Journal.reopen(home, "nothing")
+
+
+def test_without_any_journal_there_are_no_unfinished_runs(home):
+    with pytest.raises(UserError, match="unfinished runs: none"):
+        Journal.reopen(home, "nothing")
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"hello\n", b'{"run": 1}\n', b"\xff\xfe\n"])
+def test_what_is_no_journal_is_told(home, journal, text):
+    journal.path.write_bytes(text)
+    with pytest.raises(UserError, match=r"run-1.jsonl is not a journal of this version"):
+        Journal.reopen(home, "run-1")
+
+
+class FakeDatabase:
+    """Records in memory; away while ``is_away``."""
+
+    def __init__(self):
+        self.is_away, self.runs, self.outcomes, self.connections = False, [], [], 0
+
+    def connect(self):
+        self._require()
+        self.connections += 1
+        return self
+
+    def record_run(self, run):
+        self._require()
+        self.runs.append(run)
+
+    def record_outcome(self, item):
+        self._require()
+        self.outcomes.append(item)
+
+    def recorded_trials(self, run_id):
+        self._require()
+        return {item.trial.id for item in self.outcomes if item.trial.run_id == run_id}
+
+    def close(self):
+        pass
+
+    def _require(self):
+        if self.is_away:
+            raise DatabaseUnavailable("no server answers")
+
+
+@pytest.fixture
+def database():
+    return FakeDatabase()
+
+
+def test_outcomes_are_recorded_as_they_come(journal, database):
+    recorder = Recorder(journal, database.connect)
+    assert recorder.catch_up()
+    for number in range(3):
+        recorder.report(outcome(number))
+        assert database.outcomes == [outcome(count) for count in range(number + 1)]
+    assert recorder.last_error is None
+    assert database.connections == 1
+    assert database.runs == [RUN]
+
+
+def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, database):
+    recorder = Recorder(journal, database.connect)
+    recorder.catch_up()
+    recorder.report(outcome(0))
+    database.is_away = True
+    for number in (1, 2, 3):
+        recorder.report(outcome(number))
+    assert recorder.last_error == "no server answers"
+    assert database.outcomes == [outcome(0)]
+    assert list(journal.outcomes()) == [outcome(number) for number in range(4)]
+    database.is_away = False
+    assert recorder.catch_up()
+    assert recorder.last_error is None
+    assert database.outcomes == [outcome(number) for number in range(4)]
+    recorder.report(outcome(4))
+    assert database.outcomes == [outcome(number) for number in range(5)]
+
+
+def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
+    database.is_away = True
+    recorder = Recorder(journal, database.connect)
+    assert not recorder.catch_up()
+    for number in range(3):
+        recorder.report(outcome(number))
+    assert not recorder.catch_up()
+    assert len(list(journal.outcomes())) == 3
+
+
+def test_what_waited_is_recorded_by_the_next_command_and_once(home, journal, database):
+    for number in range(3):
+        journal.append(outcome(number))
+    assert record_pending(home, database) == 1
+    assert record_pending(home, database) == 1
+    assert database.outcomes == [outcome(number) for number in range(3)]
+
+
+def test_a_line_that_is_being_written_waits_for_its_end(home, journal, database):
+    journal.append(outcome(0))
+    whole = journal.path.read_bytes()
+    journal.append(outcome(1))
+    full = journal.path.read_bytes()
+    journal.path.write_bytes(full[: len(whole) + 20])
+    record_pending(home, database)
+    assert database.outcomes == [outcome(0)]
+    assert journal.path.read_bytes() == full[: len(whole) + 20]
+    journal.path.write_bytes(full)
+    record_pending(home, database)
+    assert database.outcomes == [outcome(0), outcome(1)]
+
+
+def test_the_journal_is_lines_of_json(journal):
+    journal.append(outcome(0))
+    first, second = journal.path.read_bytes().splitlines(keepends=True)
+    assert wire.from_line(first, Header) == HEADER
+    assert wire.from_line(second, Outcome) == outcome(0)

@@ -1,0 +1,440 @@
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import estimate, plan
+from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, KNOWN_OPERATIONS, BudgetText, Suite
+from ciphermark_core.words import Budget, Case, ParameterSpec
+
+RUN = str(uuid.UUID(int=1))
+OTHER_RUN = str(uuid.UUID(int=2))
+
+
+def experiment(**changes):
+    given = {"kind": "arithmetic", "variants": ["seal"], "schemes": ["bfv"], "ring_dimension": [4096]}
+    return given | changes
+
+
+def suite_of(*experiments, seed=1, **budget):
+    return Suite(name="test", seed=seed, budget=BudgetText(**budget), experiments=list(experiments))
+
+
+def available(suite):
+    names = {name for item in suite.experiments for name in item.variants}
+    return {name: Availability(registry.declaration(name)) for name in names}
+
+
+def planned(*experiments, here=None):
+    suite = suite_of(*experiments)
+    return plan.cases(suite, available(suite) | (here or {}))
+
+
+def reasons(*experiments, here=None):
+    return [item.reason for item in planned(*experiments, here=here)]
+
+
+def plan_of(*experiments, seed=1, run=RUN, **budget):
+    suite = suite_of(*experiments, seed=seed, **budget)
+    return plan.make(run, suite, plan.cases(suite, available(suite)))
+
+
+# Expansion
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({}, 4),  # the default operations
+        ({"operations": ["add"]}, 1),
+        ({"operations": ["add", "mul"], "variants": ["seal", "cleartext"]}, 4),
+        ({"operations": ["add"], "schemes": ["bfv", "bgv", "ckks"]}, 3),
+        ({"operations": ["add"], "ring_dimension": [4096, 8192, 16384]}, 3),
+        ({"operations": ["add"], "sizes": ["full", 1, 100]}, 3),
+        ({"operations": ["add"], "data": ["same", "random"]}, 2),
+        ({"operations": ["add"], "threads": [1, 2]}, 2),
+        (
+            {
+                "operations": ["add", "sub", "mul"],
+                "variants": ["seal", "cleartext"],
+                "schemes": ["bfv", "ckks"],
+                "ring_dimension": [4096, 8192],
+                "sizes": ["full", 100],
+                "data": ["same", "random"],
+            },
+            3 * 2 * 2 * 2 * 2 * 2,
+        ),
+        ({"kind": "serialization"}, 2),
+        ({"kind": "rotation"}, 3),
+        ({"kind": "depth", "operations": ["mul"]}, 1),
+    ],
+)
+def test_every_combination_is_a_case(changes, count):
+    found = planned(experiment(**changes))
+    assert len(found) == count
+    assert len({item.case.key for item in found}) == count
+
+
+def test_full_is_the_number_of_slots():
+    found = planned(experiment(schemes=["bfv", "ckks"], operations=["add"], sizes=["full"]))
+    assert [item.case.size for item in found] == [4096, 2048]
+
+
+def test_only_depth_and_noise_have_a_cap():
+    found = planned(
+        experiment(operations=["add"], cap=9),
+        experiment(kind="depth", operations=["add"], cap=9),
+        experiment(kind="noise", operations=["add"]),
+    )
+    assert [item.case.cap for item in found] == [None, 9, 16384]
+
+
+def test_what_two_experiments_share_is_planned_once():
+    found = planned(
+        experiment(operations=["add", "mul"]),
+        experiment(operations=["mul", "sub"], ring_dimension=[4096, 8192]),
+    )
+    assert [(item.case.operation, item.case.parameters.ring_dimension) for item in found] == [
+        ("add", 4096),
+        ("mul", 4096),
+        ("sub", 4096),
+        ("mul", 8192),
+        ("sub", 8192),
+    ]
+
+
+def test_a_size_that_is_the_slots_is_the_case_of_full():
+    assert len(planned(experiment(operations=["add"], sizes=["full", 4096]))) == 1
+
+
+def test_parameters_of_a_case():
+    bfv, ckks = planned(
+        experiment(operations=["add"], security=192, plain_modulus={"value": 65537}),
+        experiment(operations=["add"], schemes=["ckks"], scale_bits=30),
+    )
+    assert bfv.case.parameters == ParameterSpec("bfv", 4096, plain_modulus=65537, security=192)
+    assert ckks.case.parameters == ParameterSpec("ckks", 4096, (39, 30, 39), scale_bits=30)
+
+
+def test_the_same_chain_is_asked_of_every_library_for_ckks():
+    found = planned(
+        experiment(
+            variants=["seal", "tenseal", "pyfhel"],
+            schemes=["ckks"],
+            ring_dimension=[8192],
+            operations=["add"],
+        )
+    )
+    assert {item.case.parameters.modulus_bits for item in found} == {(60, 30, 30, 30, 60)}
+
+
+@pytest.mark.parametrize("kind", DEFAULT_OPERATIONS)
+def test_default_operations_are_known_ones(kind):
+    assert set(DEFAULT_OPERATIONS[kind]) <= set(KNOWN_OPERATIONS[kind])
+
+
+# What cannot be, and why
+
+IMPOSSIBLE = {
+    "no batching prime": (
+        {"plain_modulus": {"bits": 10}},
+        "no batching prime of 10 bits at N = 4096: t must be 1 modulo 8192; the smallest size with one is 16 bits",
+    ),
+    "t that does not batch": (
+        {"plain_modulus": {"value": 65539}},
+        "t = 65539 gives no slots at N = 4096: it must be a prime that is 1 modulo 8192",
+    ),
+    "chain above 128 bits": (
+        {"modulus_bits": [60, 60]},
+        "a chain of 120.0 bits at N = 4096 is above 109, the 2018 table's limit for 128 bits; "
+        "write `security: none` to allow it",
+    ),
+    "chain above 192 bits": (
+        {"modulus_bits": [36, 36, 37], "security": 192},
+        "a chain of 109.0 bits at N = 4096 is above 75, the 2018 table's limit for 192 bits; "
+        "write `security: none` to allow it",
+    ),
+    "ring below every table": (
+        {"ring_dimension": [512], "modulus_bits": [20], "plain_modulus": {"bits": 14}},
+        "N = 512 is below the smallest ring of the 2018 table; write `security: none` to allow it",
+    ),
+    "small primes": (
+        {"schemes": ["ckks"], "ring_dimension": [8192], "modulus_bits": [60, 25, 60]},
+        "primes of 25 bits are few at N = 8192: values drift by tens of percent per level; "
+        "write `allow: [small-primes]` to measure it all the same",
+    ),
+    "primes that do not exist": (
+        {"ring_dimension": [8192], "modulus_bits": [15, 15]},
+        "N = 8192 has 0 primes of 15 bits that are 1 modulo 2N; 2 needed",
+    ),
+    "scale without a chain": (
+        {"schemes": ["ckks"], "scale_bits": 40},
+        "no default ckks chain at N = 4096 with a scale of 40 bits: ask for a smaller scale or write "
+        "modulus_bits yourself",
+    ),
+    "threads": ({"threads": [4]}, "SEAL cannot be given 4 threads here"),
+    "scheme": ({"variants": ["tenseal"], "schemes": ["bgv"]}, "TenSEAL offers no bgv here"),
+    "operation": ({"operations": ["rescale"]}, "bfv and bgv have no scale: use mod_switch"),
+    "rotation": (
+        {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate_left"]},
+        "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
+    ),
+    "rotation of columns": (
+        {"kind": "rotation", "schemes": ["ckks"], "operations": ["rotate_columns"]},
+        "ckks slots form one row, not two",
+    ),
+    "managed operation": (
+        {"kind": "depth", "variants": ["tenseal"], "operations": ["negate"]},
+        "TenSEAL's bfv vectors have no negation",
+    ),
+    "compression": (
+        {"kind": "serialization", "variants": ["tenseal"], "operations": ["zlib"]},
+        "TenSEAL offers no compression zlib here; offered: zstd",
+    ),
+    "no compression": (
+        {"kind": "serialization", "variants": ["tenseal"], "operations": ["none"]},
+        "TenSEAL cannot serialize without compression here; offered: zstd",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_the_impossible_is_planned_with_its_reason(name):
+    changes, reason = IMPOSSIBLE[name]
+    assert reasons(experiment(**({"operations": ["add"]} | changes))) == [reason]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"modulus_bits": [60, 60], "security": "none"},
+        {"modulus_bits": [36, 36, 37], "security": 128},
+        {
+            "schemes": ["ckks"],
+            "ring_dimension": [8192],
+            "modulus_bits": [60, 25, 60],
+            "allow": ["small-primes"],
+        },
+        {"schemes": ["ckks"], "ring_dimension": [4096], "modulus_bits": [40, 25, 40]},  # small, but N is too
+        {"schemes": ["ckks"], "ring_dimension": [8192], "modulus_bits": [60, 30, 60]},
+        {"schemes": ["bfv"], "ring_dimension": [8192], "modulus_bits": [60, 25, 60]},  # bfv does not drift
+        {"plain_modulus": {"value": 65537}},
+        {"plain_modulus": {"bits": 16}},
+        {"variants": ["seal@again"]},
+    ],
+)
+def test_the_possible_has_no_reason(changes):
+    assert reasons(experiment(**({"operations": ["add"]} | changes))) == [None]
+
+
+def test_a_missing_library_is_told_with_its_remedy():
+    missing = Availability(registry.declaration("tenseal"), "module tenseal is not installed", "make setup")
+    found = reasons(
+        experiment(variants=["seal", "tenseal"], schemes=["bfv", "bgv"], operations=["add"]),
+        here={"tenseal": missing},
+    )
+    assert found == [None, "module tenseal is not installed; make setup", None, "TenSEAL offers no bgv here"]
+
+
+def test_the_impossible_becomes_a_trial_without_a_worker():
+    made = plan_of(experiment(operations=["add", "rescale"]), processes=3)
+    assert [trial.case.operation for trial in made.trials] == ["add"] * 3
+    ((trial, reason),) = made.unsupported
+    assert trial.case.operation == "rescale"
+    assert reason == "bfv and bgv have no scale: use mod_switch"
+
+
+# Order and workers
+
+WIDE = (
+    experiment(
+        variants=["seal", "seal-hexl", "cleartext"],
+        schemes=["bfv", "ckks"],
+        ring_dimension=[4096, 8192],
+        operations=["add", "sub", "mul", "square"],
+        data=["same", "random"],
+    ),
+    experiment(kind="rotation", variants=["seal", "cleartext"]),
+    experiment(kind="serialization", operations=["zstd"]),
+)
+
+
+def test_a_block_shares_what_its_workers_are_made_of():
+    made = plan_of(*WIDE, processes=2)
+    groups = Counter(
+        (block.parameters, block.threads, block.comparisons[0].trials[0].process) for block in made.blocks
+    )
+    assert set(groups.values()) == {1}  # one block per parameter set, threads and process
+    assert len(groups) == 4 * 2
+    for block in made.blocks:
+        for comparison in block.comparisons:
+            for trial in comparison.trials:
+                assert trial.case.parameters == block.parameters
+                assert trial.case.threads == block.threads
+                assert trial.process == block.comparisons[0].trials[0].process
+
+
+def test_a_comparison_is_one_case_of_every_variant():
+    made = plan_of(*WIDE)
+    for block in made.blocks:
+        for comparison in block.comparisons:
+            assert len({trial.case.comparison_key for trial in comparison.trials}) == 1
+            variants = [trial.case.variant for trial in comparison.trials]
+            assert len(set(variants)) == len(variants)
+    keys = [
+        comparison.trials[0].case.comparison_key for block in made.blocks for comparison in block.comparisons
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_case_is_executed_once_per_process():
+    suite = suite_of(*WIDE, processes=3)
+    found = plan.cases(suite, available(suite))
+    made = plan.make(RUN, suite, found)
+    count = Counter((trial.case.key, trial.process) for trial in made.trials)
+    assert set(count.values()) == {1}
+    assert set(count) == {(item.case.key, process) for item in found for process in range(3)}
+    assert not made.unsupported
+
+
+def test_threads_have_blocks_of_their_own():
+    suite = suite_of(experiment(operations=["add"], threads=[1, 2]))
+    able = replace(registry.declaration("seal"), has_threads=True)
+    made = plan.make(RUN, suite, plan.cases(suite, {"seal": Availability(able)}))
+    assert sorted(block.threads for block in made.blocks) == [1, 2]
+
+
+def order(made):
+    return [(trial.case.key, trial.process) for trial in made.trials]
+
+
+def test_the_order_is_that_of_the_seed():
+    assert order(plan_of(*WIDE, seed=5, processes=2)) == order(plan_of(*WIDE, seed=5, processes=2))
+    orders = {tuple(order(plan_of(*WIDE, seed=seed, processes=2))) for seed in range(20)}
+    assert len(orders) == 20
+    assert len({frozenset(item) for item in orders}) == 1  # the same trials in another order
+
+
+def test_the_order_is_shuffled():
+    in_file_order = [item.case.key for item in planned(*WIDE)]
+    assert [key for key, _ in order(plan_of(*WIDE))] != in_file_order
+
+
+def test_the_ids_of_trials_are_stable_and_belong_to_the_run():
+    ids = {trial.id for trial in plan_of(*WIDE, seed=1).trials}
+    assert ids == {trial.id for trial in plan_of(*WIDE, seed=2).trials}
+    assert len(ids) == len(plan_of(*WIDE).trials)
+    assert ids.isdisjoint(trial.id for trial in plan_of(*WIDE, run=OTHER_RUN).trials)
+    assert all(uuid.UUID(item) for item in ids)
+
+
+def test_an_id_does_not_depend_on_the_rest_of_the_suite():
+    alone = plan_of(experiment(operations=["add"]))
+    among = plan_of(*WIDE, experiment(operations=["add"]))
+    assert {trial.id for trial in alone.trials} <= {trial.id for trial in among.trials}
+
+
+def test_data_are_the_same_for_every_variant_and_differ_else():
+    seeds = {}
+    for trial in plan_of(*WIDE, processes=2).trials:
+        seeds.setdefault((trial.case.comparison_key, trial.process), set()).add(trial.seed)
+    assert all(len(found) == 1 for found in seeds.values())
+    assert len(set.union(*seeds.values())) == len(seeds)
+    first = {trial.seed for trial in plan_of(*WIDE, seed=1).trials}
+    assert first.isdisjoint(trial.seed for trial in plan_of(*WIDE, seed=2).trials)
+
+
+# Resuming
+
+
+@given(st.data())
+def test_without_leaves_exactly_the_rest_in_order(data):
+    made = plan_of(*WIDE, experiment(operations=["rescale"]), processes=2)
+    everything = [trial.id for trial in made.trials] + [trial.id for trial, _ in made.unsupported]
+    done = set(data.draw(st.lists(st.sampled_from(everything), unique=True)))
+    rest = plan.without(made, done)
+    assert [trial.id for trial in rest.trials] == [trial.id for trial in made.trials if trial.id not in done]
+    assert [item for item, _ in rest.unsupported] == [
+        item for item, _ in made.unsupported if item.id not in done
+    ]
+    assert all(block.comparisons for block in rest.blocks)
+    assert all(comparison.trials for block in rest.blocks for comparison in block.comparisons)
+
+
+def test_without_everything_nothing_is_left():
+    made = plan_of(*WIDE)
+    rest = plan.without(made, {trial.id for trial in made.trials})
+    assert rest.blocks == ()
+    assert rest.trials == []
+
+
+def test_the_cases_of_a_variant():
+    (block,) = plan_of(experiment(variants=["seal", "cleartext"], operations=["add", "mul"])).blocks
+    assert {case.operation for case in block.cases_of("seal")} == {"add", "mul"}
+    assert {case.variant for case in block.cases_of("seal")} == {"seal"}
+
+
+# Budget and estimate
+
+
+def test_the_budget_of_a_trial_is_the_suites():
+    (trial,) = plan_of(experiment(operations=["add"]), samples=77, memory_mb=100, timeout_s=9.5).trials
+    assert trial.budget == Budget(samples=77, memory_mb=100, timeout_s=9.5)
+    assert plan.budget_of(BudgetText()) == Budget()
+
+
+def seconds(*experiments, **budget):
+    suite = suite_of(*experiments, **budget)
+    return estimate.run_s(plan.cases(suite, available(suite)), plan.budget_of(suite.budget))
+
+
+def test_an_estimate_grows_with_everything_that_takes_time():
+    one = seconds(experiment(operations=["add"]))
+    assert one > 0
+    assert seconds(experiment(operations=["add", "mul"])) > one
+    assert seconds(experiment(operations=["add"], ring_dimension=[8192])) > one
+    assert seconds(experiment(operations=["add"], variants=["seal", "cleartext"])) > one
+    assert seconds(experiment(operations=["add"], sizes=[100_000])) > one
+    assert seconds(experiment(operations=["add"]), min_time_s=5.0) > one + 4
+    assert seconds(experiment(operations=["add"]), processes=3) == pytest.approx(3 * one)
+
+
+def test_an_estimate_leaves_out_what_is_not_executed():
+    assert seconds(experiment(operations=["rescale"])) == 0
+    assert seconds(experiment(operations=["add", "rescale"])) == seconds(experiment(operations=["add"]))
+
+
+def test_an_estimate_of_depth_grows_with_the_cap():
+    shallow, deep = (experiment(kind="depth", operations=["add"], cap=cap) for cap in (100, 10_000))
+    assert seconds(deep) > seconds(shallow)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 seconds"),
+        (20.4, "20 seconds"),
+        (89.9, "90 seconds"),
+        (90, "2 minutes"),
+        (600, "10 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (36000, "10.0 hours"),
+    ],
+)
+def test_in_words(value, text):
+    assert estimate.in_words(value) == text
+
+
+def test_a_case_is_a_case_whatever_the_plan():
+    (item,) = planned(experiment(operations=["add"]))
+    assert item.case == Case(
+        "seal", "arithmetic", "add", ParameterSpec("bfv", 4096, plain_modulus=1032193), 4096, "random"
+    )

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_benchmark import suite_file
+from ciphermark_core.errors import UserError
+
+GOOD = """\
+name: mine
+seed: 7
+budget: {samples: 3, min_time_s: 0.1}
+experiments:
+  - kind: arithmetic
+    variants: [seal, seal-hexl]
+    schemes: [bfv, ckks]
+    ring_dimension: [4096, 8192]
+    # a comment
+    plain_modulus: {bits: 20}
+    sizes: [full, 100]
+    operations: [add, mul]
+"""
+
+
+def complaints(text):
+    with pytest.raises(UserError) as caught:
+        suite_file.parse(text, "mine.yaml")
+    return str(caught.value).splitlines()
+
+
+def test_a_good_suite_is_read_as_it_stands():
+    suite = suite_file.parse(GOOD, "mine.yaml")
+    (experiment,) = suite.experiments
+    assert (suite.name, suite.seed, suite.budget.samples, suite.budget.min_time_s) == ("mine", 7, 3, 0.1)
+    assert experiment.variants == ["seal", "seal-hexl"]
+    assert experiment.sizes == ["full", 100]
+    assert experiment.plain_modulus.bits == 20
+
+
+def test_what_is_left_out_has_the_documented_default():
+    text = (
+        "name: a\nexperiments:\n- {kind: depth, variants: [seal], schemes: [bfv], ring_dimension: [4096]}\n"
+    )
+    suite = suite_file.parse(text, "a.yaml")
+    (experiment,) = suite.experiments
+    assert (suite.seed, suite.budget.processes, suite.budget.samples, suite.budget.warmups) == (1, 1, 10, 1)
+    assert (suite.budget.min_time_s, suite.budget.timeout_s, suite.budget.memory_mb) == (0.3, 300, 8192)
+    assert (experiment.modulus_bits, experiment.scale_bits, experiment.sizes) == ("default", 30, ["full"])
+    assert (experiment.data, experiment.threads, experiment.security) == (["random"], [1], 128)
+    assert (experiment.allow, experiment.cap, experiment.operations) == ([], 16384, None)
+    assert experiment.plain_modulus.bits == 20
+
+
+def changed(old, new):
+    assert GOOD.count(old) == 1
+    return GOOD.replace(old, new)
+
+
+WRONG = {
+    # unknown keys, at every level, with the nearest one
+    "key of the suite": (
+        changed("budget:", "bugdet:"),
+        3,
+        ["unknown key 'bugdet'", "did you mean 'budget'?"],
+    ),
+    "key of the budget": (
+        changed("samples", "sample"),
+        3,
+        ["unknown key 'sample'", "did you mean 'samples'?"],
+    ),
+    "key of an experiment": (
+        changed("operations", "operation"),
+        12,
+        ["unknown key 'operation'", "did you mean 'operations'?", "keys here: kind, variants"],
+    ),
+    "key of plain_modulus": (
+        changed("{bits: 20}", "{bit: 20}"),
+        10,
+        ["unknown key 'bit'", "did you mean 'bits'?", "keys here: bits, value"],
+    ),
+    "a key like none": (changed("seed:", "xyzzy:"), 2, ["unknown key 'xyzzy'; keys here: name, seed"]),
+    # unknown words
+    "variant": (
+        changed("seal-hexl", "seal-hexel"),
+        6,
+        ["unknown variant 'seal-hexel'", "known variants: cleartext", "did you mean 'seal-hexl'?"],
+    ),
+    "labelled variant": (changed("[seal,", "[sael@again,"), 6, ["'sael@again'", "did you mean 'seal'?"]),
+    "scheme": (changed("ckks", "ckkss"), 7, ["'ckkss' is not one of 'bfv', 'bgv' or 'ckks'", "'ckks'?"]),
+    "kind": (
+        changed("arithmetic", "arithmetik"),
+        5,
+        ["'arithmetik' is not one of", "did you mean 'arithmetic'?"],
+    ),
+    "operation": (
+        changed("mul]", "mull]"),
+        12,
+        ["unknown operation 'mull' for arithmetic", "did you mean 'mul'?", "it knows negate, add"],
+    ),
+    "operation of another kind": (
+        changed("add, mul", "rotate_left"),
+        12,
+        ["unknown operation 'rotate_left' for arithmetic"],
+    ),
+    "data pattern": (
+        changed("sizes: [full, 100]", "data: [rnd]"),
+        11,
+        ["'rnd' is not one of 'same' or 'random'"],
+    ),
+    "size": (changed("full", "ful"), 11, ["sizes.0: 'ful' is not one of 'full'; did you mean 'full'?"]),
+    "security": (
+        changed("sizes: [full, 100]", "security: 100"),
+        11,
+        ["100 is not one of 128, 192, 256 or 'none'"],
+    ),
+    "allow": (
+        changed("sizes: [full, 100]", "allow: [small-prime]"),
+        11,
+        ["'small-prime' is not one of 'small-primes'; did you mean"],
+    ),
+    "chain": (
+        changed("sizes: [full, 100]", "modulus_bits: defautl"),
+        11,
+        ["modulus_bits: 'defautl' is not one of 'default'; did you mean 'default'?"],
+    ),
+    # ring dimensions
+    "N of 4000": (changed("4096", "4000"), 8, ["ring_dimension.0", "must be a power of two, not 4000"]),
+    "N of 0": (changed("4096", "0"), 8, ["must be a power of two, not 0"]),
+    "N of 1": (changed("4096", "1"), 8, ["must be a power of two, not 1"]),
+    "N below 0": (changed("8192", "-8192"), 8, ["ring_dimension.1", "must be a power of two, not -8192"]),
+    "N beyond all tables": (changed("4096", str(1 << 60)), 8, ["must be at most 131072"]),
+    # empty lists
+    "no variants": (changed("[seal, seal-hexl]", "[]"), 6, ["variants: must not be empty"]),
+    "no schemes": (changed("[bfv, ckks]", "[]"), 7, ["schemes: must not be empty"]),
+    "no ring": (changed("[4096, 8192]", "[]"), 8, ["ring_dimension: must not be empty"]),
+    "no operations": (changed("[add, mul]", "[]"), 12, ["operations: must not be empty"]),
+    "no sizes": (changed("[full, 100]", "[]"), 11, ["sizes: must not be empty"]),
+    "no primes": (changed("sizes: [full, 100]", "modulus_bits: []"), 11, ["modulus_bits: must not be empty"]),
+    "no experiments": ("name: a\nexperiments: []\n", 2, ["experiments: must not be empty"]),
+    # duplicates
+    "variant twice": (changed("seal-hexl", "seal"), 6, ["'seal' is listed twice"]),
+    "scheme twice": (changed("ckks", "bfv"), 7, ["'bfv' is listed twice"]),
+    "N twice": (changed("8192", "4096"), 8, ["4096 is listed twice"]),
+    "operation twice": (changed("[add, mul]", "[add, mul, add]"), 12, ["'add' is listed twice"]),
+    "size twice": (changed("[full, 100]", "[full, 100, full]"), 11, ["'full' is listed twice"]),
+    "key twice": (GOOD + "name: again\n", 13, ["not YAML", 'duplicate key "name"']),
+    # wrong types and values
+    "word for a number": (
+        changed("seed: 7", "seed: seven"),
+        2,
+        ["seed: must be a whole number, not 'seven'"],
+    ),
+    "N as text": (changed("4096", "'4096'"), 8, ["must be a whole number, not '4096'"]),
+    "N as a fraction": (changed("4096", "4096.5"), 8, ["must be a whole number, not 4096.5"]),
+    "N as a truth": (changed("4096", "true"), 8, ["must be a whole number, not True"]),
+    "time as text": (changed("0.1", "'0.1'"), 3, ["min_time_s: must be a number, not '0.1'"]),
+    "number for a name": (changed("mine", "5"), 1, ["name: must be text, not 5"]),
+    "name with a space": (changed("mine", "'a b'"), 1, ["name: String should match pattern"]),
+    "scalar for a list": (
+        changed("[seal, seal-hexl]", "seal"),
+        6,
+        ["variants: must be a list in brackets, not 'seal'"],
+    ),
+    "list for a mapping": (
+        changed("{samples: 3, min_time_s: 0.1}", "[3]"),
+        3,
+        ["budget: must be a mapping of keys to values, not [3]"],
+    ),
+    "mapping for a list": ("name: a\nexperiments: {kind: depth}\n", 2, ["experiments: must be a list"]),
+    "number for an experiment": (
+        "name: a\nexperiments: [1]\n",
+        2,
+        ["must be a mapping of keys to values, not 1"],
+    ),
+    "negative seed": (changed("7", "-7"), 2, ["seed: must be greater than or equal to 0"]),
+    "no samples": (changed("samples: 3", "samples: 0"), 3, ["samples: must be greater than or equal to 1"]),
+    "size of 0": (changed("100", "0"), 11, ["sizes.1: must be greater than or equal to 1"]),
+    "prime of 61 bits": (
+        changed("sizes: [full, 100]", "modulus_bits: [60, 61]"),
+        11,
+        ["modulus_bits.1: must be less than or equal to 60"],
+    ),
+    "t with bits and value": (
+        changed("{bits: 20}", "{bits: 20, value: 65537}"),
+        10,
+        ["plain_modulus takes either bits or value"],
+    ),
+    "t with neither": (changed("{bits: 20}", "{}"), 10, ["plain_modulus takes either bits or value"]),
+    "t beyond 60 bits": (changed("bits: 20", f"value: {1 << 80}"), 10, ["value: must be less than"]),
+    "endless timeout": (
+        changed("samples: 3", "timeout_s: .inf"),
+        3,
+        ["timeout_s: must be less than or equal to"],
+    ),
+    "no time at all": (changed("samples: 3", "timeout_s: 0"), 3, ["timeout_s: must be greater than 0"]),
+    "time that is no number": (changed("0.1", ".nan"), 3, ["min_time_s: must be"]),
+    "memory beyond all machines": (
+        changed("samples: 3", f"memory_mb: {10**18}"),
+        3,
+        ["memory_mb: must be less"],
+    ),
+    "size beyond all disks": (changed("100", str(10**30)), 11, ["sizes.1: must be less than"]),
+    "endless cap": (changed("sizes: [full, 100]", f"cap: {10**30}"), 11, ["cap: must be less than"]),
+    # missing keys
+    "no name": (changed("name: mine\n", ""), 1, ["the suite lacks the key 'name'"]),
+    "no kind": (changed("kind: arithmetic\n    ", ""), 5, ["experiments.0 lacks the key 'kind'"]),
+    # no YAML, or YAML of another shape
+    "open bracket": ("name: [\n", 2, ["not YAML"]),
+    "tab": ("name: a\n\tseed: 1\n", 2, ["not YAML", "cannot start any token"]),
+    "two colons": ("name: a\nseed: b: c\n", 2, ["not YAML", "mapping values are not allowed"]),
+    "two documents": (GOOD + "---\nname: b\n", 13, ["not YAML", "another document"]),
+    "control character": ("name: a\nseed: \x01\n", 2, ["not YAML: the character U+0001 is not allowed"]),
+    "list": ("- a\n- b\n", 1, ["a suite is a mapping with name, seed, budget and experiments"]),
+    "scalar": ("hello\n", 1, ["a suite is a mapping"]),
+    "nothing": ("", 1, ["a suite is a mapping"]),
+    "only a comment": ("# hello\n", 1, ["a suite is a mapping"]),
+    "number for a key": (GOOD + "1: x\n", 13, ["Keys should be strings"]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_every_mistake_is_told_with_file_line_and_remedy(name):
+    text, line, words = WRONG[name]
+    (complaint,) = complaints(text)
+    assert complaint.startswith(f"mine.yaml:{line}: ")
+    for word in words:
+        assert word in complaint
+    for internal in ("Value error", "pydantic", "Input should", "BudgetText", "ExperimentText", "literal["):
+        assert internal not in complaint
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_lines():
+    text = GOOD.replace("samples", "sampels").replace("ckks", "kcks").replace("[add, mul]", "[mull]")
+    assert [complaint.split(": ")[0] for complaint in complaints(text)] == [
+        "mine.yaml:3",
+        "mine.yaml:7",
+        "mine.yaml:12",
+    ]
+
+
+def test_the_line_of_a_mistake_in_a_later_experiment():
+    again = GOOD[GOOD.index("  - kind") :].replace("ckks", "xkks")
+    (complaint,) = complaints(GOOD + again)
+    assert complaint.startswith("mine.yaml:15: experiments.1.schemes.1: 'xkks'")
+
+
+ANCHORED = """\
+name: mine
+experiments:
+  - &first
+    kind: depth
+    variants: [seal]
+    schemes: [bfv]
+    ring_dimension: [4096]
+  - <<: *first
+    schemes: [bgv]
+"""
+
+
+def test_anchors_and_merge_keys_work():
+    suite = suite_file.parse(ANCHORED, "mine.yaml")
+    assert [item.schemes for item in suite.experiments] == [["bfv"], ["bgv"]]
+    assert suite.experiments[1].ring_dimension == [4096]
+
+
+def test_a_mistake_in_a_merged_mapping_has_a_line():
+    found = complaints(ANCHORED.replace("4096", "4095"))
+    assert [complaint.split(" must")[0] for complaint in found] == [
+        "mine.yaml:7: experiments.0.ring_dimension.0: the ring dimension",
+        "mine.yaml:7: experiments.1.ring_dimension.0: the ring dimension",
+    ]
+    (complaint,) = complaints(ANCHORED.replace("schemes: [bgv]", "schemas: [bgv]"))
+    assert complaint.startswith("mine.yaml:9: unknown key 'schemas'; did you mean 'schemes'?")
+
+
+def test_aliases_that_multiply_are_read_in_no_time():
+    lines = ["name: a", "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 30)]
+    assert complaints("\n".join([*lines, "experiments: *a29", ""]))
+
+
+def test_an_alias_of_itself_is_no_suite():
+    assert complaints("name: a\nexperiments: &all\n  - *all\n")
+
+
+def test_windows_files_are_read():
+    text = "\ufeff" + GOOD.replace("\n", "\r\n")
+    assert suite_file.parse(text, "mine.yaml") == suite_file.parse(GOOD, "mine.yaml")
+
+
+def test_the_text_is_returned_as_written(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD)
+    suite, text = suite_file.load(path)
+    assert text == GOOD
+    assert suite == suite_file.parse(GOOD, "mine.yaml")
+
+
+def message_for(path):
+    with pytest.raises(UserError) as caught:
+        suite_file.load(path)
+    return str(caught.value)
+
+
+def test_a_missing_file_is_answered_with_the_nearest_one(tmp_path):
+    (tmp_path / "quick.yaml").write_text(GOOD)
+    (tmp_path / "something-else.yaml").write_text(GOOD)
+    message = message_for(tmp_path / "quikc.yaml")
+    assert message.startswith(f"{tmp_path / 'quikc.yaml'}: cannot read the suite: No such file or directory")
+    assert f"did you mean '{tmp_path / 'quick.yaml'}'?" in message
+
+
+def test_a_missing_folder_is_told(tmp_path):
+    assert "No such file or directory" in message_for(tmp_path / "nowhere" / "quick.yaml")
+
+
+def test_a_folder_is_no_suite(tmp_path):
+    assert "Is a directory" in message_for(tmp_path)
+
+
+def test_what_is_not_utf8_is_told(tmp_path):
+    path = tmp_path / "latin1.yaml"
+    path.write_bytes(GOOD.replace("a comment", "Größe").encode("latin-1"))
+    assert message_for(path) == f"{path}: the suite is not UTF-8 text"
+
+
+def test_a_file_of_more_than_a_mebibyte_is_not_read(tmp_path):
+    path = tmp_path / "huge.yaml"
+    path.write_text(GOOD + "#" * (1 << 20))
+    assert message_for(path) == f"{path}: a suite of more than 1 MiB is not one"
+    path.write_text(GOOD + "#" * ((1 << 20) - len(GOOD)))
+    assert suite_file.load(path)[0].name == "mine"

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_core import host
+from ciphermark_core.words import Host
+
+QUIET = Host(
+    fingerprint="f",
+    hostname="bench",
+    cpu_model="a CPU",
+    cpu_flags=("avx2", "avx512f", "avx512ifma"),
+    caches={"L1d": 32768},
+    cores=4,
+    memory_bytes=1 << 34,
+    operating_system="an OS",
+    kernel="6.1",
+    governor="performance",
+    turbo=False,
+    smt=False,
+    container=None,
+    clock_source="tsc",
+    clock_resolution_ns=1,
+    clock_noise=0.01,
+    load_1min=0.1,
+)
+
+
+def test_a_quiet_host_has_no_warnings():
+    assert host.warnings(QUIET) == []
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "words"),
+    [
+        ({"governor": "powersave"}, ["'powersave'", "frequencies change", "cpupower frequency-set"]),
+        ({"governor": "schedutil"}, ["'schedutil'"]),
+        ({"governor": None}, ["cannot be read", "virtual machine or container", "trust ratios"]),
+        ({"turbo": True}, ["turbo is on", "switch it off"]),
+        ({"smt": True}, ["SMT is on", "sibling"]),
+        ({"load_1min": 2.1}, ["load is 2.1 on 4 cores", "stop other work"]),
+        ({"clock_noise": 0.0501}, ["varies by 5%", "more samples"]),
+        ({"clock_noise": 1.5}, ["varies by 150%"]),
+        ({"clock_source": "hpet"}, ["'hpet'", "reading it is slow"]),
+        ({"clock_source": "kvm-clock"}, ["'kvm-clock'"]),
+        ({"cpu_flags": ("avx2",)}, ["AVX512-IFMA", "HEXL gains little"]),
+    ],
+)
+def test_each_thing_that_spoils_measurements_is_told_once(spoiled, words):
+    (warning,) = host.warnings(replace(QUIET, **spoiled))
+    for word in words:
+        assert word in warning
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        {"turbo": None},
+        {"smt": None},
+        {"clock_source": "arch_sys_counter"},
+        {"load_1min": 2.0},
+        {"clock_noise": host.NOISE_LIMIT},
+        {"container": "docker cpu.max=100000 100000"},
+    ],
+)
+def test_what_is_unknown_or_at_the_limit_is_no_warning(harmless):
+    assert host.warnings(replace(QUIET, **harmless)) == []
+
+
+def test_several_troubles_give_several_warnings():
+    spoiled = replace(
+        QUIET, governor=None, turbo=True, smt=True, load_1min=9.0, clock_noise=0.5, cpu_flags=()
+    )
+    assert len(host.warnings(spoiled)) == 6
+
+
+def test_the_facts_of_this_host():
+    facts = host.collect()
+    assert facts.cores == len(os.sched_getaffinity(0))
+    assert facts.memory_bytes > 1 << 28
+    assert facts.cpu_model
+    assert facts.kernel == os.uname().release
+    assert facts.hostname == os.uname().nodename
+    assert facts.clock_resolution_ns >= 1
+    assert facts.clock_noise >= 0
+    assert list(facts.cpu_flags) == sorted(facts.cpu_flags)
+    assert facts.warnings == tuple(host.warnings(facts))
+
+
+def test_the_fingerprint_is_that_of_lasting_facts():
+    """A host keeps its fingerprint whatever the load is, or no run could be resumed."""
+    first, second = host.collect(), host.collect()
+    assert len(first.fingerprint) == 16
+    assert first.fingerprint == second.fingerprint
