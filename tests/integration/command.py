@@ -65,6 +65,7 @@ class Ciphermark:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,
         )
 
     def environment(self) -> dict[str, str]:
@@ -141,6 +142,12 @@ def _is_worker(process: psutil.Process) -> bool:
         return "ciphermark_measure.worker" in process.cmdline()
     except psutil.Error:
         return False
+
+
+def press_ctrl_c(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What a terminal does: interrupt everything in the foreground; returns what was printed."""
+    os.killpg(process.pid, signal.SIGINT)
+    return process.communicate(timeout=60)
 
 
 def kill(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> tuple[bytes, bytes]:

@@ -17,6 +17,7 @@ from command import PROGRAM, Ciphermark
 from ciphermark_adapters import registry
 from ciphermark_adapters.contract import KeyRequest
 from ciphermark_core.words import ParameterSpec
+from ciphermark_measure import memory
 
 N = 4096
 SEAL = {"schemes": ["bfv"], "ring_dimension": [N], "variants": ["seal"]}
@@ -182,6 +183,31 @@ def test_runs_of_different_suites_are_not_comparable(recorded):
     assert "not comparable" in ciphermark("compare", ids[0], ids[2]).out
 
 
+def test_a_comparison_is_the_same_in_every_form(recorded, tmp_path):
+    ciphermark, ids, _ = recorded
+    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json").out)
+    text = ciphermark("compare", ids[0], ids[1], "--format", "csv").out
+    assert [row["verdict"] for row in csv.DictReader(io.StringIO(text))] == [row["verdict"] for row in rows]
+    path = tmp_path / "compared.parquet"
+    ciphermark("compare", ids[0], ids[1], "--format", "parquet", "-o", str(path))
+    assert pq.read_table(path).to_pylist() == rows
+
+
+def test_parquet_may_go_through_a_pipe(recorded):
+    process = recorded[0].start(
+        "sql", "select 7 as n, null as nothing, array[1, 2] as two", "--format", "parquet"
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert pq.read_table(io.BytesIO(out)).to_pylist() == [{"n": 7, "nothing": None, "two": [1, 2]}]
+
+
+def test_sql_answers_as_a_table_and_as_csv(recorded):
+    query = "select 0.5::float8 as half, null as nothing, 'a,b' as text"
+    assert recorded[0]("sql", query).out.split() == ["half", "nothing", "text", "0.5", "a,b"]
+    assert recorded[0]("sql", query, "--format", "csv").out == 'half,nothing,text\n0.5,,"a,b"\n'
+
+
 # The right figures, computed here
 
 
@@ -296,6 +322,17 @@ def test_times_are_those_of_six_samples(results):
     for row in rows:
         assert row["n"] >= 6
         assert 0 < row["min"] <= row["ci_low"] <= row["median"] <= row["ci_high"] <= row["max"]
+
+
+@pytest.mark.skipif(not memory.reset_peak(), reason="this kernel does not let a process reset its peak")
+def test_the_peak_memory_of_every_phase_is_recorded(results):
+    peaks = {
+        row["phase"]: row["median"]
+        for row in chosen(results, variant="seal", scheme="bfv", operation="mul", metric="peak_memory")
+    }
+    assert peaks.keys() == {"keys", "encrypt", "operation", "decrypt"}
+    for peak in peaks.values():
+        assert 2 * 2 * N * 8 < peak < 1 << 30
 
 
 def test_what_is_unsupported_has_a_reason_and_no_figure(results):

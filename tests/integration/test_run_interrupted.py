@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, Gate, kill, wait_until, workers_of
+from command import TINY, Ciphermark, Gate, kill, press_ctrl_c, wait_until, workers_of
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
 VARIANTS = ["cleartext", "planted-good"]
@@ -189,7 +189,7 @@ def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
     process = held.start("run", str(small_suite(held, variants=["cleartext", "planted-waits"])))
     wait_until(lambda: gate.arrived() == arrivals, f"arrival {arrivals}")
     workers = workers_of(process)
-    out, err = kill(process, signal.SIGINT)  # the gate stays shut: nobody waits for the library
+    out, err = press_ctrl_c(process)  # the gate stays shut: nobody waits for the library
     done = held.ended(process.returncode, out, err, code=130)
     assert f"Go on with: ciphermark run --resume {held.run_id()}" in done.err
     assert_gone(workers)

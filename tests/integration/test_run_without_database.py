@@ -32,11 +32,14 @@ class Server:
     def stop(self):
         embedded.stop(self.folder)
 
+    def superuser(self):
+        url = self.start().replace("postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres")
+        return psycopg.connect(url, autocommit=True)
+
     def new_database(self):
         url = self.start()
         name = f"own_{next(self.numbers)}"
-        superuser = url.replace("postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres")
-        with psycopg.connect(superuser, autocommit=True) as connection:
+        with self.superuser() as connection:
             connection.execute(f"create database {name} owner ciphermark")
         return url.replace("/ciphermark?", f"/{name}?")
 
@@ -108,6 +111,34 @@ def test_a_server_that_is_back_before_the_end(held, gate, own_server):
     assert held.rows("select count(*) as n from trial") == [{"n": TRIALS}]
     (journal,) = held.journals()
     assert journal.parent.name == "recorded"
+
+
+def test_a_database_that_becomes_read_only_in_the_middle_of_a_run(held, gate, own_server):
+    """As after a failover: it answers, and takes nothing."""
+    process = started(held, gate)
+    with own_server.superuser() as connection:
+        (name,) = connection.execute(
+            "select datname from pg_stat_activity where application_name = 'ciphermark' and datname like 'own%'"
+        ).fetchone()
+        connection.execute(f"alter database {name} set default_transaction_read_only = on")
+        connection.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name]
+        )
+        done = finished(held, gate, process)
+        assert "read-only transaction" in done.out
+        assert "the next command records them" in done.out
+        connection.execute(f"alter database {name} reset default_transaction_read_only")
+    assert held.rows("select count(*) as n from trial") == [{"n": TRIALS}]
+
+
+def test_a_database_that_takes_nothing_is_told_before_anything_is_measured(tmp_path, own_server):
+    url = own_server.new_database()
+    with own_server.superuser() as connection:
+        connection.execute("create role guest login")
+    guest = Ciphermark(tmp_path / "home", url.replace("ciphermark@", "guest@"))
+    done = guest("run", str(guest.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})), code=2)
+    assert "permission denied" in done.err
+    assert guest.outcome_count() == 0
 
 
 def test_a_server_that_was_never_there(tmp_path):

@@ -122,6 +122,7 @@ class FakeDatabase:
 
     def __init__(self):
         self.is_away, self.runs, self.outcomes, self.connections = False, [], [], 0
+        self.attempts, self.refusal = 0, None
 
     def connect(self):
         self._require()
@@ -140,12 +141,18 @@ class FakeDatabase:
         self._require()
         return {item.trial.id for item in self.outcomes if item.trial.run_id == run_id}
 
+    def analyze(self):
+        self._require()
+
     def close(self):
         pass
 
     def _require(self):
         if self.is_away:
+            self.attempts += 1
             raise DatabaseUnavailable("no server answers")
+        if self.refusal is not None:
+            raise self.refusal
 
 
 @pytest.fixture
@@ -173,6 +180,7 @@ def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, databa
         recorder.report(outcome(number))
     assert recorder.last_error == "no server answers"
     assert database.outcomes == [outcome(0)]
+    assert database.attempts == 1  # every attempt may take long: not one for each outcome
     assert list(journal.outcomes()) == [outcome(number) for number in range(4)]
     database.is_away = False
     assert recorder.catch_up()
@@ -190,6 +198,36 @@ def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
         recorder.report(outcome(number))
     assert not recorder.catch_up()
     assert len(list(journal.outcomes())) == 3
+
+
+def test_a_database_that_refuses_in_the_middle_is_as_good_as_away(journal, database):
+    recorder = Recorder(journal, database.connect)
+    recorder.begin()
+    recorder.report(outcome(0))
+    database.refusal = UserError("PostgreSQL: permission denied for table trial")
+    recorder.report(outcome(1))
+    assert not recorder.finish()
+    assert recorder.last_error == "PostgreSQL: permission denied for table trial"
+    assert len(list(journal.outcomes())) == 2
+    database.refusal = None
+    assert recorder.finish()
+    assert database.outcomes == [outcome(0), outcome(1)]
+
+
+def test_a_database_that_refuses_from_the_beginning_is_told_before_anything_is_measured(journal, database):
+    database.refusal = UserError("PostgreSQL: permission denied for schema public")
+    with pytest.raises(UserError, match="permission denied"):
+        Recorder(journal, database.connect).begin()
+
+
+def test_a_database_that_is_away_at_the_beginning_may_come_later(journal, database):
+    database.is_away = True
+    recorder = Recorder(journal, database.connect)
+    recorder.begin()
+    recorder.report(outcome(0))
+    database.is_away = False
+    assert recorder.finish()
+    assert database.outcomes == [outcome(0)]
 
 
 def test_what_waited_is_recorded_by_the_next_command_and_once(home, journal, database):

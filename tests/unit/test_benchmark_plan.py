@@ -322,15 +322,26 @@ def test_the_order_is_that_of_the_seed():
     assert len({frozenset(item) for item in orders}) == 1  # the same trials in another order
 
 
+def test_comparisons_of_one_block_are_shuffled():
+    operations = ["add", "sub", "mul", "square", "negate"]
+    orders = set()
+    for seed in range(20):
+        (block,) = plan_of(experiment(operations=operations), seed=seed).blocks
+        orders.add(tuple(comparison.trials[0].case.operation for comparison in block.comparisons))
+    assert len(orders) > 10
+    assert {frozenset(item) for item in orders} == {frozenset(operations)}
+
+
 def test_the_order_is_shuffled():
     in_file_order = [item.case.key for item in planned(*WIDE)]
     assert [key for key, _ in order(plan_of(*WIDE))] != in_file_order
 
 
 def test_the_ids_of_trials_are_stable_and_belong_to_the_run():
-    ids = {trial.id for trial in plan_of(*WIDE, seed=1).trials}
-    assert ids == {trial.id for trial in plan_of(*WIDE, seed=2).trials}
-    assert len(ids) == len(plan_of(*WIDE).trials)
+    ids = {trial.id for trial in plan_of(*WIDE, seed=1, processes=3).trials}
+    assert ids == {trial.id for trial in plan_of(*WIDE, seed=2, processes=3).trials}
+    assert ids > {trial.id for trial in plan_of(*WIDE).trials}
+    assert len(ids) == 3 * len(plan_of(*WIDE).trials)
     assert ids.isdisjoint(trial.id for trial in plan_of(*WIDE, run=OTHER_RUN).trials)
     assert all(uuid.UUID(item) for item in ids)
 

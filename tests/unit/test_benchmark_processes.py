@@ -1,12 +1,22 @@
 from __future__ import annotations
 
 import signal
+import sys
+import threading
 import time
 
 import pytest
 
 from ciphermark_benchmark.nearest import did_you_mean
-from ciphermark_benchmark.processes import WorkerDied, explained, require_one_clock
+from ciphermark_benchmark.processes import (
+    Confinement,
+    WorkerDied,
+    WorkerProcess,
+    explained,
+    require_one_clock,
+)
+from ciphermark_core import wire
+from ciphermark_measure import protocol
 
 MB = 1 << 20
 
@@ -68,3 +78,90 @@ def test_a_clock_that_is_not_ours_is_found_out(off_s):
 )
 def test_did_you_mean(word, known, hint):
     assert did_you_mean(word, known) == hint
+
+
+def greeting(version=protocol.VERSION):
+    """The beginning of a script that greets as a worker does, and then waits for its first request."""
+    hello = wire.to_line(
+        protocol.Hello(version=version, python="3", monotonic_ns=time.perf_counter_ns(), is_pinned=True)
+    )
+    return f"import os, sys, time\nprint({hello.decode().strip()!r}, flush=True)\nsys.stdin.readline()\n"
+
+
+HELLO = greeting()
+
+
+@pytest.fixture
+def worker(tmp_path):
+    """Makes a worker process that is a script of a few lines; ended when the test is over."""
+    made = []
+
+    def start(script, memory_mb=1 << 20):
+        interpreter = tmp_path / "interpreter"
+        (tmp_path / "script.py").write_text(script)
+        interpreter.write_text(f"#!/bin/sh\nexec '{sys.executable}' -S '{tmp_path}/script.py'\n")
+        interpreter.chmod(0o755)
+        made.append(WorkerProcess(Confinement((), 1, memory_mb), str(interpreter)))
+        return made[-1]
+
+    yield start
+    for item in made:
+        item.end()
+
+
+ANSWERS = {
+    "a turn": (
+        HELLO + 'print(\'{"type":"turned","is_done":true}\', flush=True)\ntime.sleep(60)',
+        None,
+    ),
+    "another version": (greeting(99), ("crashed", f"does not speak protocol version {protocol.VERSION}")),
+    "no greeting": ('print(\'{"type":"turned","is_done":true}\', flush=True)', ("crashed", "does not speak")),
+    "nonsense": ("print('hello')", ("crashed", "the worker answers nonsense: b'hello'")),
+    "nonsense later": (HELLO + "print('{')", ("crashed", "nonsense: b'{'")),
+    "nothing": (HELLO + "time.sleep(60)", ("timed_out", "no answer within 1 s")),
+    "half a line": (
+        HELLO + "sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)",
+        ("timed_out", "no answer within 1 s"),
+    ),
+    "an exit": (HELLO + "sys.exit(7)", ("crashed", "exit code 7")),
+    "an exit before the greeting": (
+        "import sys\nsys.exit('no libraries')",
+        ("crashed", "exit code 1: no libraries"),
+    ),
+    "closed pipes": (
+        HELLO + "os.closerange(0, 3)\ntime.sleep(60)",
+        ("crashed", "the worker closed its pipes and went on"),
+    ),
+    "last words": (
+        HELLO + "sys.stderr.write('x' * 9999 + 'the end')\nos.abort()",
+        ("crashed", "SIGABRT: xxx"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_whatever_a_worker_answers_is_no_end_of_the_run(worker, name):
+    script, death = ANSWERS[name]
+    process = worker(script)
+    if death is None:
+        assert process.ask(protocol.Turn(), 60) == protocol.Turned(is_done=True)
+        return
+    status, words = death
+    with pytest.raises(WorkerDied) as caught:
+        process.ask(protocol.Turn(), 1)
+    assert caught.value.status == status
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 2200
+
+
+def test_a_worker_sees_its_number_of_threads(worker):
+    script = HELLO + "sys.stderr.write(os.environ['OMP_NUM_THREADS'] + ' threads')\nos.abort()"
+    with pytest.raises(WorkerDied, match="SIGABRT: 1 threads"):
+        worker(script).ask(protocol.Turn(), 60)
+
+
+def test_a_worker_can_be_made_to_end_from_another_thread(worker):
+    process = worker(HELLO + "time.sleep(600)")
+    threading.Timer(0.3, process.kill).start()
+    with pytest.raises(WorkerDied):
+        process.ask(protocol.Turn(), 600)

@@ -177,7 +177,7 @@ def test_default_ckks_chain_fills_128_bits_and_no_more(ring_dimension, scale_bit
     assert sum(chain) + scale_bits > bound or first < primes.LARGEST_PRIME_BITS
 
 
-@pytest.mark.parametrize(("ring_dimension", "scale_bits"), [(512, 20), (2048, 30), (4096, 34), (32768, 58)])
+@pytest.mark.parametrize(("ring_dimension", "scale_bits"), [(512, 20), (2048, 30), (4096, 34), (16384, 56)])
 def test_where_no_default_chain_fits_the_reason_says_what_to_do(ring_dimension, scale_bits):
     with pytest.raises(
         Unsupported,

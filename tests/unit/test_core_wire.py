@@ -98,7 +98,11 @@ EVERY_MESSAGE = {
     protocol.Close: st.builds(protocol.Close),
     protocol.Memory: st.builds(protocol.Memory, trial=strategies.trials),
     protocol.Hello: st.builds(
-        protocol.Hello, version=strategies.sizes, python=strategies.texts, monotonic_ns=strategies.sizes
+        protocol.Hello,
+        version=strategies.sizes,
+        python=strategies.texts,
+        monotonic_ns=strategies.sizes,
+        is_pinned=st.booleans(),
     ),
     protocol.Prepared: st.builds(
         protocol.Prepared,

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic, perf_counter_ns
+from time import monotonic, perf_counter_ns, sleep
 from typing import IO
 
 from ciphermark_core import wire
@@ -20,6 +20,7 @@ from ciphermark_measure import protocol
 # Every name that the threading layers of HE libraries read; set before the library loads.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
 _HELLO_TIMEOUT_S = 60.0
+_LETTING_GO_S = 2.0  # a process whose pipes are closed is about to end, as a rule
 _STDERR_TAIL_BYTES = 2000
 _NONSENSE_BYTES = 100
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
@@ -130,12 +131,25 @@ class WorkerProcess:
 
     def _death(self) -> WorkerDied:
         """Explain the end of the process by its signal, its peak memory and its last words."""
+        if not _ends_within(self._process.pid, _LETTING_GO_S):
+            self._process.kill()
+            return WorkerDied("crashed", "the worker closed its pipes and went on")
         _, code, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(code)
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - _STDERR_TAIL_BYTES))
         words = self._errors.read().decode(errors="replace").strip()
         return explained(self._process.returncode, usage.ru_maxrss * 1024, self._memory_bytes, words)
+
+
+def _ends_within(pid: int, seconds: float) -> bool:
+    """Wait for a child to end, and leave its exit code to be read."""
+    deadline = monotonic() + seconds
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if monotonic() > deadline:
+            return False
+        sleep(0.01)
+    return True
 
 
 def explained(exit_code: int, peak_bytes: int, limit_bytes: int, words: str) -> WorkerDied:

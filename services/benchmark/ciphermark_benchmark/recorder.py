@@ -8,6 +8,7 @@ from time import monotonic
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.journal import Journal
+from ciphermark_core.errors import UserError
 from ciphermark_core.words import Outcome, Run
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
@@ -20,7 +21,7 @@ _LEAST_WAIT_S = 5.0
 
 
 class Recorder:
-    """Records one run's outcomes. While the database is away they wait in the journal."""
+    """Records one run's outcomes. While the database is away, or refuses, they wait in the journal."""
 
     def __init__(self, journal: Journal, connect: Connect) -> None:
         self._journal = journal
@@ -29,6 +30,12 @@ class Recorder:
         self._is_behind = True
         self._next_try = 0.0
         self.last_error: str | None = None
+
+    def begin(self) -> None:
+        """Record what the journal holds. Raises ``UserError`` where the database refuses to be written: a run that
+        has not begun can wait for a remedy.
+        """
+        self._attempt(lambda database: record_journal(database, self._journal), (DatabaseUnavailable,))
 
     def report(self, outcome: Outcome) -> None:
         """Keep an outcome for good, then try to record it."""
@@ -53,13 +60,17 @@ class Recorder:
             self._database.close()
             self._database = None
 
-    def _attempt(self, action: Callable[[Database], None]) -> bool:
+    def _attempt(
+        self,
+        action: Callable[[Database], None],
+        harmless: tuple[type[Exception], ...] = (DatabaseUnavailable, UserError),
+    ) -> bool:
         start = monotonic()
         try:
             if self._database is None:
                 self._database = self._connect()
             action(self._database)
-        except DatabaseUnavailable as error:
+        except harmless as error:
             self.close()
             self.last_error = str(error)
             now = monotonic()

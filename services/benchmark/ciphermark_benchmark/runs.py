@@ -111,7 +111,7 @@ def selected(planned: list[PlannedCase], variants: Sequence[str]) -> list[Planne
 def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
     """Execute what is left of a run; record it, or leave it in the journal while the database is away."""
     recorder = Recorder(prepared.journal, lambda: storage.connected(home))
-    recorder.catch_up()
+    recorder.begin()
 
     def report(outcome: Outcome) -> None:
         recorder.report(outcome)

@@ -161,5 +161,5 @@ class Suite(_Strict):
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the suite form, with what is installed here as variants."""
+    """JSON Schema of the suite form. Which variants and operations exist is checked when a suite is read."""
     return Suite.model_json_schema()

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_benchmark import ranking
+from ciphermark_core.words import (
+    Budget,
+    Case,
+    Host,
+    LibraryInfo,
+    Outcome,
+    Parameters,
+    ParameterSpec,
+    Run,
+    Trial,
+)
+
+HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
+RUN = Run("run", "mine", "", 1, "2026-01-01T00:00:00+00:00", HOST, "0")
+SEAL = LibraryInfo("SEAL", "seal", "4.1.2", False, {})
+
+
+def outcome(status="ok", error=None, operation="add", variant="seal", **changes):
+    case = Case(variant, "arithmetic", operation, ParameterSpec("bfv", 4096), 4096, "random")
+    trial = Trial("id", "run", case, 0, 1, Budget())
+    return Outcome(trial, status, "2026-01-01T00:00:00+00:00", 1.0, error=error, **changes)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (3.0, "3 s"),
+        (1.0, "1 s"),
+        (0.9994, "999 ms"),
+        (0.0123456, "12.3 ms"),
+        (1e-3, "1 ms"),
+        (1.5e-6, "1.5 µs"),
+        (999e-9, "999 ns"),
+        (5e-9, "5 ns"),
+        (0.1e-9, "0.1 ns"),
+        (1234.0, "1234 s"),
+    ],
+)
+def test_duration(seconds, text):
+    assert " ".join(ranking.duration(seconds)) == text
+
+
+def test_reasons_are_told_once_with_their_count_most_frequent_first():
+    outcomes = [
+        outcome(),
+        outcome("crashed", "SIGSEGV", operation="mul"),
+        outcome("unsupported", "no rotation", variant="tenseal"),
+        outcome("unsupported", "no rotation", variant="tenseal"),
+    ]
+    assert ranking.reasons(outcomes) == [
+        ("unsupported: tenseal, add: no rotation", 2),
+        ("crashed: seal, mul: SIGSEGV", 1),
+    ]
+
+
+def test_a_good_run_has_no_reasons_and_no_caveats():
+    assert ranking.reasons([outcome(library=SEAL)]) == []
+    assert ranking.caveats(RUN, [outcome(library=SEAL)]) == []
+
+
+def test_what_the_host_warns_of_is_a_caveat():
+    run = replace(RUN, host=replace(HOST, warnings=("turbo is on",)))
+    assert ranking.caveats(run, []) == ["turbo is on"]
+
+
+def test_a_debug_build_is_a_caveat_told_once():
+    debug = replace(SEAL, is_debug=True)
+    assert ranking.caveats(RUN, [outcome(library=debug), outcome(library=debug)]) == [
+        "seal is a debug build: its times mean nothing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "ring_dimension", "prime", "is_told"),
+    [
+        ("ckks", 8192, (1 << 25) + 1, True),
+        ("ckks", 4096, (1 << 25) + 1, False),
+        ("ckks", 8192, (1 << 30) + 1, False),
+        ("bfv", 8192, (1 << 25) + 1, False),
+    ],
+)
+def test_small_primes_are_a_caveat(scheme, ring_dimension, prime, is_told):
+    spec = ParameterSpec(scheme, ring_dimension)
+    scale = 2.0**25 if scheme == "ckks" else None
+    made = Parameters(spec, ring_dimension, (1 << 59, prime), (1 << 59,), spec.slots, scale=scale)
+    found = ranking.caveats(RUN, [outcome(parameters=made)])
+    assert any("primes under 30 bits" in item for item in found) is is_told
+
+
+def test_notes_are_those_of_what_was_measured():
+    outcomes = [
+        outcome(operation="mul"),
+        outcome(operation="mul"),
+        outcome("crashed", operation="mul_plain"),
+        outcome(operation="add", variant="tenseal"),
+    ]
+    first, second = ranking.notes(outcomes)
+    assert first == "seal, mul: without relinearization and rescaling"
+    assert second.startswith("tenseal, add: allocates the result")
