@@ -82,7 +82,10 @@ def _from_uv(shell: Shell) -> Iterator[Path]:
 
 def _from_maven(shell: Shell) -> Iterator[Path]:
     copy = ("mvn", "--batch-mode", "dependency:copy", f"-Dartifact={_ARTIFACT}")
-    shell.run(*copy, f"-DoutputDirectory={_FOLDER}", advice=_ADVICE)
+    try:
+        shell.run(*copy, f"-DoutputDirectory={_FOLDER}", advice=_ADVICE)
+    except FailureError as failure:
+        raise FailureError(f"there is no Python {VERSION} here, and {failure.what}", _ADVICE) from failure
     sources.verify(_ARCHIVE, HASHES)
     with zipfile.ZipFile(_ARCHIVE) as archive:
         archive.extractall(

@@ -72,6 +72,10 @@ DECLARATIONS = (
             "rescale": "Rescale, and a call that sets the exact scale",
             "mod_switch": "bgv: ModReduce; ckks: LevelReduce, which drops a prime without dividing by it",
             "serialization": "OpenFHE's BINARY format; each object carries its parameters (about 1 kB)",
+            "load": (
+                "what is read is added to a zero made by the library: the wheel's wrapper is compiled without "
+                "optimization, and what it reads is copied 40 times more slowly for ever after"
+            ),
         },
         reasons={
             "rescale": "bfv and bgv have no scale: use mod_switch",

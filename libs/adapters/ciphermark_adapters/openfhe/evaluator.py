@@ -14,6 +14,7 @@ from ciphermark_adapters.openfhe.bound import LibraryBound, checked, translated
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
 from ciphermark_adapters.openfhe.key_owner import columns_index
+from ciphermark_adapters.openfhe.native import Naturalizer
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
 
 
@@ -27,6 +28,7 @@ class OpenFheEvaluator(Evaluator):
         self._rotations = (0, *material.rotations)
         self._top = len(material.parameters.moduli) - 1
         self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
+        self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
         _take_keys(material)
         missing = {
             "relinearize": material.relinearization_keys is None,
@@ -76,8 +78,8 @@ class OpenFheEvaluator(Evaluator):
         return plaintext
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
-        return load(data)
+        """See the contract. The ciphertext becomes one of the library: see :mod:`.native`."""
+        return self._naturalizer.copied(load(data))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""

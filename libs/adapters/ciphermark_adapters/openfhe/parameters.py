@@ -102,6 +102,12 @@ def _ckks(spec: ParameterSpec) -> Any:
 def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
     first, *inner = data
     size = _one_size(spec, inner) or first
+    step = 2 * spec.ring_dimension * (spec.plain_modulus or 1)
+    if step.bit_length() >= min(first, size):
+        raise Unsupported(
+            f"OpenFHE's bgv primes are 1 modulo 2N·t = {step}: with t = {spec.plain_modulus} at "
+            f"N = {spec.ring_dimension} none has {min(first, size)} bits"
+        )
     return contexts.generated(spec, Recipe(len(inner), first, size, len(data)))
 
 
