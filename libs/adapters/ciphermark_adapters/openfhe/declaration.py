@@ -63,7 +63,10 @@ DECLARATIONS = (
                 "the ciphertext and corrects decrypted slots by it"
             ),
             "encrypt": "encodes the numpy vector, and encrypts with the public key",
-            "decrypt": "decrypts, and decodes all slots to numpy; integers centred around 0",
+            "decrypt": (
+                "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
+                "decodes, against attacks that use the error: a few bits of precision less than without"
+            ),
             "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
             "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
             "relinearize": "looks the key up in OpenFHE's process-wide map",
