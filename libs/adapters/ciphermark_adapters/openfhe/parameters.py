@@ -124,14 +124,22 @@ def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
 
 
 def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
-    """The greatest depth that takes at most ``most`` primes of a size; ``None`` where depth 0 takes more."""
-    found = None
-    for depth in range(_DEEPEST):
-        count = len(contexts.moduli(contexts.generated(spec, Recipe(depth, 0, size))))
-        if count > most:
-            break
-        found = Recipe(depth, 0, size, count)
-    return found
+    """The greatest depth that takes at most ``most`` primes of a size; ``None`` where depth 0 takes more.
+
+    Looks near the depth of one prime per level: every context that is looked at stays in memory.
+    """
+    depth = max(0, most - 1)
+    while (count := _count(spec, depth, size)) > most and depth > 0:
+        depth -= 1
+    if count > most:
+        return None
+    while depth < _DEEPEST and (next_count := _count(spec, depth + 1, size)) <= most:
+        depth, count = depth + 1, next_count
+    return Recipe(depth, 0, size, count)
+
+
+def _count(spec: ParameterSpec, depth: int, size: int) -> int:
+    return len(contexts.moduli(contexts.generated(spec, Recipe(depth, 0, size))))
 
 
 def _room_bits(spec: ParameterSpec) -> int:
