@@ -29,5 +29,5 @@ bench: setup ## Measure Ciphermark itself
 	$(BIN)/python -m bench
 
 clean: ## Remove what set-up and the tools made; measurements in .ciphermark stay
-	rm -rf .venv .build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* .build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

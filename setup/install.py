@@ -35,7 +35,7 @@ def main() -> int:
     with _alone():
         worked, missing = run_stages(stages)
     _summarize(worked, missing, time.monotonic() - started_s)
-    return 1 if missing else 0
+    return 0 if all(entry.is_optional for entry in missing) else 1
 
 
 def _parse_options() -> argparse.Namespace:
@@ -78,7 +78,8 @@ def _summarize(worked: int, missing: Sequence[Missing], elapsed_s: float) -> Non
     if missing:
         print(f"Set-up ended after {elapsed_s:.0f} s. Missing:")
         for entry in missing:
-            print(f"  {entry.name:18} {entry.reason}")
+            mark = " (optional: everything else works without it)" if entry.is_optional else ""
+            print(f"  {entry.name:18} {entry.reason}{mark}")
     elif worked:
         print(f"Set-up is complete, after {elapsed_s:.0f} s.")
     else:

@@ -66,7 +66,7 @@ class Stage:
 
     `inputs` gives every text that, when it changes, makes the stage run again; so does a change of a stage in
     `rebuilt_with`. `is_present` says whether the result is still there. A stage runs only when all that it
-    `needs` succeeded.
+    `needs` succeeded. Without the result of an optional stage the set-up is complete all the same.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Stage:
     build: Callable[[Shell], None]
     needs: tuple[str, ...] = ()
     rebuilt_with: tuple[str, ...] = ()
+    is_optional: bool = False
 
     def fingerprint(self) -> str:
         """Return the hash of all that the stage's result depends on."""
@@ -94,6 +95,7 @@ class Missing:
 
     name: str
     reason: str
+    is_optional: bool
 
 
 def log_path(stage_name: str) -> Path:
@@ -109,7 +111,8 @@ def run_stages(stages: Sequence[Stage]) -> tuple[int, list[Missing]]:
     for number, stage in enumerate(stages, start=1):
         broken = [name for name in stage.needs if name in missing]
         if broken:
-            missing[stage.name] = Missing(stage.name, f"not tried: it needs {', '.join(broken)}")
+            reason = f"not tried: it needs {', '.join(broken)}"
+            missing[stage.name] = Missing(stage.name, reason, stage.is_optional)
         elif not stage.is_current():
             worked += 1
             failure = _run_stage(stage, number, progress)
@@ -130,10 +133,10 @@ def _run_stage(stage: Stage, number: int, progress: Progress) -> Missing | None:
                 raise FailureError("it ended well but left no result", "please report this, with the log")
     except FailureError as failure:
         _explain(stage, failure)
-        return Missing(stage.name, failure.what)
+        return Missing(stage.name, failure.what, stage.is_optional)
     except OSError as error:
         _explain(stage, FailureError(str(error), "check free disk space and permissions, then run it again"))
-        return Missing(stage.name, str(error))
+        return Missing(stage.name, str(error), stage.is_optional)
     stamp.write_text(fingerprint)
     return None
 

@@ -35,16 +35,26 @@ def fetch_sources(shell: Shell) -> None:
     _download_pyfhel(shell)
     _download_sealy(shell)
     for archive in (PYFHEL_ARCHIVE, SEALY_ARCHIVE):
-        _verify(archive)
+        verify(archive, HASHES)
     _unpack(shell, PYFHEL_ARCHIVE, f"pyfhel-{PYFHEL_VERSION}/Pyfhel/backend/SEAL", SEAL)
     for name in LIBRARIES:
         _unpack(shell, SEALY_ARCHIVE, f"sealy-{SEALY_VERSION}/SEAL/thirdparty/{name}", THIRD_PARTY / name)
 
 
-def expected_hash(archive: Path) -> str:
+def expected_hash(archive: Path, hashes: Path) -> str:
     """Return the archive's pinned SHA-256."""
-    pairs = (line.split() for line in HASHES.read_text().splitlines())
+    pairs = (line.split() for line in hashes.read_text().splitlines())
     return next(digest for digest, name in pairs if name == archive.name)
+
+
+def verify(archive: Path, hashes: Path) -> None:
+    """Raise `FailureError` where the archive is not the pinned one."""
+    found = file_digest(archive)
+    if found != expected_hash(archive, hashes):
+        raise FailureError(
+            f"{archive.name} has SHA-256 {found}, not the pinned one",
+            "empty the caches of pip, cargo and Maven and run it again; if it differs again, don't trust the download",
+        )
 
 
 def _download_pyfhel(shell: Shell) -> None:
@@ -53,7 +63,7 @@ def _download_pyfhel(shell: Shell) -> None:
     pip then also asks the package's build for its metadata, which needs the pinned toml and Cython.
     """
     wanted = BUILD / "pyfhel-requirement.txt"
-    wanted.write_text(f"Pyfhel=={PYFHEL_VERSION} --hash=sha256:{expected_hash(PYFHEL_ARCHIVE)}\n")
+    wanted.write_text(f"Pyfhel=={PYFHEL_VERSION} --hash=sha256:{expected_hash(PYFHEL_ARCHIVE, HASHES)}\n")
     options = (
         "--no-deps",
         "--no-build-isolation",
@@ -89,15 +99,6 @@ def _download_sealy(shell: Shell) -> None:
             "check that cargo can reach a crate registry, then run it again",
         )
     shutil.copyfile(found, SEALY_ARCHIVE)
-
-
-def _verify(archive: Path) -> None:
-    found = file_digest(archive)
-    if found != expected_hash(archive):
-        raise FailureError(
-            f"{archive.name} has SHA-256 {found}, not the pinned one",
-            "empty pip's and cargo's caches and run it again; if it differs again, don't trust the download",
-        )
 
 
 def _unpack(shell: Shell, archive: Path, member: str, folder: Path) -> None:

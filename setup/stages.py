@@ -5,6 +5,8 @@ from functools import partial
 
 import builds
 import environment
+import interpreters
+import openfhe_environment
 import sources
 import system
 from builds import PLAIN, WITH_HEXL, SealVariant
@@ -15,7 +17,7 @@ from runner import Stage
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
-    stages = [*_downloads(without), *_libraries(), *_ours()]
+    stages = [*_downloads(without), *_libraries(), *_ours(), *_openfhe(without)]
     kept: list[Stage] = []
     left_out = set(without)
     for stage in stages:
@@ -91,6 +93,30 @@ def _ours() -> list[Stage]:
     if builds.has_native_sources():
         stages += [_native_stage(PLAIN), _native_stage(WITH_HEXL)]
     return stages
+
+
+def _openfhe(without: Collection[str]) -> list[Stage]:
+    if "openfhe" in without:
+        return []  # nothing else needs the other Python
+    return [
+        Stage(
+            "python3.10",
+            "Python 3.10, for OpenFHE",
+            inputs=lambda: [file_digest(interpreters.HASHES)],
+            is_present=lambda: interpreters.chosen() is not None,
+            build=interpreters.provide,
+            is_optional=True,
+        ),
+        Stage(
+            "openfhe",
+            "OpenFHE",
+            inputs=lambda: [file_digest(openfhe_environment.REQUIREMENTS), *openfhe_environment.inputs()],
+            is_present=openfhe_environment.has_environment,
+            build=openfhe_environment.make_environment,
+            needs=("python3.10",),
+            is_optional=True,
+        ),
+    ]
 
 
 def _pyfhel_inputs() -> list[str]:

@@ -112,6 +112,8 @@ def _cpu_flags() -> frozenset[str]:
 def absence(variant: str) -> str | None:
     """Why a declared variant cannot be tested here; ``None`` when it can."""
     found = registry.availability(variant, _cpu_flags())
+    if found.is_installed and not registry.is_loadable_here(variant):
+        return f"{variant}: {registry.interpreter(variant)} loads it; tests/integration runs the suite there"
     return None if found.is_installed else f"{variant}: {found.reason}; {found.remedy}"
 
 

@@ -50,7 +50,10 @@ class Declaration:
     :data:`KEY_ITEMS` it can serialize. ``notes`` explains, per operation, what its time includes
     beyond the bare primitive; ``reasons`` why an operation is missing in some scheme, or what the contract's
     ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
-    ``is_reference`` marks pseudo-libraries, which are never ranked.
+    ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
+    whose interpreter the library needs, where ours cannot load it: see :mod:`ciphermark_adapters.interpreters`.
+    ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
+    from ``modulus_bits``, and the resolved parameters say what they are.
     """
 
     library: str
@@ -67,6 +70,8 @@ class Declaration:
     hexl: bool = False
     has_threads: bool = False
     is_reference: bool = False
+    environment: str | None = None
+    chooses_primes: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 

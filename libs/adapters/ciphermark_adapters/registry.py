@@ -3,6 +3,7 @@
 An adapter is a package with a module ``declaration`` that holds ``DECLARATIONS``. Ours are the folders beside
 this file; others are found in the folders that ``CIPHERMARK_ADAPTER_PATH`` lists (separated by ``:``).
 A variant may carry a label, ``seal@again``: the same build under another name, for A/A comparisons.
+A declaration may name an environment: its library is loaded by that environment's interpreter only.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import pkgutil
 import sys
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
+from ciphermark_adapters import interpreters
 from ciphermark_adapters.contract import Adapter
 from ciphermark_adapters.declaration import Declaration
 from ciphermark_core.errors import UserError
@@ -88,15 +89,36 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
             f"this CPU lacks {', '.join(missing_isa)}",
             "use a host whose CPU has it",
         )
-    missing = [name for name in declared.requires if find_spec(name) is None]
+    reason = interpreters.reason_against(declared.environment)
+    if reason is not None:
+        return Availability(declared, reason, declared.remedy)
+    missing = [name for name in declared.requires if not interpreters.has_module(declared.environment, name)]
     if missing:
         return Availability(declared, f"module {', '.join(missing)} is not installed", declared.remedy)
     return Availability(declared)
 
 
+def interpreter(variant: str) -> str:
+    """The interpreter that loads a variant's library; ours for most."""
+    return interpreters.executable(declaration(variant).environment)
+
+
+def is_loadable_here(variant: str) -> bool:
+    """Whether this very interpreter is the one that loads the variant's library."""
+    return interpreters.is_current(declaration(variant).environment)
+
+
 def load(variant: str) -> Adapter:
-    """Import the adapter's library and make the adapter. Errors of the import pass through."""
+    """Import the adapter's library and make the adapter. Errors of the import pass through.
+
+    Raises ``UserError`` where another interpreter must do it.
+    """
     declared = declaration(variant)
+    if not is_loadable_here(variant):
+        raise UserError(
+            f"{declared.library} is loaded by an interpreter of its own: start {interpreter(variant)} instead of "
+            f"{sys.executable}"
+        )
     module, _, name = declared.implementation.partition(":")
     implementation = getattr(importlib.import_module(module), name)
     adapter: Adapter = implementation(declared)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -74,7 +73,8 @@ def describe_all(cpu_flags: frozenset[str]) -> list[Description]:
 def _described(availability: Availability) -> Description:
     if availability.reason is not None:
         return Description(availability, None, availability.reason)
-    command = [sys.executable, "-m", "ciphermark_measure.describe", availability.declaration.variant]
+    variant = availability.declaration.variant
+    command = [registry.interpreter(variant), "-m", "ciphermark_measure.describe", variant]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)
         return Description(availability, wire.from_line(done.stdout, LibraryInfo), None)

@@ -49,6 +49,7 @@ class WorkerProcess:
     def __init__(self, confinement: Confinement, interpreter: str = sys.executable) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end()
         self._memory_bytes = confinement.memory_mb * 1024 * 1024
+        self._interpreter = interpreter
         self._greeted = False
         self.is_pinned = False
         self._buffer = b""
@@ -100,7 +101,7 @@ class WorkerProcess:
         hello = self._reply(_HELLO_TIMEOUT_S)
         if not isinstance(hello, protocol.Hello) or hello.version != protocol.VERSION:
             self._process.kill()
-            raise WorkerDied("crashed", f"the worker does not speak protocol version {protocol.VERSION}")
+            raise WorkerDied("crashed", mismatch(hello, self._interpreter))
         require_one_clock(hello.monotonic_ns, 0)
         self._greeted = True
         self.is_pinned = hello.is_pinned
@@ -150,6 +151,17 @@ def _ends_within(pid: int, seconds: float) -> bool:
             return False
         sleep(0.01)
     return True
+
+
+def mismatch(hello: protocol.Reply, interpreter: str) -> str:
+    """Why a worker with this greeting is of no use, and what to do. Pure."""
+    spoken = "no version of the protocol"
+    if isinstance(hello, protocol.Hello):
+        spoken = f"version {hello.version} of the protocol (Python {hello.python})"
+    return (
+        f"the worker speaks {spoken}, and version {protocol.VERSION} is needed: {interpreter} finds another "
+        "ciphermark_measure than this program's; run `python3 setup/install.py`"
+    )
 
 
 def explained(exit_code: int, peak_bytes: int, limit_bytes: int, words: str) -> WorkerDied:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from time import monotonic, perf_counter_ns
 
+from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
 from ciphermark_core.words import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol
@@ -60,7 +61,8 @@ class Seat:
     def start(self) -> None:
         """Start a worker process; it greets while others start."""
         if self._worker is None:
-            self._worker = WorkerProcess(self._needs.confinement)
+            interpreter = registry.interpreter(self._needs.variant)
+            self._worker = WorkerProcess(self._needs.confinement, interpreter)
 
     def leave(self) -> None:
         """End the worker."""

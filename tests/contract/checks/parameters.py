@@ -6,15 +6,20 @@ from ciphermark_core import primes
 from ciphermark_core.words import Parameters, ParameterSpec
 
 
-def resolved(parameters: Parameters, spec: ParameterSpec) -> None:
-    """Every prime is there, of the requested size, in the requested order, the special one last."""
+def resolved(parameters: Parameters, spec: ParameterSpec, *, chooses_primes: bool = False) -> None:
+    """Every prime is there, of the requested size, in the requested order, the special one last.
+
+    A library that chooses the primes itself keeps to their number.
+    """
     chain = parameters.moduli + parameters.special_moduli
     for prime in chain:
         assert primes.is_prime(prime), f"{prime} is not prime"
         assert prime % (2 * spec.ring_dimension) == 1, f"{prime} is not 1 modulo 2N"
     assert len(set(chain)) == len(chain), f"a prime occurs twice in {chain}"
     assert len(parameters.special_moduli) == (1 if len(chain) > 1 else 0)
-    if spec.modulus_bits is not None:
+    if spec.modulus_bits is not None and chooses_primes:
+        assert len(chain) == len(spec.modulus_bits), "another number of primes than requested"
+    elif spec.modulus_bits is not None:
         assert parameters.modulus_bits == spec.modulus_bits, "the primes have other sizes than requested"
     assert parameters.spec == spec
     assert parameters.ring_dimension == spec.ring_dimension

@@ -1,0 +1,46 @@
+"""The contract over OpenFHE: schemes bfv, bgv and ckks through the wrapper's own calls."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.openfhe import build
+from ciphermark_adapters.openfhe import parameters as parameter_sets
+from ciphermark_adapters.openfhe.evaluator import OpenFheEvaluator
+from ciphermark_adapters.openfhe.key_owner import OpenFheKeyOwner
+from ciphermark_adapters.openfhe.public_material import PublicMaterial
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+
+class OpenFheAdapter(Adapter):
+    """OpenFHE as its wheel has it."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        declared = self._declared
+        return LibraryInfo(declared.library, declared.variant, build.version(), declared.hexl, build.facts())
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return parameter_sets.resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        if keys.columns and parameters.spec.scheme == "ckks":
+            raise Unsupported(self._declared.reason_against("rotate_columns"))
+        wants_keys = keys.relinearization or keys.rotations or keys.columns
+        if wants_keys and not parameters.special_moduli:
+            raise Unsupported(
+                "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
+                "with two sizes or more"
+            )
+        return OpenFheKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        return OpenFheEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

@@ -1,0 +1,91 @@
+"""What the OpenFHE adapter declares."""
+
+from ciphermark_adapters.declaration import KEY_ITEMS, Declaration
+
+_COMMON = (
+    "negate",
+    "add",
+    "sub",
+    "add_plain",
+    "sub_plain",
+    "mul_plain",
+    "mul",
+    "square",
+    "relinearize",
+    "rotate",
+)
+_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
+
+DECLARATIONS = (
+    Declaration(
+        library="OpenFHE",
+        variant="openfhe",
+        implementation="ciphermark_adapters.openfhe.adapter:OpenFheAdapter",
+        license="BSD-2-Clause",
+        operations={
+            "bfv": (*_COMMON, "rotate_columns"),
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
+            "ckks": (*_COMMON, "rescale", "mod_switch"),
+        },
+        managed={
+            "bfv": (*_MANAGED, "rotate_columns"),
+            "bgv": (*_MANAGED, "rotate_columns"),
+            "ckks": _MANAGED,
+        },
+        compressions=("none",),
+        serializable=KEY_ITEMS,
+        requires=("openfhe",),
+        remedy="python3 setup/install.py --only openfhe",
+        environment="openfhe",
+        has_threads=True,
+        chooses_primes=True,
+        notes={
+            "parameters": (
+                "OpenFHE chooses the primes: of a request it takes the number of primes and their size, which "
+                "must be one size (ckks: that of the scale), but for the first prime in bgv and ckks. Above "
+                "56 bits it would take two special primes of 60 bits, so data primes have at most 56; the "
+                "special prime has 60, whatever was asked for"
+            ),
+            "security": (
+                "contexts are made with HEStd_NotSet: OpenFHE judges by tables of its own, Ciphermark by those "
+                "that it names"
+            ),
+            "key switching": (
+                "HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; OpenFHE's "
+                "own choice is BV for bfv, and three digits at most with more special primes for bgv and ckks"
+            ),
+            "default chain": (
+                "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "
+                "asked for"
+            ),
+            "scale": (
+                "FIXEDMANUAL takes every ckks prime for 2^scale_bits; the adapter keeps the exact scale in "
+                "the ciphertext and corrects decrypted slots by it"
+            ),
+            "encrypt": "encodes the numpy vector, and encrypts with the public key",
+            "decrypt": (
+                "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
+                "decodes, against attacks that use the error: a few bits of precision less than without"
+            ),
+            "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
+            "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
+            "relinearize": "looks the key up in OpenFHE's process-wide map",
+            "rotate": "looks the key up in OpenFHE's process-wide map",
+            "rotate_columns": "EvalAutomorphism with the index 2N − 1",
+            "rescale": "Rescale, and a call that sets the exact scale",
+            "mod_switch": "bgv: ModReduce; ckks: LevelReduce, which drops a prime without dividing by it",
+            "serialization": "OpenFHE's BINARY format; each object carries its parameters (about 1 kB)",
+            "load": (
+                "what is read is added to a zero made by the library: the wheel's wrapper is compiled without "
+                "optimization, and what it reads is copied 40 times more slowly for ever after"
+            ),
+        },
+        reasons={
+            "rescale": "bfv and bgv have no scale: use mod_switch",
+            "mod_switch": "OpenFHE's bfv keeps all primes to the end",
+            "rotate_columns": "ckks slots form one row, not two",
+            "noise_budget_bits": "OpenFHE tells no noise budget",
+            "dump_plaintext": "OpenFHE's wrapper does not serialize plaintexts",
+        },
+    ),
+)

@@ -1,0 +1,154 @@
+"""The server side: OpenFHE's operations on ciphertexts, with public material alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import openfhe
+
+from ciphermark_adapters.contract import Bound, Evaluator, Handle, Row, Unsupported, Vector
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.openfhe.bound import LibraryBound, checked, translated
+from ciphermark_adapters.openfhe.ciphertexts import dump, load
+from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
+from ciphermark_adapters.openfhe.key_owner import columns_index
+from ciphermark_adapters.openfhe.native import Naturalizer
+from ciphermark_adapters.openfhe.public_material import PublicMaterial
+
+
+class OpenFheEvaluator(Evaluator):
+    """Computes with a context and evaluation keys."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        self.parameters = material.parameters
+        self._declared = declared
+        self._scheme = material.parameters.spec.scheme
+        self._rotations = (0, *material.rotations)
+        self._top = len(material.parameters.moduli) - 1
+        self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
+        self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
+        _take_keys(material)
+        missing = {
+            "relinearize": material.relinearization_keys is None,
+            "rotate": not material.rotations,
+            "rotate_columns": not material.has_columns,
+        }
+        known = self._functions(material)
+        names = declared.operations[self._scheme]
+        self._table = {name: known[name] for name in names if not missing.get(name, False)}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """OpenFHE's functions, as bare as they come; operations whose keys were not made are missing."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract. A declared operation is missing only for want of its key."""
+        if operation in self._declared.operations[self._scheme]:
+            return f"{operation} needs keys; none were requested"
+        return self._declared.reason_against(operation)
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """See the contract."""
+        self._require_key(operation, operands)
+        try:
+            return super().apply(operation, *operands)
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from error
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        for row in rows:
+            self._require_key(operation, row)
+        return LibraryBound(self._function(operation), rows)
+
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """See the contract. A ckks scale other than a power of the default one is multiplied into the values."""
+        full = checked(values, self.parameters)
+        level = 0 if like is None else like.GetLevel()
+        default = self.parameters.scale
+        if default is None:
+            return self._context.MakePackedPlaintext(full, 1, level)
+        scale = scale or default
+        degree = max(1, round(math.log2(scale) / math.log2(default)))
+        plaintext = self._context.MakeCKKSPackedPlaintext(full * (scale / default**degree), degree, level)
+        plaintext.SetScalingFactor(scale)
+        return plaintext
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract. The ciphertext becomes one of the library: see :mod:`.native`."""
+        return self._naturalizer.copied(load(data))
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        return dump(ciphertext, compression)
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """See the contract; OpenFHE's wrapper cannot."""
+        raise Unsupported(self._declared.reason_against("dump_plaintext"))
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return self._top - int(ciphertext.GetLevel())
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract."""
+        return float(ciphertext.GetScalingFactor()) if self._scheme == "ckks" else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        return int(ciphertext.NumberCiphertextElements())
+
+    def _require_key(self, operation: str, operands: Row) -> None:
+        if operation == "rotate" and operation in self._table and operands[1] not in self._rotations:
+            raise Unsupported(
+                f"no rotation key was made for {operands[1]} steps, only for {self._rotations[1:]}"
+            )
+
+    def _functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
+        context = self._context
+        multiply, rotate = context.EvalMultNoRelin, context.EvalRotate
+        functions: dict[str, Callable[..., Handle]] = {
+            "negate": context.EvalNegate,
+            "add": context.EvalAdd,
+            "sub": context.EvalSub,
+            "add_plain": context.EvalAdd,
+            "sub_plain": context.EvalSub,
+            "mul_plain": context.EvalMult,
+            "mul": multiply,
+            "square": lambda a: multiply(a, a),
+            "relinearize": context.Relinearize,
+            "rescale": self._rescale,
+            "rotate": lambda a, steps: rotate(a, steps) if steps else a.Clone(),
+            "mod_switch": context.ModReduce if self._scheme == "bgv" else self._level_reduce,
+        }
+        if material.has_columns:
+            functions["rotate_columns"] = self._columns(material.key_tag)
+        return functions
+
+    def _columns(self, tag: str) -> Callable[[Handle], Handle]:
+        keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
+        index, automorphism = columns_index(self.parameters), self._context.EvalAutomorphism
+        return lambda a: automorphism(a, index, keys)
+
+    def _rescale(self, a: Handle) -> Handle:
+        result = self._context.Rescale(a)
+        result.SetScalingFactor(a.GetScalingFactor() / self.parameters.moduli[self._top - a.GetLevel()])
+        return result
+
+    def _level_reduce(self, a: Handle) -> Handle:
+        return self._context.LevelReduce(a, None, 1)
+
+
+def _take_keys(material: PublicMaterial) -> None:
+    """Put the evaluation keys into OpenFHE's maps, where keys of this very tag are not there already.
+
+    They are when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
+    """
+    tag, binary = material.key_tag, openfhe.BINARY
+    if material.relinearization_keys and tag not in openfhe.CryptoContext.GetAllEvalMultKeys():
+        openfhe.DeserializeEvalMultKeyString(material.relinearization_keys, binary)
+    if material.rotation_keys and tag not in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
+        openfhe.DeserializeEvalAutomorphismKeyString(material.rotation_keys, binary)

@@ -1,0 +1,150 @@
+"""The client side: OpenFHE's keys, encryption and decryption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import openfhe
+
+from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_adapters.openfhe import contexts
+from ciphermark_adapters.openfhe import parameters as parameter_sets
+from ciphermark_adapters.openfhe.bound import LibraryBound, checked
+from ciphermark_adapters.openfhe.ciphertexts import dump, load, nominal_scale
+from ciphermark_adapters.openfhe.public_material import PublicMaterial
+from ciphermark_core.words import Parameters
+
+_REFUSED_RESULT = "approximation error is too high"
+
+
+class OpenFheKeyOwner(KeyOwner):
+    """Generates the keys when it is made.
+
+    OpenFHE keeps evaluation keys to the end of the process, in maps by the tag of their secret key.
+    """
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        context = self._context = parameter_sets.context_of(parameters)
+        pair = context.KeyGen()
+        self._public_key, self._secret_key = pair.publicKey, pair.secretKey
+        self._tag: str = self._public_key.GetKeyTag()
+        if keys.relinearization:
+            context.EvalMultKeyGen(self._secret_key)
+        steps = [step for step in keys.rotations if step != 0]
+        if steps:
+            context.EvalAtIndexKeyGen(self._secret_key, steps)
+        if keys.columns:
+            context.EvalAutomorphismKeyGen(self._secret_key, [columns_index(parameters)])
+        self._has_rotation_keys = bool(steps) or keys.columns
+        is_real = parameters.scale is not None
+        self._encode: Callable[..., Any] = (
+            context.MakeCKKSPackedPlaintext if is_real else context.MakePackedPlaintext
+        )
+        self._decrypt = self._decrypt_reals if is_real else self._decrypt_integers
+
+    def encrypt(self, values: Vector) -> Handle:
+        """See the contract."""
+        return self._encrypt(checked(values, self.parameters))
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract. Slots are infinite where OpenFHE refuses to decode for want of precision."""
+        return self._normalised(self._decrypt(ciphertext))
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See the contract: padding and the reduction to [0, t) stay off the clock."""
+        if operation == "encrypt":
+            return LibraryBound(self._encrypt, [(checked(values, self.parameters),) for (values,) in rows])
+        if operation == "decrypt":
+            return LibraryBound(self._decrypt, rows, self._normalised)
+        return super().bind(operation, rows)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """See the contract; OpenFHE tells none."""
+        return None
+
+    def public_material(self) -> bytes:
+        """See the contract."""
+        made = self._dumps()
+        dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
+        parameters = self.parameters
+        if "relinearization_keys" in dumped:
+            key = dumped["relinearization_keys"]
+            contexts.require_special(
+                key, parameters.ring_dimension, parameters.moduli, parameters.special_moduli
+            )
+        material = PublicMaterial(
+            parameters=parameters,
+            key_tag=self._tag,
+            context=made["parameters"](),
+            relinearization_keys=dumped.get("relinearization_keys"),
+            rotation_keys=dumped.get("rotation_keys"),
+            rotations=self._keys.rotations,
+            has_columns=self._keys.columns,
+        )
+        return msgspec.msgpack.encode(material)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """See the contract."""
+        return dump(ciphertext, compression)
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract."""
+        return load(data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """See the contract."""
+        if compression != "none":
+            raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
+        made = self._dumps()
+        if item not in made:
+            raise Unsupported(f"no {item.replace('_', ' ')} were made")
+        return made[item]()
+
+    def _dumps(self) -> dict[str, Callable[[], bytes]]:
+        binary = openfhe.BINARY
+        dumps: dict[str, Callable[[], bytes]] = {
+            "parameters": lambda: openfhe.Serialize(self._context, binary),
+            "public_key": lambda: openfhe.Serialize(self._public_key, binary),
+            "secret_key": lambda: openfhe.Serialize(self._secret_key, binary),
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys"] = lambda: openfhe.SerializeEvalMultKeyString(binary, self._tag)
+        if self._has_rotation_keys:
+            dumps["rotation_keys"] = lambda: openfhe.SerializeEvalAutomorphismKeyString(binary, self._tag)
+        return dumps
+
+    def _encrypt(self, values: Vector) -> Handle:
+        return self._context.Encrypt(self._public_key, self._encode(values))
+
+    def _decrypt_integers(self, ciphertext: Handle) -> Vector:
+        plaintext = self._context.Decrypt(self._secret_key, ciphertext)
+        plaintext.SetLength(self.parameters.slots)
+        values: Vector = plaintext.GetPackedValueArray()
+        return values
+
+    def _decrypt_reals(self, ciphertext: Handle) -> Vector:
+        slots = self.parameters.slots
+        try:
+            plaintext = self._context.Decrypt(self._secret_key, ciphertext)
+        except RuntimeError as error:
+            if _REFUSED_RESULT in str(error):
+                return np.full(slots, np.inf)
+            raise
+        plaintext.SetLength(slots)
+        correction = nominal_scale(ciphertext, self.parameters) / ciphertext.GetScalingFactor()
+        values: Vector = plaintext.GetRealPackedValueArray() * correction
+        return values
+
+    def _normalised(self, values: Vector) -> Vector:
+        modulus = self.parameters.plain_modulus
+        return values if modulus is None else values % modulus
+
+
+def columns_index(parameters: Parameters) -> int:
+    """The automorphism that swaps the rows: X → X^(2N − 1)."""
+    return 2 * parameters.ring_dimension - 1

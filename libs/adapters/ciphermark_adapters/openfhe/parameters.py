@@ -1,0 +1,191 @@
+"""What OpenFHE makes of a request: a recipe from the sizes asked for, primes from the context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from ciphermark_adapters.contract import Unsupported
+from ciphermark_adapters.openfhe import contexts
+from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
+from ciphermark_core import primes, security
+from ciphermark_core.words import Parameters, ParameterSpec
+
+_SPECIAL_BITS = 60
+_DEEPEST = 200
+
+
+def resolve(spec: ParameterSpec) -> Parameters:
+    """The parameter set that OpenFHE has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
+    data = contexts.moduli(_context(spec))
+    has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=data,
+        special_moduli=contexts.special_moduli(spec, data) if has_special else (),
+        slots=spec.slots,
+        plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
+        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
+    )
+
+
+def context_of(parameters: Parameters) -> Any:
+    """The context behind resolved parameters."""
+    context = _context(parameters.spec)
+    if contexts.moduli(context) != parameters.moduli:
+        raise RuntimeError("OpenFHE made other primes from the same request than before")
+    return context
+
+
+@cache
+def _context(spec: ParameterSpec) -> Any:
+    _check(spec)
+    if spec.scheme == "ckks":
+        return _ckks(spec)
+    if spec.modulus_bits is None:
+        return _default_bfv(spec) if spec.scheme == "bfv" else _default_bgv(spec)
+    return (_bfv if spec.scheme == "bfv" else _bgv)(spec, _data_bits(spec, spec.modulus_bits))
+
+
+def _check(spec: ParameterSpec) -> None:
+    n, t = spec.ring_dimension, spec.plain_modulus
+    if n < 2 or n & (n - 1):
+        raise Unsupported(f"OpenFHE has no ring of dimension {n} here: N must be a power of two")
+    if spec.scheme == "ckks":
+        if not spec.scale_bits or spec.scale_bits <= 0:
+            raise Unsupported("ckks needs a scale: write scale_bits")
+    elif t is None:
+        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+    elif not primes.batches(t, n):
+        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
+
+
+def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of the data primes, at most :data:`MOST_DATA_BITS`; raises where such primes do not exist."""
+    if not bits:
+        raise Unsupported("OpenFHE needs at least one prime: write modulus_bits with one size or more")
+    if max(bits) > primes.LARGEST_PRIME_BITS:
+        raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
+    data = tuple(min(size, MOST_DATA_BITS) for size in (bits[:-1] or bits))
+    for size in set(data):
+        primes.ntt_primes(size, spec.ring_dimension, data.count(size))
+    return data
+
+
+def _one_size(spec: ParameterSpec, sizes: Sequence[int]) -> int:
+    """The one size that OpenFHE takes for these primes, 0 for none of them."""
+    if len(set(sizes)) > 1:
+        raise Unsupported(
+            f"OpenFHE makes {spec.scheme} primes of one size, not of {', '.join(map(str, sizes))} bits: ask for one "
+            "size" + ("" if spec.scheme == "bfv" else " after the first prime")
+        )
+    return sizes[0] if sizes else 0
+
+
+def _ckks(spec: ParameterSpec) -> Any:
+    scale_bits = spec.scale_bits or 0
+    first, *inner = (
+        _default_ckks_bits(spec) if spec.modulus_bits is None else _data_bits(spec, spec.modulus_bits)
+    )
+    if any(size != scale_bits for size in inner):
+        raise Unsupported(
+            f"OpenFHE makes ckks primes of the scale's size, {scale_bits} bits, after the first: "
+            f"not of {', '.join(map(str, inner))} bits"
+        )
+    if scale_bits >= first:
+        raise Unsupported(f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits")
+    return contexts.generated(spec, Recipe(len(inner), first, scale_bits, len(inner) + 1))
+
+
+def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
+    first, *inner = data
+    size = _one_size(spec, inner) or first
+    step = 2 * spec.ring_dimension * (spec.plain_modulus or 1)
+    if step.bit_length() >= min(first, size):
+        raise Unsupported(
+            f"OpenFHE's bgv primes are 1 modulo 2N·t = {step}: with t = {spec.plain_modulus} at "
+            f"N = {spec.ring_dimension} none has {min(first, size)} bits"
+        )
+    return contexts.generated(spec, Recipe(len(inner), first, size, len(data)))
+
+
+def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
+    """The deepest recipe that yields exactly as many primes as asked for."""
+    size, count = _one_size(spec, data), len(data)
+    recipe = _deepest_bfv(spec, size, count)
+    if recipe is None or recipe.digits != count:
+        raise Unsupported(
+            f"OpenFHE chooses the number of primes of bfv by depth, and no depth takes {count} of {size} bits "
+            f"with t = {spec.plain_modulus} at N = {spec.ring_dimension}: ask for other sizes"
+        )
+    return contexts.generated(spec, recipe)
+
+
+def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
+    """The greatest depth that takes at most ``most`` primes of a size; ``None`` where depth 0 takes more.
+
+    Looks near the depth of one prime per level: every context that is looked at stays in memory.
+    """
+    depth = max(0, most - 1)
+    while (count := _count(spec, depth, size)) > most and depth > 0:
+        depth -= 1
+    if count > most:
+        return None
+    while depth < _DEEPEST and (next_count := _count(spec, depth + 1, size)) <= most:
+        depth, count = depth + 1, next_count
+    return Recipe(depth, 0, size, count)
+
+
+def _count(spec: ParameterSpec, depth: int, size: int) -> int:
+    return len(contexts.moduli(contexts.generated(spec, Recipe(depth, 0, size))))
+
+
+def _room_bits(spec: ParameterSpec) -> int:
+    """What the 2018 table leaves for the data primes of a default chain beside one special prime."""
+    level = next((level for level in security.LEVELS if level >= spec.security), security.LEVELS[-1])
+    bound = security.limit("2018", spec.ring_dimension, level)
+    room = 0 if bound is None else bound - _SPECIAL_BITS
+    if room <= 0:
+        raise Unsupported(
+            f"no default chain at N = {spec.ring_dimension}: {level} bits of security leave nothing beside OpenFHE's "
+            f"special prime of {_SPECIAL_BITS} bits; write modulus_bits with `security: none`"
+        )
+    return room
+
+
+def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
+    """As many primes of the scale's size as there is room for after a first prime at least 5 bits larger.
+
+    One bit is left free: primes lie on both sides of the scale.
+    """
+    scale_bits, room = spec.scale_bits or 0, _room_bits(spec) - 1
+    inner = (room - scale_bits - 5) // scale_bits
+    if inner < 0:
+        raise Unsupported(
+            f"{room} bits are too few for ckks with a scale of {scale_bits} bits: ask for a smaller scale"
+        )
+    return (min(MOST_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
+
+
+def _default_bfv(spec: ParameterSpec) -> Any:
+    room = _room_bits(spec)
+    most = -(-room // MOST_DATA_BITS)
+    recipe = _deepest_bfv(spec, room // most, most)
+    if recipe is None:
+        raise Unsupported(f"{room} bits are too few for bfv with t = {spec.plain_modulus} in OpenFHE")
+    return contexts.generated(spec, recipe)
+
+
+def _default_bgv(spec: ParameterSpec) -> Any:
+    """Primes of the size that OpenFHE takes for t, as many as there is room for."""
+    room = _room_bits(spec)
+    size = contexts.moduli(contexts.generated(spec, Recipe(0)))[0].bit_length()
+    for count in range(room // size, 0, -1):
+        context = contexts.generated(spec, Recipe(count - 1, digits=count))
+        if sum(prime.bit_length() for prime in contexts.moduli(context)) <= room:
+            return context
+    raise Unsupported(
+        f"OpenFHE wants bgv primes of {size} bits for t = {spec.plain_modulus}, and there is room for {room} bits"
+    )

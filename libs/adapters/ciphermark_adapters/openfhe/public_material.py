@@ -1,0 +1,24 @@
+"""What travels from key owner to evaluator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ciphermark_core.words import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class PublicMaterial:
+    """Context and keys in OpenFHE's BINARY format; an absent key is ``None``.
+
+    ``key_tag`` is the name under which OpenFHE keeps the keys of one owner, apart from those of others. The public
+    key is not in it: an evaluator does not encrypt.
+    """
+
+    parameters: Parameters
+    key_tag: str
+    context: bytes
+    relinearization_keys: bytes | None
+    rotation_keys: bytes | None
+    rotations: tuple[int, ...]
+    has_columns: bool
