@@ -67,16 +67,19 @@ def judge(session: Session, found: Accuracy, operands: OperandSet, results: list
     """The findings for a checked result: ok, exhausted (wrong with no noise budget left) or wrong."""
     if checking.is_right(found):
         return Findings("ok", accuracy=found)
+    doubt = ""
     if session.parameters.scale is None:
         budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in results]
         if 0 in budgets:
             return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
+        if None in budgets:
+            doubt = "; the library tells no noise budget, so it may have been used up"
     size = sum(len(vector) for vector in operands.expected)
     return Findings(
         "wrong",
         accuracy=found,
         error=f"{found.wrong_slots} of {size} slots differ from cleartext; "
-        f"largest error {found.max_abs_error:.3g}, tolerance {found.tolerance:.3g}",
+        f"largest error {found.max_abs_error:.3g}, tolerance {found.tolerance:.3g}{doubt}",
     )
 
 
