@@ -69,9 +69,12 @@ class Database:
             migrate.migrate(connection)
 
     def record_run(self, run: Run) -> None:
-        """Record the run and its host; does nothing when the run is recorded already."""
+        """Record the run and its host; does nothing when the run is recorded already.
+
+        What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`.
+        """
         sql = blocks("record")
-        with self._connected() as connection, connection.transaction():
+        with self._connected() as connection, _complaints(connection), connection.transaction():
             connection.execute(sql["record_host"], rows.host(run.host))
             connection.execute(sql["record_run"], rows.run(run))
 
@@ -81,7 +84,12 @@ class Database:
         The trial's run must be recorded before.
         """
         sql = blocks("record")
-        with self._connected() as connection, connection.transaction(), connection.cursor() as cursor:
+        with (
+            self._connected() as connection,
+            _complaints(connection),
+            connection.transaction(),
+            connection.cursor() as cursor,
+        ):
             cursor.execute(sql["record_case"], rows.case(outcome.trial.case))
             if outcome.library is not None:
                 cursor.execute(sql["record_build"], rows.build(outcome.library))

@@ -56,6 +56,8 @@ def assert_complete(ciphermark, trials=TRIALS):
 
 def assert_gone(workers):
     _, alive = psutil.wait_procs(workers, timeout=30)
+    for orphan in alive:
+        orphan.kill()
     assert alive == []
 
 
@@ -203,7 +205,7 @@ def test_resuming_a_finished_run_executes_nothing_and_says_so(ciphermark):
     (journal,) = ciphermark.journals()
     before = journal.read_bytes()
     done = resumed(ciphermark, TRIALS)
-    assert f"0 trials to execute, {TRIALS} done before" in done.out
+    assert f"nothing left to execute, {TRIALS} done before" in done.out
     assert journal.read_bytes() == before
     assert_complete(ciphermark)
 

@@ -114,8 +114,11 @@ ANSWERS = {
         HELLO + 'print(\'{"type":"turned","is_done":true}\', flush=True)\ntime.sleep(60)',
         None,
     ),
-    "another version": (greeting(99), ("crashed", f"does not speak protocol version {protocol.VERSION}")),
-    "no greeting": ('print(\'{"type":"turned","is_done":true}\', flush=True)', ("crashed", "does not speak")),
+    "another version": (greeting(99), ("crashed", "speaks version 99 of the protocol")),
+    "no greeting": (
+        'print(\'{"type":"turned","is_done":true}\', flush=True)',
+        ("crashed", f"version {protocol.VERSION} is needed"),
+    ),
     "nonsense": ("print('hello')", ("crashed", "the worker answers nonsense: b'hello'")),
     "nonsense later": (HELLO + "print('{')", ("crashed", "nonsense: b'{'")),
     "nothing": (HELLO + "time.sleep(60)", ("timed_out", "no answer within 1 s")),

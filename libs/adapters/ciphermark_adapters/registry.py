@@ -51,9 +51,18 @@ def _declarations(extra_path: str) -> dict[str, Declaration]:
             if module.ispkg and (folder / module.name / "declaration.py").exists():
                 if module.name.startswith("_"):
                     continue
-                declared = importlib.import_module(f"{prefix}{module.name}.declaration")
-                found |= {item.variant: item for item in declared.DECLARATIONS}
+                found |= _declared(f"{prefix}{module.name}.declaration", folder / module.name)
     return found
+
+
+def _declared(module: str, folder: Path) -> dict[str, Declaration]:
+    try:
+        return {item.variant: item for item in importlib.import_module(module).DECLARATIONS}
+    except Exception as error:  # whatever the file does wrong
+        told = f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{folder / 'declaration.py'} cannot be read: {told}; mend it, or take the folder away"
+        ) from error
 
 
 def _folders(extra_path: str) -> list[tuple[str, Path]]:

@@ -69,7 +69,7 @@ def warnings(host: Host) -> list[str]:
             f"the same work varies by {host.clock_noise:.0%} from one time to the next: "
             "noisy neighbours or an unstable clock; ask for more samples"
         )
-    if host.clock_source not in ("tsc", "arch_sys_counter"):
+    if host.clock_source not in (None, "tsc", "arch_sys_counter"):
         found.append(
             f"the clock source is {host.clock_source!r}, not the CPU's own counter: reading it is slow"
         )

@@ -50,12 +50,17 @@ class Journal:
 
     @classmethod
     def reopen(cls, home: Home, run_id: str) -> Journal:
-        """Go on with the journal of an earlier run; raises ``UserError`` where there is none."""
-        for folder in (home.pending, home.recorded):
-            path = folder / f"{run_id}.jsonl"
-            if path.exists():
-                _drop_torn_line(path)
-                return cls(path, _read_header(path))
+        """Go on with the journal of an earlier run, named by its id or the beginning of it.
+
+        Raises ``UserError`` where there is none, or more than one.
+        """
+        paths = [*home.pending.glob("*.jsonl"), *home.recorded.glob("*.jsonl")]
+        matching = [path for path in paths if path.stem.startswith(run_id)]
+        if len(matching) == 1:
+            _drop_torn_line(matching[0])
+            return cls(matching[0], _read_header(matching[0]))
+        if matching:
+            raise UserError(f"{len(matching)} runs begin with {run_id!r}: name more of the id")
         known = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
         raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {known}")
 

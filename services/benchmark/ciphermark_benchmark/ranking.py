@@ -41,7 +41,9 @@ def show(console: Console, database: Database, run_id: str, phase: str = "operat
         console.print(f"\n[bold]{kind}[/bold]\n{_DEPTH_MEANINGS[kind]}", soft_wrap=True)
         console.print(_depth_table(list(group)))
     if not rows and not depths:
-        console.print(f"Nothing to rank in phase {phase}: no trial of this run was ok in it.")
+        console.print(
+            f"Nothing to rank in phase {phase}: no library has a trial of this run in it that was ok."
+        )
     console.print()
 
 
@@ -157,8 +159,10 @@ def duration(seconds: float) -> tuple[str, str]:
     return _digits(seconds * _FACTORS[unit]), unit
 
 
-def _digits(value: float) -> str:
-    """Three significant digits, never an exponent."""
+def _digits(value: float | None) -> str:
+    """Three significant digits, never an exponent; nothing for a ratio that could not be formed."""
+    if value is None:
+        return ""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -73,7 +73,7 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
 
 
 def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
-    """Go on with a run: what its journal holds is not executed again.
+    """Go on with a run, named by its id or the beginning of it: what its journal holds is not executed again.
 
     Raises ``UserError`` on another host than the run began on, or where ``path`` is given and holds another suite:
     the figures would not belong together.
@@ -93,7 +93,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     suite = suite_file.parse(header.run.suite_text, header.origin)
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
-    rest = plan.without(plan.make(run_id, suite, planned), done)
+    rest = plan.without(plan.make(header.run.id, suite, planned), done)
     return Prepared(journal, suite, rest, len(done))
 
 

@@ -32,8 +32,8 @@ def add_to(app: typer.Typer) -> None:
         epilog='[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"',
     )(sql)
     _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
-    _db.command("migrate")(migrate)
-    _db.command("stop")(stop)
+    _db.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")(migrate)
+    _db.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")(stop)
     app.add_typer(_db, name="db")
 
 
@@ -50,7 +50,7 @@ def results(
     with storage.caught_up(home) as database:
         run_id = found_run(database, run)
         if format == "table":
-            ranking.show(wide_console(), database, run_id, phase)
+            ranking.show(wide_console(output), database, run_id, phase)
             return
         export.write(database.query("select * from results where run_id = %s", [run_id]), format, output)
 

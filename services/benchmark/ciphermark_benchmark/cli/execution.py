@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from ciphermark_benchmark.cli.progress import progress_of
 from ciphermark_benchmark.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
+from ciphermark_core.words import Outcome
 
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
@@ -49,6 +51,8 @@ def run(
     """Execute a suite, record every sample, and show the ranked results."""
     home = homes.find()
     console = wide_console()
+    if json is not None:
+        _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
     with runs.alone_on_host(home):
         prepared = _prepared(home, suite, variant or [], resume)
         _announce(console, prepared)
@@ -59,7 +63,7 @@ def run(
                 _say_how_to_go_on(prepared)
                 raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
-        _write_outcomes(json, ended)
+        _write_outcomes(json, ended.outcomes)
     _conclude(console, home, ended)
 
 
@@ -75,8 +79,9 @@ def _prepared(home: homes.Home, suite: Path | None, variants: list[str], resume:
 
 def _announce(console: Console, prepared: Prepared) -> None:
     run, trials = prepared.journal.header.run, prepared.plan.trials
+    to_do = f"{len(trials)} trials to execute" if trials else "nothing left to execute"
     console.print(
-        f"run [bold]{run.id}[/bold] of suite {escape(run.suite_name)}: {len(trials)} trials to execute"
+        f"run [bold]{run.id}[/bold] of suite {escape(run.suite_name)}: {to_do}"
         + (f", {prepared.done} done before" if prepared.done else "")
         + (f", {len(prepared.plan.unsupported)} unsupported" if prepared.plan.unsupported else ""),
         soft_wrap=True,
@@ -91,9 +96,9 @@ def _say_how_to_go_on(prepared: Prepared) -> None:
     )
 
 
-def _write_outcomes(path: Path, ended: Ended) -> None:
+def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
     try:
-        path.write_bytes(b"".join(wire.to_line(outcome) for outcome in ended.outcomes))
+        path.write_bytes(b"".join(wire.to_line(outcome) for outcome in outcomes))
     except OSError as error:
         raise UserError(f"{path}: cannot write the outcomes: {error.strerror}") from None
 
