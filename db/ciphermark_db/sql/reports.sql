@@ -41,7 +41,8 @@ left join speedup as h
     and h.phase = r.phase
 where r.run_id = %(run_id)s and s.run_id = %(run_id)s and r.phase = %(phase)s
 order by
-    r.scheme, r.ring_dimension, s.log_qp, r.experiment, r.operation, r.size, r.data_pattern, r.threads, r.rank;
+    r.scheme, r.ring_dimension, s.log_qp, s.modulus_bits, r.size, r.data_pattern, r.threads, r.experiment, r.operation,
+    r.rank;
 
 -- name: depths
 select
