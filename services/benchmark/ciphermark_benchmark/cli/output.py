@@ -18,5 +18,5 @@ def wide_console(output: Path | None = None) -> Console:
             return Console(file=output.open("w", encoding="utf-8"), width=_PIPED_WIDTH)
         except OSError as error:
             raise UserError(f"{output}: cannot write: {error.strerror}") from None
-    console = Console()
-    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=_PIPED_WIDTH, highlight=False)
