@@ -1,0 +1,117 @@
+"""Section ``aa``: one variant under two names. Nothing may come out as a difference."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.figures import Figure, Progress, Target
+from bench.places import BIN, ROOT, environment, fresh_home
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.home import Home
+from ciphermark_core import statistics, wire
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Outcome
+from ciphermark_db.gateway import Database
+
+VARIANTS = ("seal", "seal@again")
+CASES = 20
+RUNS = 2
+_FLAGS = ("faster", "slower")
+
+SUITE = """\
+name: aa
+seed: {seed}
+budget: {{processes: 1, samples: 10, warmups: 1, min_time_s: 0.3}}
+experiments:
+  - kind: arithmetic
+    variants: [seal, "seal@again"]
+    schemes: [bfv, ckks]
+    ring_dimension: [4096, 8192]
+    operations: [add, add_plain, mul_plain, mul, relinearize]
+"""
+
+_RATIOS = """\
+select variant, phase, ratio, ci_low, ci_high, verdict
+from ratio
+where run_id = %(run_id)s and variant <> fastest_variant
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One case in one phase: the ratio of the slower name's times to the faster one's, as the database has it."""
+
+    variant: str
+    phase: str
+    ratio: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+    @property
+    def oriented(self) -> float:
+        """The ratio second name / first name."""
+        return self.ratio if self.variant == VARIANTS[1] else 1 / self.ratio
+
+    @property
+    def is_beyond_one(self) -> bool:
+        """Whether the interval excludes 1: what would be flagged without a noise floor."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+    @property
+    def floor(self) -> float:
+        """The least noise floor with which this is no difference; 1 where none is needed."""
+        if self.low is None or self.high is None:
+            return 1.0
+        return max(1.0, self.low, 1 / self.high)
+
+
+def figures(number: int, rows: Sequence[Compared]) -> Iterator[Figure]:
+    """The figures of one run of the suite, of at least one comparison per phase."""
+    operations = [row for row in rows if row.phase == "operation"]
+    for name, chosen, target in (
+        ("operation", operations, Target(most=0)),
+        ("all phases", rows, None),
+    ):
+        ratios = sorted(row.oriented for row in chosen)
+        floors = sorted(row.floor for row in chosen)
+        yield Figure(
+            "aa",
+            f"run {number}: flagged of {len(chosen)}, {name}",
+            sum(row.verdict in _FLAGS for row in chosen),
+            target=target,
+            note=f"ratios {ratios[0]:.3f}–{ratios[-1]:.3f}; intervals without 1: "
+            f"{sum(row.is_beyond_one for row in chosen)}; floor needed {floors[-1]:.3f} "
+            f"(is {statistics.NOISE_FLOOR})",
+            facts={"ratios": ratios, "floors": floors},
+        )
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Run the suite a few times; every run is judged by itself."""
+    with fresh_home() as home:
+        for number in range(1, RUNS + 1):
+            progress(f"run {number} of {RUNS}: {CASES} cases, about half a minute")
+            outcomes = _run(home, number)
+            for outcome in outcomes:
+                if outcome.status != "ok":
+                    case = outcome.trial.case
+                    progress(f"{case.variant} {case.operation} is {outcome.status}: {outcome.error}")
+            with storage.connected(home) as database:
+                yield from figures(number, _compared(database, outcomes[0].trial.run_id))
+
+
+def _run(home: Home, number: int) -> list[Outcome]:
+    suite, outcomes = home.folder / "aa.yaml", home.folder / f"aa-{number}.jsonl"
+    suite.write_text(SUITE.format(seed=number))
+    command = [str(BIN / "ciphermark"), "run", str(suite), "--json", str(outcomes)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, check=False)
+    if done.returncode != 0:
+        raise UserError(f"the A/A suite failed: {done.stderr.decode(errors='replace')[-2000:]}")
+    return [wire.from_line(line, Outcome) for line in outcomes.read_bytes().splitlines()]
+
+
+def _compared(database: Database, run_id: str) -> list[Compared]:
+    return [Compared(*row) for row in database.query(_RATIOS, {"run_id": run_id}).rows]

@@ -1,0 +1,139 @@
+"""Section ``storage``: recording synthetic outcomes, and answering ``results`` for one run out of many."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from statistics import median
+from time import perf_counter
+
+from bench.figures import Figure, Progress, Target
+from bench.places import fresh_home
+from ciphermark_benchmark import storage
+from ciphermark_core import host, primes
+from ciphermark_core.words import (
+    Budget,
+    Case,
+    Host,
+    LibraryInfo,
+    Outcome,
+    Parameters,
+    ParameterSpec,
+    Run,
+    Sample,
+    Trial,
+)
+from ciphermark_db.gateway import Database
+
+RUNS = 50
+TRIALS = 50  # of each run, every one of another case
+SAMPLES = 400  # of each trial
+_PHASES = ("encrypt", "operation", "decrypt", "operation")
+_REPEATS = 5
+_RING_DIMENSION = 8192
+
+_RESULTS = "select * from results where run_id = %(run_id)s"
+
+
+def synthetic_run(number: int, on: Host) -> Run:
+    """A run that never was."""
+    identity = uuid.uuid5(uuid.NAMESPACE_OID, f"bench/{number}")
+    now = datetime.now(timezone.utc).isoformat()
+    return Run(str(identity), "synthetic", "", number, now, on, "bench")
+
+
+def synthetic_outcome(run: Run, number: int) -> Outcome:
+    """A trial's outcome with :data:`SAMPLES` samples in three phases, a tenth of them twice as long as the rest."""
+    trial = Trial(str(uuid.uuid5(uuid.UUID(run.id), str(number))), run.id, _case(number), 0, 1, Budget())
+    parameters = _parameters()
+    return Outcome(
+        trial=trial,
+        status="ok",
+        started_at=run.started_at,
+        duration_s=1.0,
+        samples=_samples(random.Random(number)),
+        parameters=parameters,
+        library=LibraryInfo("SEAL", trial.case.variant, "4.1.2", False, {"compiler": "none"}),
+        facts={"keys_s": 0.1},
+    )
+
+
+def _case(number: int) -> Case:
+    return Case(
+        ("seal", "pyfhel")[number % 2], "arithmetic", f"operation{number // 2}", _spec(), 8192, "random"
+    )
+
+
+def _spec() -> ParameterSpec:
+    return ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=primes.batching_modulus(20, _RING_DIMENSION))
+
+
+def _parameters() -> Parameters:
+    chain = primes.ntt_primes(43, _RING_DIMENSION, 5)
+    spec = _spec()
+    return Parameters(spec, _RING_DIMENSION, chain[:-1], chain[-1:], _RING_DIMENSION, spec.plain_modulus)
+
+
+def _samples(noise: random.Random) -> tuple[Sample, ...]:
+    per_phase = SAMPLES // len(_PHASES)
+    return tuple(
+        Sample(
+            "time", "s", 1e-3 * noise.uniform(0.99, 1.01) * (1 + (noise.random() < 0.1)), phase, ordinal, 10
+        )
+        for turn, phase in enumerate(_PHASES)
+        for ordinal in range(turn * per_phase, (turn + 1) * per_phase)
+    )
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Fill a database, then ask it."""
+    with fresh_home() as home, storage.connected(home) as database:
+        total = RUNS * TRIALS * SAMPLES
+        progress(f"recording {total:,} samples")
+        recording_s = _filled(database)
+        yield Figure(
+            "storage",
+            "recording",
+            total / recording_s,
+            "samples/s",
+            Target(least=100_000),
+            f"{RUNS} runs of {TRIALS} outcomes of {SAMPLES} samples, one transaction each",
+        )
+        progress("asking for results")
+        times_ms = [1000 * _asked_s(database, number) for number in range(0, RUNS, RUNS // _REPEATS)]
+        yield Figure(
+            "storage",
+            "results of one run",
+            median(times_ms),
+            "ms",
+            Target(most=300),
+            f"out of {total:,} samples; the slowest of {len(times_ms)} took {max(times_ms):.0f} ms",
+        )
+
+
+def _filled(database: Database) -> float:
+    """Seconds spent in recording; making the outcomes is not counted."""
+    facts = host.collect()
+    recording_s = 0.0
+    for number in range(RUNS):
+        run = synthetic_run(number, facts)
+        outcomes = [synthetic_outcome(run, index) for index in range(TRIALS)]
+        database.record_run(run)
+        start = perf_counter()
+        for outcome in outcomes:
+            database.record_outcome(outcome)
+        recording_s += perf_counter() - start
+    return recording_s
+
+
+def _asked_s(database: Database, number: int) -> float:
+    run_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"bench/{number}"))
+    start = perf_counter()
+    table = database.query(_RESULTS, {"run_id": run_id})
+    elapsed_s = perf_counter() - start
+    expected = TRIALS * len(set(_PHASES))
+    if len(table.rows) != expected:
+        raise RuntimeError(f"{len(table.rows)} results, not {expected}")
+    return elapsed_s
