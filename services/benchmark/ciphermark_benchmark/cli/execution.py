@@ -51,9 +51,9 @@ def run(
     """Execute a suite, record every sample, and show the ranked results."""
     home = homes.find()
     console = wide_console()
-    if json is not None:
-        _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
     with runs.alone_on_host(home):
+        if json is not None:
+            _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
         prepared = _prepared(home, suite, variant or [], resume)
         _announce(console, prepared)
         with progress_of(prepared) as on_outcome:
