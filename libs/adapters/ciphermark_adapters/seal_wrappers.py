@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import numpy as np
 
-from ciphermark_adapters.contract import Exhausted, Handle, PythonBound, Row, Unsupported, Vector
+from ciphermark_adapters.contract import Exhausted, Unsupported, Vector
+from ciphermark_adapters.library_bound import LibraryBound
 
 _EXHAUSTED = ("scale out of bounds", "end of modulus switching chain reached")
 _TRANSPARENT = "result ciphertext is transparent"
@@ -35,29 +33,15 @@ def translated(error: Exception) -> Exception:
     return error
 
 
-class LibraryBound(PythonBound):
-    """The plain loop over a library call; ``finish`` makes the call's value a result, off the clock."""
+class SealBound(LibraryBound):
+    """Calls of the library, its errors translated."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        rows: Sequence[Row],
-        finish: Callable[[Any], Handle] | None = None,
-    ) -> None:
-        super().__init__(function, rows)
-        self._finish = finish
+    errors = LIBRARY_ERRORS
 
-    def run(self, loops: int) -> int:
-        """See the contract; library errors are translated."""
-        try:
-            return super().run(loops)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
-
-    def results(self) -> list[Handle]:
-        """See the contract."""
-        values = super().results()
-        return values if self._finish is None else [self._finish(value) for value in values]
+    @staticmethod
+    def translated(error: Exception) -> Exception:
+        """See :func:`translated`."""
+        return translated(error)
 
 
 def padded(values: Vector, slots: int) -> Vector:

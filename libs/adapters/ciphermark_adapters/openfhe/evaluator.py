@@ -10,7 +10,7 @@ import openfhe
 
 from ciphermark_adapters.contract import Bound, Evaluator, Handle, Row, Unsupported, Vector
 from ciphermark_adapters.declaration import Declaration
-from ciphermark_adapters.openfhe.bound import LibraryBound, checked, translated
+from ciphermark_adapters.openfhe.bound import OpenfheBound, checked, translated
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
 from ciphermark_adapters.openfhe.key_owner import columns_index
@@ -62,7 +62,7 @@ class OpenFheEvaluator(Evaluator):
         """See the contract."""
         for row in rows:
             self._require_key(operation, row)
-        return LibraryBound(self._function(operation), rows)
+        return OpenfheBound(self._function(operation), rows)
 
     def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
         """See the contract. A ckks scale other than a power of the default one is multiplied into the values."""

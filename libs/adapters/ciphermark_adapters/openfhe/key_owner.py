@@ -12,7 +12,7 @@ import openfhe
 from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
 from ciphermark_adapters.openfhe import contexts
 from ciphermark_adapters.openfhe import parameters as parameter_sets
-from ciphermark_adapters.openfhe.bound import LibraryBound, checked
+from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load, nominal_scale
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
 from ciphermark_core.words import Parameters
@@ -58,9 +58,9 @@ class OpenFheKeyOwner(KeyOwner):
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: padding and the reduction to [0, t) stay off the clock."""
         if operation == "encrypt":
-            return LibraryBound(self._encrypt, [(checked(values, self.parameters),) for (values,) in rows])
+            return OpenfheBound(self._encrypt, [(checked(values, self.parameters),) for (values,) in rows])
         if operation == "decrypt":
-            return LibraryBound(self._decrypt, rows, self._normalised)
+            return OpenfheBound(self._decrypt, rows, self._normalised)
         return super().bind(operation, rows)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:

@@ -24,7 +24,7 @@ from ciphermark_adapters.contract import (
 from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
@@ -82,9 +82,9 @@ class PyfhelKeyOwner(KeyOwner):
         """See the contract: padding and the reduction to [0, t) stay off the clock."""
         if operation == "encrypt":
             full = [(padded(values, self.parameters.slots),) for (values,) in rows]
-            return LibraryBound(self._encrypt, full)
+            return SealBound(self._encrypt, full)
         if operation == "decrypt":
-            return LibraryBound(self._decrypt, rows, self._normalised)
+            return SealBound(self._decrypt, rows, self._normalised)
         return super().bind(operation, rows)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
@@ -186,7 +186,7 @@ class PyfhelEvaluator(Evaluator):
         """See the contract."""
         for row in rows:
             self._require_key(operation, row)
-        return LibraryBound(self._function(operation), rows)
+        return SealBound(self._function(operation), rows)
 
     def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
         """See the contract; Pyfhel encodes ckks at the top level, lower ones are switched to."""

@@ -31,7 +31,7 @@ from ciphermark_adapters.contract import (
     Vector,
 )
 from ciphermark_adapters.declaration import Declaration
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
 from ciphermark_adapters.tenseal import parameters as parameter_sets
 from ciphermark_adapters.tenseal.managed import ManagedVectors
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
@@ -89,9 +89,9 @@ class TensealKeyOwner(KeyOwner):
         """See the contract: padding and the conversion to numpy stay off the clock."""
         if operation == "encrypt":
             full = [(padded(values, self.parameters.slots),) for (values,) in rows]
-            return LibraryBound(partial(self._vector, self._context), full)
+            return SealBound(partial(self._vector, self._context), full)
         if operation == "decrypt":
-            return LibraryBound(self._vector.decrypt, rows, self._normalised)
+            return SealBound(self._vector.decrypt, rows, self._normalised)
         return super().bind(operation, rows)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
@@ -192,7 +192,7 @@ class TensealEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
-        return LibraryBound(self._function(operation), rows)
+        return SealBound(self._function(operation), rows)
 
     def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
         """See the contract; TenSEAL encodes inside its operations, at the top level and default scale."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ciphermark_adapters.contract import Bound, Evaluator, Handle, Operator, Row, Vector
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, LibraryBound, padded, translated
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
 
 _TWO_CIPHERTEXTS = ("add", "sub", "mul")
 _WITH_PLAIN = ("add_plain", "sub_plain", "mul_plain")
@@ -56,7 +56,7 @@ class ManagedVectors(Operator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
-        return LibraryBound(self._function(operation), rows)
+        return SealBound(self._function(operation), rows)
 
     def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:
         a.link_context(self._automatic)

@@ -1,0 +1,41 @@
+"""The plain loop over a Python library's own calls, with errors that the contract knows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from ciphermark_adapters.contract import Handle, PythonBound, Row
+
+
+class LibraryBound(PythonBound):
+    """``errors`` are what the library raises; ``finish`` makes a call's value a result, off the clock."""
+
+    errors: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        rows: Sequence[Row],
+        finish: Callable[[Any], Handle] | None = None,
+    ) -> None:
+        super().__init__(function, rows)
+        self._finish = finish
+
+    @staticmethod
+    @abstractmethod
+    def translated(error: Exception) -> Exception:
+        """The contract's exception for an error of the library, or the error itself."""
+
+    def run(self, loops: int) -> int:
+        """See the contract; library errors are translated."""
+        try:
+            return super().run(loops)
+        except self.errors as error:
+            raise self.translated(error) from error
+
+    def results(self) -> list[Handle]:
+        """See the contract."""
+        values = super().results()
+        return values if self._finish is None else [self._finish(value) for value in values]
