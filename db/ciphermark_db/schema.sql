@@ -136,7 +136,7 @@ create index sample_trial on sample (trial_id);
 -- NOISE_FLOOR of ciphermark_core.statistics.
 create function noise_floor() returns double precision
 language sql immutable parallel safe
-return 1.03::double precision;
+return 1.05::double precision;
 
 comment on function noise_floor() is
     'Two processes of one binary differ by up to this factor: no verdict below it';

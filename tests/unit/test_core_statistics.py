@@ -147,9 +147,9 @@ def test_verdict(low, high, expected):
 
 
 def test_the_floor_of_a_verdict_can_be_given():
-    ratio = Estimate(10, 1.1, 1.05, 1.2)
+    ratio = Estimate(10, 1.1, 1.06, 1.2)
     assert verdict(ratio) == "faster"
-    assert verdict(ratio, floor=1.06) == "no difference"
+    assert verdict(ratio, floor=1.07) == "no difference"
 
 
 def test_ratio_of():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ciphermark_adapters.contract import Bound
+from ciphermark_adapters.contract import Bound, Handle
 from ciphermark_core.words import Budget, Sample
 from ciphermark_measure.clock import Clock, disagreement
 
@@ -104,6 +104,11 @@ class Phase:
     def last_index(self) -> int:
         """Which of ``bounds`` the last sample took."""
         return (self._turn - 1) % len(self.bounds)
+
+    @property
+    def last_results(self) -> list[Handle]:
+        """What the last sample computed."""
+        return self.bounds[self.last_index].results()
 
     @property
     def sampled_ns(self) -> int:
