@@ -52,6 +52,8 @@ class Service:
         made: list[Session] = []
         peaks = peak_of("keys", lambda: made.append(prepare(request.variant, request.parameters, keys)))
         self._session = session = made[0]
+        gc.collect()
+        gc.freeze()  # what is there stays: collections between trials need not look at it
         facts = {
             "keys_s": session.keys_s,
             "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
@@ -65,7 +67,6 @@ class Service:
         self._started = perf_counter()
         self._experiment = self._made(request.trial)
         gc.collect()
-        gc.freeze()  # no collection of what is already there while samples are taken
         self._experiment.open()
         return protocol.Turned(is_done=False)
 

@@ -166,6 +166,7 @@ class Latency(Experiment):
             fresh_s=fresh_s,
             seen_s=seen_s,
         )
+        self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
         error = caching.suspicion(times)
         if error is not None:
             self._findings = replace(self._findings, status="wrong", error=error)
