@@ -5,13 +5,14 @@ from functools import partial
 
 import builds
 import environment
+import helib
 import interpreters
 import openfhe_environment
 import sources
 import system
 from builds import PLAIN, WITH_HEXL, SealVariant
 from environment import identity
-from places import REQUIREMENTS, compiler_version, cpu_flags, file_digest, folder_digests, pins
+from places import IS_PORTABLE, REQUIREMENTS, compiler_version, cpu_flags, file_digest, folder_digests, pins
 from runner import Stage
 
 
@@ -92,6 +93,8 @@ def _ours() -> list[Stage]:
     ]
     if builds.has_native_sources():
         stages += [_native_stage(PLAIN), _native_stage(WITH_HEXL)]
+    if helib.is_wanted():
+        stages.append(_helib_stage())
     return stages
 
 
@@ -119,6 +122,11 @@ def _openfhe(without: Collection[str]) -> list[Stage]:
     ]
 
 
+def _instruction_set() -> str:
+    """Return what HEXL is compiled for: this CPU, or all with AVX-512."""
+    return builds.HEXL_PORTABLE if IS_PORTABLE else cpu_flags()
+
+
 def _pyfhel_inputs() -> list[str]:
     pinned = pins("cmake", "cython", "ninja", "numpy", "setuptools")
     return [*pinned, compiler_version(), file_digest(builds.PYFHEL_CHECK), identity()]
@@ -127,7 +135,7 @@ def _pyfhel_inputs() -> list[str]:
 def _seal_stage(variant: SealVariant, title: str) -> Stage:
     def inputs() -> list[str]:
         settings = [f"{name}={value}" for name, value in builds.SEAL_SETTINGS.items()]
-        host = [cpu_flags()] if variant is WITH_HEXL else []  # HEXL compiles with -march=native
+        host = [_instruction_set()] if variant is WITH_HEXL else []
         tools = [*pins("cmake", "ninja"), compiler_version()]
         return [*settings, *tools, *host, *folder_digests(builds.SEAL_CHECK)]
 
@@ -155,4 +163,19 @@ def _native_stage(variant: SealVariant) -> Stage:
         build=partial(builds.build_native, variant),
         needs=("python", variant.name),
         rebuilt_with=(variant.name,),
+    )
+
+
+def _helib_stage() -> Stage:
+    def inputs() -> list[str]:
+        return [*helib.inputs(), *pins("cmake", "nanobind", "ninja"), compiler_version(), identity()]
+
+    return Stage(
+        "native-helib",
+        "native module for HElib",
+        inputs=inputs,
+        is_present=helib.has_module,
+        build=helib.build_module,
+        needs=("python", "packages"),
+        is_optional=True,
     )

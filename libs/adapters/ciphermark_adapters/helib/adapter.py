@@ -1,0 +1,54 @@
+"""The contract over HElib: schemes bgv and ckks, every loop native."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_adapters.declaration import Declaration
+from ciphermark_adapters.helib import binding
+from ciphermark_adapters.helib import parameters as parameter_sets
+from ciphermark_adapters.helib.evaluator import HElibEvaluator
+from ciphermark_adapters.helib.key_owner import HElibKeyOwner
+from ciphermark_adapters.helib.public_material import PublicMaterial
+from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+
+
+class HElibAdapter(Adapter):
+    """HElib as the native module was built against it."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
+        self._module = binding.module()
+
+    def info(self) -> LibraryInfo:
+        """See the contract."""
+        module = self._module
+        return LibraryInfo(
+            library=self._declared.library,
+            variant=self._declared.variant,
+            version=module.helib_version,
+            hexl=self._declared.hexl,
+            build=module.build_facts,
+            is_debug=module.is_debug_build,
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See the contract."""
+        return parameter_sets.resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """See the contract."""
+        if keys.columns and parameters.spec.scheme == "ckks":
+            raise Unsupported(self._declared.reason_against("rotate_columns"))
+        if (keys.relinearization or keys.rotations or keys.columns) and not parameters.special_moduli:
+            raise Unsupported(
+                "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
+                "with two sizes or more"
+            )
+        return HElibKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """See the contract."""
+        material = msgspec.msgpack.decode(public_material, type=PublicMaterial)
+        return HElibEvaluator(material, self._declared)

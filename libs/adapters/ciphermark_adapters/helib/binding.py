@@ -1,0 +1,162 @@
+"""The native module ``_ciphermark_helib`` as Python sees it.
+
+Its sources are in ``native/``. Values cross as contiguous arrays over all slots in HElib's order, ``int64`` for bgv and
+``float64`` for ckks. Binders take rows, as :meth:`ciphermark_adapters.contract.Operator.bind` does; what they return
+runs with the GIL released.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, TypeAlias, cast
+
+from ciphermark_adapters.contract import Bound, Handle, Row, Vector
+
+Rows: TypeAlias = Sequence[Row]
+
+# What the module raises for HElib's exceptions.
+LIBRARY_ERRORS = (RuntimeError, ValueError, IndexError)
+
+
+class HElibContext(Protocol):
+    """A parameter set that HElib accepted."""
+
+    ciphertext_primes: list[int]
+    special_primes: list[int]
+    small_primes: list[int]
+    # Slot i holds the plaintext polynomial's value at ζ^e for the i-th e of these, ζ one primitive 2N-th root of unity.
+    slot_exponents: list[int]
+
+    def dump(self) -> bytes:
+        """HElib's own serialization of the context."""
+
+
+class NativeBound(Bound):
+    """A contract ``Bound`` that can also give its results away."""
+
+    @abstractmethod
+    def take(self) -> list[Handle]:
+        """The results without a copy; the bound is of no use afterwards."""
+
+
+class Binder(Protocol):
+    """Binds one operation to rows of operands."""
+
+    def __call__(self, rows: Rows, /) -> NativeBound:
+        """Raises ``TypeError`` for rows that do not fit the operation."""
+
+
+class NativeKeyOwner(Protocol):
+    """Holds the secret key."""
+
+    decrypt_integers: Binder
+    decrypt_reals: Binder
+
+    def encrypt_integers(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding and public-key encryption."""
+
+    def encrypt_reals(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding and public-key encryption."""
+
+    def load(self, data: bytes, /) -> Handle:
+        """A ciphertext; raises ``RuntimeError`` for damaged bytes."""
+
+    def dump_secret_key(self) -> bytes:
+        """HElib's own serialization."""
+
+    def dump_public_key(self) -> bytes:
+        """HElib's own serialization: context, encryption key and all key-switching matrices."""
+
+    def dump_relinearization_keys(self) -> bytes:
+        """HElib's own serialization of the key-switching matrix from s²."""
+
+    def dump_rotation_keys(self) -> bytes:
+        """HElib's own serialization of the key-switching matrices of automorphisms, one after the other."""
+
+
+class NativeEvaluator(Protocol):
+    """One binder per operation; ``automorphism`` takes a ciphertext and the exponent k of X → X^k."""
+
+    negate: Binder
+    add: Binder
+    sub: Binder
+    add_plain: Binder
+    sub_plain: Binder
+    mul_plain: Binder
+    mul: Binder
+    square: Binder
+    relinearize: Binder
+    mod_down: Binder
+    automorphism: Binder
+
+    def encode_integers(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
+        """A bgv plaintext at the primes of ``like``, or of the top level."""
+
+    def encode_reals(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
+        """A ckks plaintext at the primes of ``like``, or of the top level."""
+
+    def load(self, data: bytes, /) -> Handle:
+        """A ciphertext; raises ``RuntimeError`` for damaged bytes."""
+
+
+class HElibModule(Protocol):
+    """The module."""
+
+    helib_version: str
+    is_debug_build: bool
+    build_facts: dict[str, str]
+    # Generates keys: relinearization or not, exponents k of automorphisms X → X^k.
+    KeyOwner: Callable[[HElibContext, bool, Sequence[int]], NativeKeyOwner]
+    # From a public key as `dump_public_key` writes it.
+    Evaluator: Callable[[HElibContext, bytes], NativeEvaluator]
+
+    def choose_context(self, m: int, p: int, bits: int, columns: int, /) -> HElibContext:
+        """A bgv context whose primes HElib chooses: about ``bits`` bits, key switching in ``columns`` digits."""
+
+    def foretell_context(self, m: int, bits: int, columns: int, special_bits: int, /) -> HElibContext:
+        """A ckks context with the primes that ``choose_context`` comes to for a special prime of this size."""
+
+    def describe_bare(self, m: int, precision: int, /) -> str:
+        """A ckks context without primes, in HElib's JSON format."""
+
+    def read_context(self, json: str, /) -> HElibContext:
+        """The context that a text in HElib's JSON format describes."""
+
+    def bind_empty(self) -> Bound:
+        """The native loop over nothing."""
+
+
+@cache
+def module() -> HElibModule:
+    """Import the native module; its bound operations count as the contract's ``Bound`` from then on."""
+    with _elsewhere():
+        native: Any = importlib.import_module("_ciphermark_helib")
+    for bound in (native.CiphertextBound, native.IntegersBound, native.RealsBound, native.EmptyBound):
+        NativeBound.register(bound)
+    return cast(HElibModule, native)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """HElib opens its file ``helib.log`` in the current folder when it is loaded: let that be another one."""
+    here = os.getcwd()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+
+
+def execute(bind: Binder, *operands: Handle) -> Handle:
+    """Execute an operation once, for the sake of the result."""
+    bound = bind([operands])
+    bound.run(1)
+    (result,) = bound.take()
+    return result

@@ -1,0 +1,85 @@
+"""What the HElib adapter declares."""
+
+from ciphermark_adapters.declaration import KEY_ITEMS, Declaration
+
+_COMMON = (
+    "negate",
+    "add",
+    "sub",
+    "add_plain",
+    "sub_plain",
+    "mul_plain",
+    "mul",
+    "square",
+    "relinearize",
+    "rotate",
+)
+_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
+
+DECLARATIONS = (
+    Declaration(
+        library="HElib",
+        variant="helib",
+        implementation="ciphermark_adapters.helib.adapter:HElibAdapter",
+        license="Apache-2.0",
+        operations={
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
+            "ckks": (*_COMMON, "rescale"),
+        },
+        managed={"bgv": (*_MANAGED, "rotate_columns"), "ckks": _MANAGED},
+        compressions=("none",),
+        serializable=KEY_ITEMS,
+        requires=("_ciphermark_helib",),
+        remedy=(
+            "install HElib 2.2 or newer (from Homebrew, FreeBSD's ports or its own INSTALL.md), then run "
+            "HELIB_ROOT=<its prefix> python3 setup/install.py --only native-helib"
+        ),
+        chooses_primes=True,
+        notes={
+            "parameters": (
+                "bgv: HElib chooses the primes, of 54 to 60 bits; of a request it takes the number of primes and their "
+                "mean size. ckks: the requested primes, given to HElib as a serialized context, because its own have "
+                "54 bits or more and no scale is that large"
+            ),
+            "small primes": (
+                "HElib's bgv also has about six smaller primes that it puts in the place of ciphertext primes to hit "
+                "the modulus that the noise asks for; keys know nothing of them, so they count in neither Q nor P"
+            ),
+            "key switching": (
+                "one digit per ciphertext prime, one special prime, rotation keys for the steps asked for; HElib makes "
+                "the random half of a matrix from its seed each time, and converts between primes by big integers"
+            ),
+            "secret key": "dense, each coefficient 0 with probability 1/2, else 1 or -1: HElib's default",
+            "destination": "HElib works in place: the time of every operation includes a copy of the first operand",
+            "encrypt": "encodes, and encrypts with the public key; ckks at the scale of the parameter set",
+            "decrypt": (
+                "decrypts, and decodes all slots; bgv decodes each slot by a division of its own, N² steps in all. "
+                "ckks is rawDecrypt: without the noise that HElib's decrypt adds against attacks that use the error"
+            ),
+            "mul": (
+                "multLowLvl, without relinearization: first switches both operands to the modulus that their noise "
+                "asks for, which HElib does before a product and not after it"
+            ),
+            "square": "multLowLvl, without relinearization: first switches to the modulus that the noise asks for",
+            "relinearize": "reLinearize, and the division by the special prime, which HElib would put off",
+            "rotate": "one automorphism, its key switching, and the division by the special prime",
+            "rotate_columns": "one automorphism, its key switching, and the division by the special prime",
+            "rescale": "bringToSet with one prime less",
+            "mod_switch": "bringToSet with the next smaller product of ciphertext primes",
+            "add_plain": "bgv multiplies the plaintext by a factor modulo t and transforms it to NTT form each time",
+            "sub_plain": "bgv multiplies the plaintext by a factor modulo t and transforms it to NTT form each time",
+            "managed": (
+                "HElib aligns operands itself: by switching up to the larger modulus, and ckks scales by integers; bgv "
+                "switches before the next product, not after it; ckks rescales to about the default scale"
+            ),
+            "noise budget": "HElib's capacity: a bound on the noise that holds for all keys, not the noise itself",
+            "keys": "matrices keep their random half as a seed; the public key contains context and all matrices",
+        },
+        reasons={
+            "rescale": "bgv has no scale: use mod_switch",
+            "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
+            "rotate_columns": "ckks slots form one row, not two",
+            "dump_plaintext": "HElib does not serialize encoded plaintexts",
+        },
+    ),
+)

@@ -1,0 +1,91 @@
+#include "context.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <helib/norms.h>
+#include <sstream>
+
+namespace ciphermark::he {
+
+std::shared_ptr<Context> Context::choose(long m, long p, long bits, long columns)
+{
+    helib::ContextBuilder<helib::BGV> builder;
+    builder.m(m).p(p).r(1).bits(bits).c(columns);
+    return std::make_shared<Context>(std::unique_ptr<const helib::Context>(builder.buildPtr()));
+}
+
+std::shared_ptr<Context> Context::foretell(long m, long bits, long columns, long special_bits)
+{
+    helib::ContextBuilder<helib::CKKS> builder;
+    builder.m(m).bits(bits).c(columns).bitsInSpecialPrimes(special_bits);
+    return std::make_shared<Context>(std::unique_ptr<const helib::Context>(builder.buildPtr()));
+}
+
+std::shared_ptr<Context> Context::read(const std::string &json)
+{
+    std::istringstream stream(json);
+    return std::make_shared<Context>(
+        std::unique_ptr<const helib::Context>(helib::Context::readPtrFromJSON(stream)));
+}
+
+std::string Context::describe_bare(long m, long precision)
+{
+    helib::ContextBuilder<helib::CKKS> builder;
+    builder.m(m).precision(precision).buildModChain(false);
+    std::ostringstream stream;
+    std::unique_ptr<const helib::Context>(builder.buildPtr())->writeToJSON(stream);
+    return stream.str();
+}
+
+std::vector<long> Context::slot_exponents() const
+{
+    std::vector<long> exponents;
+    for (long i = 0; i < helib_->getNSlots(); ++i) {
+        exponents.push_back(NTL::InvMod(helib_->getZMStar().ith_rep(i), helib_->getM()));
+    }
+    return exponents;
+}
+
+long Context::level(const helib::Ctxt &ciphertext) const
+{
+    const helib::IndexSet &primes = helib_->getCtxtPrimes();
+    const double modulus = helib_->logOfProduct(ciphertext.getPrimeSet() / helib_->getSpecialPrimes());
+    long level = 0;
+    while (level + 1 < primes.card() && helib_->logOfProduct(helib_->getCtxtPrimes(level + 1)) < modulus - 0.01) {
+        ++level;
+    }
+    return level;
+}
+
+void Context::encode(const Integers &values, double, double, helib::EncodedPtxt &out) const
+{
+    helib_->getView().encode(out, values);
+}
+
+void Context::encode(const Reals &values, double scale, double error, helib::EncodedPtxt &out) const
+{
+    const std::vector<helib::cx_double> slots(values.begin(), values.end());
+    helib::zzX polynomial;
+    helib::CKKS_embedInSlots(polynomial, slots, helib_->getZMStar(), scale);
+    const double magnitude = std::max(1.0, helib::Norm(slots)); // HElib refuses 0
+    out.resetCKKS(polynomial, magnitude, scale, error, *helib_);
+}
+
+long Ciphertext::polynomials() const
+{
+    std::ostringstream stream;
+    ctxt.writeTo(stream);
+    const long polynomial_bytes = 8 * ctxt.getPrimeSet().card() * ctxt.getContext().getPhiM();
+    return static_cast<long>(stream.tellp()) / polynomial_bytes;
+}
+
+std::vector<long> Context::primes(const helib::IndexSet &indices) const
+{
+    std::vector<long> found;
+    for (long i : indices) {
+        found.push_back(helib_->ithPrime(i));
+    }
+    return found;
+}
+
+} // namespace ciphermark::he

@@ -1,0 +1,81 @@
+// A parameter set as HElib has it.
+#pragma once
+
+#include <cstddef>
+#include <helib/helib.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ciphermark::he {
+
+using Integers = std::vector<long>; // slots of bgv, in HElib's order
+using Reals = std::vector<double>;  // slots of ckks, in HElib's order
+
+// An encoded plaintext, in both of HElib's forms: coefficients, and residues at one set of primes.
+struct Plaintext {
+    helib::EncodedPtxt compact;
+    helib::FatEncodedPtxt expanded;
+};
+
+class Context {
+public:
+    // bgv: HElib chooses the primes. All of these throw with HElib's reason.
+    static std::shared_ptr<Context> choose(long m, long p, long bits, long columns);
+
+    // A ckks context with the primes that `choose` comes to, without bgv's tables of slots, which take long.
+    static std::shared_ptr<Context> foretell(long m, long bits, long columns, long special_bits);
+
+    // What HElib's own JSON format describes: here, a ckks context with primes of our choice.
+    static std::shared_ptr<Context> read(const std::string &json);
+
+    // A ckks context without primes, in the same format.
+    static std::string describe_bare(long m, long precision);
+
+    explicit Context(std::unique_ptr<const helib::Context> context) : helib_(std::move(context)) {}
+
+    const helib::Context &helib() const { return *helib_; }
+    bool is_real() const { return helib_->isCKKS(); }
+
+    std::vector<long> ciphertext_primes() const { return primes(helib_->getCtxtPrimes()); }
+    std::vector<long> special_primes() const { return primes(helib_->getSpecialPrimes()); }
+    std::vector<long> small_primes() const { return primes(helib_->getSmallPrimes()); }
+
+    // The exponent e of each slot: the slot holds the plaintext's value at the e-th power of one root of unity.
+    std::vector<long> slot_exponents() const;
+
+    // How many of the smaller ciphertext moduli (products of the first ciphertext primes) lie below the
+    // ciphertext's, small primes counted, special primes not.
+    long level(const helib::Ctxt &ciphertext) const;
+
+    // Encode; `scale` and `error`, a bound on what is added by rounding (and by encryption), are for ckks.
+    void encode(const Integers &values, double scale, double error, helib::EncodedPtxt &out) const;
+    void encode(const Reals &values, double scale, double error, helib::EncodedPtxt &out) const;
+
+    // HElib's bound on the error of rounding to coefficients (ckks).
+    double rounding_error() const { return helib_->getEA().getCx().defaultErr(); }
+
+private:
+    std::vector<long> primes(const helib::IndexSet &indices) const;
+
+    std::unique_ptr<const helib::Context> helib_;
+};
+
+// Keys of one owner: with the secret key on the client, without it on the server.
+struct Keys {
+    std::shared_ptr<const Context> context;
+    std::unique_ptr<const helib::PubKey> key;
+};
+
+// HElib's ciphertexts refer to their public key, which must outlive them.
+struct Ciphertext {
+    explicit Ciphertext(std::shared_ptr<const Keys> owner) : keys(std::move(owner)), ctxt(*keys->key) {}
+
+    // HElib does not tell the number of polynomials; almost all that it writes are their residues, 8 bytes each.
+    long polynomials() const;
+
+    std::shared_ptr<const Keys> keys;
+    helib::Ctxt ctxt;
+};
+
+} // namespace ciphermark::he

@@ -1,0 +1,111 @@
+#include "evaluator.hpp"
+
+#include "exhausted.hpp"
+#include <utility>
+
+namespace ciphermark::he {
+
+template <class Row, class Kernel>
+CiphertextBound Evaluator::in_place(std::vector<Row> rows, Kernel kernel) const
+{
+    std::vector<Ciphertext> destinations;
+    for (const Row &row : rows) {
+        destinations.push_back(*std::get<0>(row));
+    }
+    auto on_copy = [kernel](const Row &row, Ciphertext &out) {
+        out.ctxt = std::get<0>(row)->ctxt;
+        kernel(row, out.ctxt);
+    };
+    return bind(std::move(rows), std::move(destinations), std::move(on_copy));
+}
+
+CiphertextBound Evaluator::negate(std::vector<UnaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const UnaryRow &, helib::Ctxt &out) { out.negate(); });
+}
+
+CiphertextBound Evaluator::add(std::vector<BinaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const BinaryRow &row, helib::Ctxt &out) {
+        out += std::get<1>(row)->ctxt;
+    });
+}
+
+CiphertextBound Evaluator::sub(std::vector<BinaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const BinaryRow &row, helib::Ctxt &out) {
+        out -= std::get<1>(row)->ctxt;
+    });
+}
+
+CiphertextBound Evaluator::mul(std::vector<BinaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const BinaryRow &row, helib::Ctxt &out) {
+        out.multLowLvl(std::get<1>(row)->ctxt);
+    });
+}
+
+CiphertextBound Evaluator::square(std::vector<UnaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const UnaryRow &, helib::Ctxt &out) { out.multLowLvl(out); });
+}
+
+// HElib leaves the special primes in until the next operation that does not want them: they go at once here.
+CiphertextBound Evaluator::relinearize(std::vector<UnaryRow> rows) const
+{
+    return in_place(std::move(rows), [](const UnaryRow &, helib::Ctxt &out) {
+        out.reLinearize();
+        out.dropSmallAndSpecialPrimes();
+    });
+}
+
+CiphertextBound Evaluator::automorphism(std::vector<AutomorphismRow> rows) const
+{
+    return in_place(std::move(rows), [](const AutomorphismRow &row, helib::Ctxt &out) {
+        out.smartAutomorph(std::get<1>(row));
+        out.dropSmallAndSpecialPrimes();
+    });
+}
+
+CiphertextBound Evaluator::mod_down(std::vector<UnaryRow> rows) const
+{
+    return in_place(std::move(rows), [this](const UnaryRow &, helib::Ctxt &out) {
+        const long level = keys_->context->level(out);
+        if (level == 0) {
+            throw Exhausted("no smaller modulus is left in HElib's chain");
+        }
+        out.bringToSet(keys_->context->helib().getCtxtPrimes(level));
+    });
+}
+
+CiphertextBound Evaluator::add_plain(std::vector<PlainRow> rows) const
+{
+    return with_constant(std::move(rows), false);
+}
+
+CiphertextBound Evaluator::sub_plain(std::vector<PlainRow> rows) const
+{
+    return with_constant(std::move(rows), true);
+}
+
+// bgv: with coefficients, which HElib multiplies by a factor of the ciphertext modulo t, so that noise hardly grows.
+CiphertextBound Evaluator::with_constant(std::vector<PlainRow> rows, bool is_negative) const
+{
+    if (keys_->context->is_real()) {
+        return in_place(std::move(rows), [is_negative](const PlainRow &row, helib::Ctxt &out) {
+            out.addConstant(std::get<1>(row)->expanded, is_negative);
+        });
+    }
+    return in_place(std::move(rows), [is_negative](const PlainRow &row, helib::Ctxt &out) {
+        out.addConstant(std::get<1>(row)->compact, is_negative);
+    });
+}
+
+CiphertextBound Evaluator::mul_plain(std::vector<PlainRow> rows) const
+{
+    return in_place(std::move(rows), [](const PlainRow &row, helib::Ctxt &out) {
+        out.multByConstant(std::get<1>(row)->expanded);
+    });
+}
+
+} // namespace ciphermark::he

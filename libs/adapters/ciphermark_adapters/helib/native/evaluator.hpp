@@ -1,0 +1,54 @@
+// The server: computes on ciphertexts with a public key; there is no secret key in here.
+#pragma once
+
+#include "bound.hpp"
+#include "context.hpp"
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace ciphermark::he {
+
+using CiphertextPointer = std::shared_ptr<const Ciphertext>;
+using PlaintextPointer = std::shared_ptr<const Plaintext>;
+
+// The operands of one execution. Rows own their operands, so that these outlive the Python handles.
+using UnaryRow = std::tuple<CiphertextPointer>;
+using BinaryRow = std::tuple<CiphertextPointer, CiphertextPointer>;
+using PlainRow = std::tuple<CiphertextPointer, PlaintextPointer>;
+using AutomorphismRow = std::tuple<CiphertextPointer, long>; // the exponent k of X → X^k
+
+using CiphertextBound = BoundPointer<Ciphertext>;
+
+// A Bound refers to its Evaluator, which must outlive it.
+class Evaluator {
+public:
+    explicit Evaluator(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) {}
+
+    const std::shared_ptr<const Keys> &keys() const { return keys_; }
+
+    CiphertextBound negate(std::vector<UnaryRow> rows) const;
+    CiphertextBound square(std::vector<UnaryRow> rows) const;
+    CiphertextBound relinearize(std::vector<UnaryRow> rows) const;
+    // To the next smaller ciphertext modulus: mod_switch in bgv, rescale in ckks.
+    CiphertextBound mod_down(std::vector<UnaryRow> rows) const;
+    CiphertextBound add(std::vector<BinaryRow> rows) const;
+    CiphertextBound sub(std::vector<BinaryRow> rows) const;
+    CiphertextBound mul(std::vector<BinaryRow> rows) const;
+    CiphertextBound add_plain(std::vector<PlainRow> rows) const;
+    CiphertextBound sub_plain(std::vector<PlainRow> rows) const;
+    CiphertextBound mul_plain(std::vector<PlainRow> rows) const;
+    CiphertextBound automorphism(std::vector<AutomorphismRow> rows) const;
+
+private:
+    // HElib's operations work in place: the kernel gets a copy of the row's first operand. Destinations start as such
+    // copies too, so that they have the memory for it.
+    template <class Row, class Kernel>
+    CiphertextBound in_place(std::vector<Row> rows, Kernel kernel) const;
+
+    CiphertextBound with_constant(std::vector<PlainRow> rows, bool is_negative) const;
+
+    std::shared_ptr<const Keys> keys_;
+};
+
+} // namespace ciphermark::he

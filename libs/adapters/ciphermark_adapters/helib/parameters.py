@@ -1,0 +1,183 @@
+"""What HElib makes of a request: m = 2N; bgv primes of HElib's choice, ckks primes as requested."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from ciphermark_adapters.contract import Unsupported
+from ciphermark_adapters.helib import binding
+from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
+from ciphermark_core import primes, security
+from ciphermark_core.words import Parameters, ParameterSpec
+
+SMALLEST_RING = 16
+LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
+# HElib's ctxtPrimeSize: ciphertext primes have 0.9 · 60 to 60 bits, and count as this much smaller.
+LEAST_BITS = 54
+MOST_BITS = 60
+LEAST_SPECIAL_BITS = 33  # 0.55 · 60
+_LOSS_BITS = -math.log2(1 - 1 / 8)
+# HElib's rounding of plaintext factors needs no more; it refuses 60 bits and more.
+_MOST_PRECISION = 40
+
+
+def resolve(spec: ParameterSpec) -> Parameters:
+    """The parameter set that HElib has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
+    _check(spec)
+    found = _ckks(spec) if spec.scheme == "ckks" else _foretold(spec, *_recipe(spec))
+    asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=tuple(found.ciphertext_primes),
+        special_moduli=tuple(found.special_primes) if asks_for_special else (),
+        slots=spec.slots,
+        plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
+        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
+    )
+
+
+def context_of(parameters: Parameters) -> HElibContext:
+    """The context behind resolved parameters."""
+    found = _context(parameters.spec)
+    special = parameters.special_moduli or tuple(found.special_primes)  # unused where none was asked for
+    if (tuple(found.ciphertext_primes), tuple(found.special_primes)) != (parameters.moduli, special):
+        raise RuntimeError("HElib's primes are not those that were foretold: its rule has changed")
+    return found
+
+
+@lru_cache(maxsize=4)  # a bgv context takes seconds, and hundreds of MB
+def _context(spec: ParameterSpec) -> HElibContext:
+    if spec.scheme == "ckks":
+        return _ckks(spec)
+    count, size = _recipe(spec)
+    m, t = 2 * spec.ring_dimension, spec.plain_modulus or 0
+    return _made(spec, lambda: binding.module().choose_context(m, t, _bits(count, size), count))
+
+
+def _check(spec: ParameterSpec) -> None:
+    n, t = spec.ring_dimension, spec.plain_modulus
+    if not SMALLEST_RING <= n <= LARGEST_RING or n & (n - 1):
+        raise Unsupported(
+            f"HElib has no ring of dimension {n} here: N must be a power of two from {SMALLEST_RING} to {LARGEST_RING}"
+        )
+    if spec.scheme == "ckks":
+        if not spec.scale_bits or spec.scale_bits <= 0:
+            raise Unsupported("ckks needs a scale: write scale_bits")
+    elif t is None:
+        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+    elif not primes.batches(t, n):
+        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
+
+
+def _chain(ring_dimension: int, bits: Sequence[int]) -> list[int]:
+    """Different primes of these sizes in this order, each the largest left; raises ``Unsupported`` where none is."""
+    if not bits:
+        raise Unsupported("HElib needs at least one prime: write modulus_bits with one size or more")
+    if max(bits) > primes.LARGEST_PRIME_BITS:
+        raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
+    left = {size: iter(primes.ntt_primes(size, ring_dimension, bits.count(size))) for size in set(bits)}
+    return [next(left[size]) for size in bits]
+
+
+# -- ckks -----------------------------------------------------------------------------------------------------
+
+
+def _ckks(spec: ParameterSpec) -> HElibContext:
+    scale_bits = spec.scale_bits or 0
+    bits = spec.modulus_bits
+    if bits is None:
+        bits = primes.default_ckks_chain(spec.ring_dimension, scale_bits)
+    chain = _chain(spec.ring_dimension, bits)
+    data = len(chain[:-1] or chain)
+    if scale_bits + 1 >= math.prod(chain[:data]).bit_length():
+        raise Unsupported(
+            f"a scale of {scale_bits} bits does not fit into a modulus of {sum(bits[:data])} bits"
+        )
+    text = json.loads(
+        binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MOST_PRECISION))
+    )
+    text["content"] |= {
+        "qs": chain,
+        "specialPrimes": list(range(data, len(chain))),
+        "digits": [[i] for i in range(data)],
+    }
+    return _made(spec, lambda: binding.module().read_context(json.dumps(text)))
+
+
+# -- bgv ------------------------------------------------------------------------------------------------------
+
+
+def _recipe(spec: ParameterSpec) -> tuple[int, int]:
+    """Number and size of the ciphertext primes; raises ``Unsupported`` with the reason."""
+    if spec.modulus_bits is None:
+        return _default_recipe(spec)
+    _chain(spec.ring_dimension, spec.modulus_bits)  # refuses what cannot exist
+    data = spec.modulus_bits[:-1] or spec.modulus_bits
+    count, wanted = len(data), sum(data) / len(data)
+    sizes = [size for size in range(LEAST_BITS, MOST_BITS + 1) if _count(_bits(count, size)) == count]
+    if not sizes:
+        raise Unsupported(f"HElib makes no chain of {count} primes: ask for fewer")
+    return count, min(sizes, key=lambda size: abs(size - wanted))
+
+
+def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
+    """The largest Q whose QP stays within the 2018 limit, in as few primes as possible."""
+    level = next((level for level in security.LEVELS if level >= spec.security), security.LEVELS[-1])
+    bound = security.limit("2018", spec.ring_dimension, level) or 0
+    chains = [
+        (count * size, count, size)
+        for count in range(1, bound // LEAST_BITS + 1)
+        for size in range(LEAST_BITS, MOST_BITS + 1)
+        if count * size + _special_bits(spec, count, size) <= bound and _count(_bits(count, size)) == count
+    ]
+    if not chains:
+        raise Unsupported(
+            f"no default chain at N = {spec.ring_dimension}: {level} bits of security leave no room for primes of "
+            f"{LEAST_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
+        )
+    _, count, size = max(chains)
+    return count, size
+
+
+def _special_bits(spec: ParameterSpec, count: int, size: int) -> int:
+    """Size of the special prime that HElib adds for digits of one prime: its rule in addSpecialPrimes."""
+    n, t = spec.ring_dimension, spec.plain_modulus or 1
+    needed = size + math.log2(3.2 * math.sqrt(12 / math.log(n)) * count / (t * n / 2))
+    return max(LEAST_SPECIAL_BITS, math.ceil(needed + _LOSS_BITS))
+
+
+def _bits(count: int, size: int) -> int:
+    """HElib's parameter ``bits`` for which it takes ``count`` primes of ``size`` bits, if it can."""
+    return math.floor((size - _LOSS_BITS) * count)
+
+
+def _count(bits: int) -> int:
+    """How many primes HElib takes for its parameter ``bits``: as few as possible."""
+    return math.ceil(bits / (MOST_BITS - _LOSS_BITS))
+
+
+def _foretold(spec: ParameterSpec, count: int, size: int) -> HElibContext:
+    """A context of no other use than to tell the primes."""
+    special = _bits(1, _special_bits(spec, count, size))
+    make = binding.module().foretell_context
+    found = _made(spec, lambda: make(2 * spec.ring_dimension, _bits(count, size), count, special))
+    if len(found.ciphertext_primes) != count or len(found.special_primes) != 1:
+        raise Unsupported(
+            f"HElib makes {len(found.ciphertext_primes)} primes and {len(found.special_primes)} special primes of the "
+            f"requested {count} and 1"
+        )
+    return found
+
+
+def _made(spec: ParameterSpec, make: Callable[[], HElibContext]) -> HElibContext:
+    try:
+        return make()
+    except LIBRARY_ERRORS as error:
+        modulus = "" if spec.scheme == "ckks" else f" and t = {spec.plain_modulus}"
+        raise Unsupported(
+            f"HElib refuses {spec.scheme} at N = {spec.ring_dimension}{modulus}: {error}"
+        ) from error

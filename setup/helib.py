@@ -1,0 +1,60 @@
+"""Our native module for HElib, which the user installs: no package registry has it."""
+
+import os
+from pathlib import Path
+
+import builds
+from places import BUILD, PYTHON, ROOT, file_digest, folder_digests, has_package_file
+from runner import FailureError, Shell
+
+VARIABLE = "HELIB_ROOT"
+MODULE = "_ciphermark_helib"
+ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
+NATIVE_SOURCES = ADAPTERS / "helib" / "native"
+_STANDARD = ("/usr/local", "/usr", "/opt/homebrew", "/opt/local")
+_CONFIGS = ("share/cmake/helib", "lib/cmake/helib", "lib64/cmake/helib")
+
+
+def is_wanted() -> bool:
+    """Tell whether the user names an HElib, or a standard prefix has one."""
+    return bool(os.environ.get(VARIABLE)) or _config(_STANDARD) is not None
+
+
+def inputs() -> list[str]:
+    """Return what the module depends on: its sources, the loop that it shares with SEAL's, and the HElib found."""
+    shared = [file_digest(builds.NATIVE_SOURCES / name) for name in ("bound.hpp", "errors.hpp")]
+    config = _config(_prefixes())
+    library = [str(config.parent), *folder_digests(config.parent)] if config else []
+    return [*folder_digests(NATIVE_SOURCES), *shared, *library]
+
+
+def has_module() -> bool:
+    """Tell whether the module is installed."""
+    return has_package_file(f"{MODULE}.*so")
+
+
+def build_module(shell: Shell) -> None:
+    """Build the module against the HElib that is found."""
+    config = _config(_prefixes())
+    if config is None:
+        raise FailureError(
+            f"there is no HElib in {os.environ.get(VARIABLE)}",
+            f"let {VARIABLE} name the prefix that HElib was installed to: it has share/cmake/helib/helibConfig.cmake",
+        )
+    prefix = config.parents[3]
+    shell.note(f"HElib in {prefix}")
+    builds.build_module(NATIVE_SOURCES, BUILD / "native" / "helib", prefix, shell)
+    # By our own way to load it: HElib opens a log file in the current folder.
+    code = "from ciphermark_adapters.helib import binding; binding.module()"
+    shell.run(PYTHON, "-c", code, advice="the module does not load; see the log")
+
+
+def _prefixes() -> tuple[str, ...]:
+    named = os.environ.get(VARIABLE)
+    return (named,) if named else _STANDARD
+
+
+def _config(prefixes: tuple[str, ...]) -> Path | None:
+    """The CMake package file of the first prefix that has one."""
+    found = (Path(prefix) / folder / "helibConfig.cmake" for prefix in prefixes for folder in _CONFIGS)
+    return next((path for path in found if path.exists()), None)

@@ -1,0 +1,116 @@
+"""What is particular to HElib: its prime chain, its keys, its refusal to decrypt. Skipped where it is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_adapters.helib import parameters as helib_parameters
+from ciphermark_core import security
+from ciphermark_core.words import Parameters, ParameterSpec
+
+from . import harness
+from .harness import SPECS
+
+ABSENT = harness.absence("helib")
+pytestmark = pytest.mark.skipif(ABSENT is not None, reason=str(ABSENT))
+
+SMALL = 1024  # a bgv context takes time with N²
+
+
+def _resolved(bits: tuple[int, ...] | None, ring_dimension: int = SMALL, modulus: int = 12289) -> Parameters:
+    spec = ParameterSpec("bgv", ring_dimension, bits, modulus, security=0)
+    return harness.adapter("helib").resolve(spec)
+
+
+@pytest.mark.parametrize(
+    ("bits", "expected"),
+    [
+        ((36, 36, 37), [54, 54]),
+        ((50, 58, 60), [54, 54]),
+        ((58, 58, 60), [58, 58]),
+        ((60, 60, 60, 60), [60, 60, 60]),
+        ((57,), [57]),
+    ],
+)
+def test_bgv_primes_have_the_requested_mean_size_or_the_nearest(
+    bits: tuple[int, ...], expected: list[int]
+) -> None:
+    assert [prime.bit_length() for prime in _resolved(bits).moduli] == expected
+
+
+@pytest.mark.parametrize("bits", [(54, 54, 60), (60, 60, 60, 60), (57,)])
+@pytest.mark.parametrize("modulus", [12289, 1032193, 576460752303421441])
+def test_the_primes_are_those_foretold(bits: tuple[int, ...], modulus: int) -> None:
+    """Resolving makes none of HElib's slow tables; the context that keys are made in has the same primes."""
+    found = _resolved(bits, modulus=modulus)
+    made = helib_parameters.context_of(found)  # compares
+    assert tuple(made.ciphertext_primes) == found.moduli
+    assert len(made.special_primes) == 1
+
+
+def test_the_default_chain_is_as_large_as_security_allows() -> None:
+    found = _resolved(None, 4096, 65537)
+    bound = security.limit("2018", 4096, 128)
+    assert bound is not None
+    assert bound - helib_parameters.LEAST_BITS < found.log_qp <= bound
+
+
+@pytest.mark.parametrize("plain_modulus", [1073707009, 576460752303421441])
+def test_large_plaintext_moduli(plain_modulus: int) -> None:
+    """30 and 59 bits: products are right."""
+    spec = ParameterSpec("bgv", SMALL, (60,) * 6, plain_modulus, security=0)
+    adapter = harness.adapter("helib")
+    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest())
+    evaluator = adapter.evaluator(owner.public_material())
+    values = np.array([1, 2, plain_modulus - 1, plain_modulus // 2], dtype=np.int64)
+    ciphertext = evaluator.load(owner.dump(owner.encrypt(values), "none"))
+    square = evaluator.managed().apply("square", ciphertext)
+    expected = [int(value) ** 2 % plain_modulus for value in values]
+    decrypted = owner.decrypt(owner.load(evaluator.dump(square, "none")))
+    assert decrypted[: len(values)].tolist() == expected
+
+
+def test_only_the_requested_keys_are_made() -> None:
+    """One matrix per key: HElib by itself would add one for s³."""
+    adapter = harness.adapter("helib")
+    parameters = adapter.resolve(SPECS["ckks"])
+    sizes = {}
+    for request in (
+        KeyRequest(False),
+        KeyRequest(True),
+        KeyRequest(True, (1,)),
+        KeyRequest(True, (1, -1, 4)),
+    ):
+        owner = adapter.key_owner(parameters, request)
+        sizes[len(request.rotations) + request.relinearization] = len(owner.dump_key("public_key", "none"))
+        matrix = len(owner.dump_key("relinearization_keys", "none")) if request.relinearization else 0
+    steps = [sizes[1] - sizes[0], sizes[2] - sizes[1], (sizes[4] - sizes[2]) // 2]
+    assert all(abs(step - matrix) < matrix // 50 + 8 * 2 * parameters.ring_dimension * 2 for step in steps), (
+        steps
+    )
+
+
+def test_what_helib_refuses_to_decrypt_is_no_value() -> None:
+    subject = harness.subject("helib", SPECS["ckks"])
+    owner = subject.adapter.key_owner(subject.parameters, KeyRequest())
+    evaluator = subject.adapter.evaluator(owner.public_material())
+    ciphertext = evaluator.load(owner.dump(owner.encrypt(subject.vector(0)), "none"))
+    for _ in range(2):
+        ciphertext = evaluator.apply("relinearize", evaluator.apply("square", ciphertext))
+    decrypted = owner.decrypt(owner.load(evaluator.dump(ciphertext, "none")))
+    assert np.isinf(decrypted).all()
+
+
+def test_no_log_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own: HElib opens its log when it is loaded."""
+    import subprocess
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    code = "from ciphermark_adapters.helib import binding; binding.module()"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert not list(tmp_path.iterdir())
