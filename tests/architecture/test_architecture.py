@@ -60,7 +60,11 @@ def test_imports_go_one_way():
 
 def test_no_file_is_long(files):
     code = [
-        name for name in files if name.startswith(("libs/", "services/", "db/")) and name not in GENERATED
+        name
+        for name in files
+        if name.startswith(("libs/", "services/", "db/"))
+        and name not in GENERATED
+        and not name.endswith(".csv")
     ]
     assert len(code) > 50
     lines = {name: len((REPOSITORY / name).read_bytes().splitlines()) for name in code}

@@ -76,7 +76,7 @@ class Managed(Operator):
         return self._rescaled(product)
 
     def _mul(self, a: Handle, b: Handle) -> Handle:
-        a, b = self._aligned(a, b)
+        a, b = aligned(self._evaluator, a, b)
         self._require_level(a)
         return self._shrunk(self._evaluator.apply("mul", a, b))
 
@@ -106,38 +106,41 @@ class Managed(Operator):
         evaluator = self._evaluator
         scale_a, scale_b = evaluator.scale(a), evaluator.scale(b)
         if scale_a is None or scale_b is None or abs(scale_a / scale_b - 1) < _SCALE_TOLERANCE:
-            return self._aligned(a, b)
+            return aligned(evaluator, a, b)
         if evaluator.level(a) >= evaluator.level(b):
-            return self._adjusted(a, b), b
-        return a, self._adjusted(b, a)
+            return matched(evaluator, a, b), b
+        return a, matched(evaluator, b, a)
 
-    def _adjusted(self, high: Handle, low: Handle) -> Handle:
-        """``high`` at the level and exact scale of ``low``: multiplied by 1 at a chosen scale, then rescaled.
 
-        One level of difference pays for it. At equal levels there is none to spend, and scales that differ there
-        cannot be added.
-        """
-        evaluator = self._evaluator
-        level = evaluator.level(low)
-        if evaluator.level(high) == level:
-            raise ValueError(
-                f"scales {evaluator.scale(high)} and {evaluator.scale(low)} differ at one level: "
-                "multiply one of the ciphertexts by 1 first"
-            )
-        while evaluator.level(high) > level + 1:
-            high = evaluator.apply("mod_switch", high)
-        scale_high, scale_low = evaluator.scale(high), evaluator.scale(low)
-        assert scale_high is not None
-        assert scale_low is not None
-        scale = scale_low * evaluator.parameters.moduli[level + 1] / scale_high
-        ones = evaluator.encode(np.ones(evaluator.parameters.slots), like=high, scale=scale)
-        return evaluator.apply("rescale", evaluator.apply("mul_plain", high, ones))
+def matched(evaluator: Evaluator, high: Handle, low: Handle, factor: float = 1.0) -> Handle:
+    """``high``·factor at the level and exact scale of ``low`` (ckks): a product at a chosen scale, rescaled.
 
-    def _aligned(self, a: Handle, b: Handle) -> tuple[Handle, Handle]:
-        """Both ciphertexts at the lower of their levels."""
-        evaluator = self._evaluator
-        while evaluator.level(a) > evaluator.level(b):
-            a = evaluator.apply("mod_switch", a)
-        while evaluator.level(b) > evaluator.level(a):
-            b = evaluator.apply("mod_switch", b)
-        return a, b
+    One level of difference pays for it. At equal levels there is none to spend, and scales that differ there
+    cannot be added.
+    """
+    level = evaluator.level(low)
+    if evaluator.level(high) == level:
+        raise ValueError(
+            f"scales {evaluator.scale(high)} and {evaluator.scale(low)} differ at one level: "
+            "multiply one of the ciphertexts by 1 first"
+        )
+    high = lowered(evaluator, high, level + 1)
+    scale_high, scale_low = evaluator.scale(high), evaluator.scale(low)
+    assert scale_high is not None
+    assert scale_low is not None
+    scale = scale_low * evaluator.parameters.moduli[level + 1] / scale_high
+    factors = evaluator.encode(np.full(evaluator.parameters.slots, factor), like=high, scale=scale)
+    return evaluator.apply("rescale", evaluator.apply("mul_plain", high, factors))
+
+
+def aligned(evaluator: Evaluator, a: Handle, b: Handle) -> tuple[Handle, Handle]:
+    """Both ciphertexts at the lower of their levels."""
+    level = min(evaluator.level(a), evaluator.level(b))
+    return lowered(evaluator, a, level), lowered(evaluator, b, level)
+
+
+def lowered(evaluator: Evaluator, a: Handle, level: int) -> Handle:
+    """The ciphertext switched down to a level; one that is not above it stays as it is."""
+    while evaluator.level(a) > level:
+        a = evaluator.apply("mod_switch", a)
+    return a

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ciphermark_core.words import Parameters, ParameterSpec, Scheme
 Floats = npt.NDArray[np.float64]
 Phase = Literal["train", "infer"]
 PlainModel = Mapping[str, npt.NDArray[np.float64]]  # what the server knows in the clear
+Prepared: TypeAlias = Any  # a workload's own operands, encoded for one evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a model says about the test rows: a score each (positive: class 1), and its parameters where known."""
+    """What a model says about the test rows: a score each (positive: class 1), and its parameters where known.
+
+    ``weights`` has shape (1 + columns,): the score of a row x is weights[0] + weights[1:]·x.
+    """
 
     scores: Floats
     weights: Floats | None = None
@@ -58,8 +62,8 @@ class Workload(ABC):
     ``operations`` are the managed operations that a variant must declare.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    name: str
+    title: str
     phases: tuple[Phase, ...]
     schemes: tuple[Scheme, ...]
 
@@ -70,6 +74,10 @@ class Workload(ABC):
     @abstractmethod
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """The parameter set that the circuit is made for; raises ``Unsupported`` for another scheme."""
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """The parameter set for libraries that choose their own primes, of which some are larger than asked for."""
+        return self.parameters(scheme)
 
     @abstractmethod
     def keys(self, parameters: Parameters) -> KeyRequest:
@@ -86,7 +94,26 @@ class Workload(ABC):
         Raises ``Unsupported`` for data that do not fit the parameters.
         """
 
+    def prepare(
+        self, phase: Phase, evaluator: Evaluator, inputs: Sequence[Handle], plain: PlainModel
+    ) -> Prepared:
+        """What a server does once and not with every request: encode what it knows in the clear.
+
+        Of ``inputs`` it takes levels and scales alone: the result serves all inputs of the same parameter set.
+        """
+        return plain
+
     @abstractmethod
+    def compute(
+        self,
+        phase: Phase,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        prepared: Prepared,
+    ) -> list[Handle]:
+        """The server's part of a phase. ``state`` is what the phase before returned (the encrypted model)."""
+
     def evaluate(
         self,
         phase: Phase,
@@ -95,7 +122,9 @@ class Workload(ABC):
         state: Sequence[Handle],
         plain: PlainModel,
     ) -> list[Handle]:
-        """The server's part of a phase. ``state`` is what the phase before returned (the encrypted model)."""
+        """:meth:`prepare` and :meth:`compute`: the whole of a request to a server that prepared nothing."""
+        prepared = self.prepare(phase, evaluator, inputs, plain)
+        return self.compute(phase, evaluator, inputs, state, prepared)
 
     @abstractmethod
     def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
@@ -104,3 +133,7 @@ class Workload(ABC):
     @abstractmethod
     def reference(self, task: Task) -> Result:
         """The same algorithm in the clear, in floating point: what every row must agree with."""
+
+    def expected(self, task: Task, parameters: Parameters) -> Result:
+        """What the circuit computes when nothing goes wrong: the reference; in fixed point, that to the last digit."""
+        return self.reference(task)

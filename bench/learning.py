@@ -1,0 +1,174 @@
+"""Section ``learning``: encrypted learning on Boston Housing, both parties in this process, one thread.
+
+Times are the server's: operands are encoded once (``prepare``, told in the note), and ``compute`` is the median of a
+few executions. Each result is decrypted and compared before its time counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+from time import perf_counter
+
+import numpy as np
+
+from bench.figures import Figure, Progress, Target
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import Handle
+from ciphermark_circuits.data_sets import DATA_SETS, split
+from ciphermark_circuits.workload import Phase, Result, Task, Workload
+from ciphermark_circuits.workloads import WORKLOADS
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Scheme
+
+SPLITS = 20
+_TOLERANCE = 1e-3  # of a ckks score, relative to the largest
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of the server in one phase."""
+
+    prepare_s: float
+    compute_s: float
+
+
+class Parties:
+    """Client and server of a workload in one scheme and variant, with keys made once."""
+
+    def __init__(self, name: str, variant: str, scheme: Scheme) -> None:
+        self.workload: Workload = WORKLOADS[name]
+        self._compression = registry.declaration(variant).compressions[0]
+        adapter = registry.load(variant)
+        parameters = adapter.resolve(self.workload.parameters(scheme))
+        self._owner = adapter.key_owner(parameters, self.workload.keys(parameters))
+        self._evaluator = adapter.evaluator(self._owner.public_material())
+
+    def executed(self, task: Task, loops: int = 1) -> tuple[dict[Phase, Spent], Result]:
+        """All phases, each ``loops`` times; raises ``UserError`` where a row comes out wrong."""
+        spent: dict[Phase, Spent] = {}
+        state: list[Handle] = []
+        for phase in self.workload.phases:
+            inputs = self._encrypted(phase, task)
+            state, spent[phase] = self._timed(phase, task, inputs, state, loops)
+        outputs = [
+            self._owner.decrypt(self._owner.load(self._evaluator.dump(item, self._compression)))
+            for item in state
+        ]
+        result = self.workload.result(outputs, task, self._owner.parameters)
+        expected = self.workload.expected(task, self._owner.parameters)
+        error = float(np.abs(result.scores - expected.scores).max() / np.abs(expected.scores).max())
+        if error > _TOLERANCE or (result.labels != expected.labels).any():
+            raise UserError(f"{self.workload.name}: scores are wrong by {error:.1e} of the largest")
+        return spent, result
+
+    def _encrypted(self, phase: Phase, task: Task) -> list[Handle]:
+        owner, evaluator = self._owner, self._evaluator
+        vectors = self.workload.inputs(phase, task, owner.parameters)
+        return [evaluator.load(owner.dump(owner.encrypt(vector), self._compression)) for vector in vectors]
+
+    def _timed(
+        self, phase: Phase, task: Task, inputs: Sequence[Handle], state: Sequence[Handle], loops: int
+    ) -> tuple[list[Handle], Spent]:
+        workload, evaluator = self.workload, self._evaluator
+        start = perf_counter()
+        prepared = workload.prepare(phase, evaluator, inputs, workload.plain_model(task))
+        prepare_s = perf_counter() - start
+        times = []
+        for _ in range(loops):
+            start = perf_counter()
+            result = workload.compute(phase, evaluator, inputs, state, prepared)
+            times.append(perf_counter() - start)
+        return result, Spent(prepare_s, median(times))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    name: str
+    variant: str
+    scheme: Scheme
+    target_s: float | None
+    loops: int = 5
+
+
+_CASES = (
+    _Case("lmc-plain", "seal", "ckks", 0.005, 50),
+    _Case("lmc-plain", "seal", "bfv", None, 50),
+    _Case("lmc-plain", "seal", "bgv", None, 50),
+    _Case("lmc-encrypted", "seal", "ckks", 0.060, 20),
+    _Case("lmc-encrypted", "seal", "bfv", 0.150, 20),
+    _Case("lmc-encrypted", "seal", "bgv", None, 20),
+    _Case("lr-fixed-encrypted", "seal", "bfv", 1.0, 3),
+    _Case("lr-fixed-encrypted", "seal", "bgv", None, 3),
+    _Case("lr-k3-encrypted", "seal", "ckks", 1.0, 3),
+    _Case("lr-k5-encrypted", "seal", "ckks", 10.0, 1),
+)
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Each workload on one split; the published way beside ours; accuracy over many splits."""
+    task = split(DATA_SETS["boston"](), 1)
+    ours_s = 0.0
+    for case in _CASES:
+        progress(f"{case.name}, {case.scheme}, {case.variant}")
+        spent, _ = Parties(case.name, case.variant, case.scheme).executed(task, case.loops)
+        yield from _figures(case, spent)
+        if (case.name, case.scheme) == ("lmc-plain", "ckks"):
+            ours_s = spent["infer"].compute_s
+    yield from _published(task, ours_s, progress)
+    yield from _accuracy(progress)
+
+
+def _figures(case: _Case, spent: dict[Phase, Spent]) -> Iterator[Figure]:
+    total_s = sum(item.compute_s for item in spent.values())
+    prepare_s = sum(item.prepare_s for item in spent.values())
+    parts = ", ".join(f"{phase} {1e3 * item.compute_s:.2f} ms" for phase, item in spent.items())
+    yield Figure(
+        "learning",
+        f"{case.name} {case.scheme} {case.variant}",
+        1e3 * total_s,
+        "ms",
+        None if case.target_s is None else Target(most=1e3 * case.target_s),
+        f"{parts}; prepare {1e3 * prepare_s:.2f} ms",
+    )
+
+
+def _published(task: Task, ours_s: float, progress: Progress) -> Iterator[Figure]:
+    for variant in ("seal", "tenseal"):
+        progress(f"the published way, {variant}")
+        spent, _ = Parties("lmc-per-row-plain", variant, "ckks").executed(task)
+        theirs_s = spent["infer"].compute_s
+        target = Target(least=300) if variant == "seal" else None
+        yield Figure(
+            "learning",
+            f"published way {variant} / lmc-plain",
+            theirs_s / ours_s,
+            "×",
+            target,
+            f"{theirs_s:.2f} s",
+        )
+
+
+def _accuracy(progress: Progress) -> Iterator[Figure]:
+    """Encrypted training over many splits, with one set of keys."""
+    parties = Parties("lr-k5-encrypted", "seal-hexl", "ckks")
+    found, times, errors = [], [], []
+    for seed in range(SPLITS):
+        progress(f"lr-k5-encrypted, seal-hexl, split {seed + 1} of {SPLITS}")
+        task = split(DATA_SETS["boston"](), seed)
+        spent, result = parties.executed(task)
+        reference = parties.workload.reference(task)
+        assert result.weights is not None
+        assert reference.weights is not None
+        errors.append(float(np.abs(result.weights - reference.weights).max()))
+        times.append(spent["train"].compute_s)
+        found.append(float(np.mean(result.labels == task.test.labels)))
+    yield Figure("learning", "lr-k5-encrypted train seal-hexl", 1e3 * median(times), "ms", Target(most=5000))
+    yield Figure(
+        "learning",
+        f"lr-k5-encrypted accuracy, {SPLITS} splits",
+        mean(found),
+        target=Target(least=0.855),
+        note=f"every row agrees with plaintext; weights within {max(errors):.0e}",
+    )
