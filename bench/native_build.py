@@ -29,6 +29,11 @@ def plain_loop(variant: str) -> Path:
     return folder / "plain_loop"
 
 
+def plain_chain(variant: str) -> Path:
+    """The program for one chain of operations, built like :func:`plain_loop`."""
+    return plain_loop(variant).parent / "plain_chain"
+
+
 def _cmake(*arguments: str) -> None:
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     done = subprocess.run(

@@ -22,6 +22,8 @@ specs = st.builds(
     plain_modulus=st.none() | st.integers(2, 2**60),
     scale_bits=st.none() | st.integers(10, 60),
     security=st.sampled_from([0, 128, 192, 256]),
+    depth=st.none() | st.integers(1, 100),
+    is_least=st.booleans(),
 )
 parameters = st.builds(
     words.Parameters,
@@ -61,6 +63,8 @@ cases = st.builds(
     data_pattern=st.sampled_from(["same", "random"]),
     threads=sizes,
     cap=st.none() | sizes,
+    repetitions=st.none() | sizes,
+    data_set=maybe_texts,
 )
 trials = st.builds(words.Trial, id=texts, run_id=texts, case=cases, process=sizes, seed=sizes, budget=budgets)
 samples = st.builds(

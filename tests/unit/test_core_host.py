@@ -77,6 +77,21 @@ def test_several_troubles_give_several_warnings():
     assert len(host.warnings(spoiled)) == 6
 
 
+@pytest.mark.parametrize(
+    ("threads", "cores", "beginning"),
+    [
+        ({1, 4}, 4, None),
+        ({1, 8}, 4, "8 threads on 4 cores: "),
+        ({16, 1, 8}, 4, "8, 16 threads on 4 cores: "),
+        ({2}, 1, "2 threads on 1 core: "),
+        (set(), 1, None),
+    ],
+)
+def test_more_threads_than_cores_are_warned_of(threads, cores, beginning):
+    found = host.thread_warning(threads, cores)
+    assert found is None if beginning is None else found.startswith(beginning)
+
+
 def test_the_facts_of_this_host():
     facts = host.collect()
     assert facts.cores == len(os.sched_getaffinity(0))

@@ -197,3 +197,13 @@ def test_default_ckks_chain_exists_in_seal_and_is_secure_there(ring_dimension, s
 
 def _is_prime_by_division(n: int) -> bool:
     return n > 1 and all(n % d for d in range(2, math.isqrt(n) + 1))
+
+
+@pytest.mark.parametrize(
+    ("bits", "modulus", "ring_dimension"), [(20, 786433, 131072), (17, 65537, 32768), (14, 12289, 2048)]
+)
+def test_the_widest_batching_modulus_gives_slots_at_the_largest_ring(bits, modulus, ring_dimension):
+    found = primes.widest_batching_modulus(bits)
+    assert (found, found.bit_length()) == (modulus, bits)
+    assert primes.batches(found, ring_dimension)
+    assert not primes.batches(found, 2 * ring_dimension)

@@ -96,6 +96,13 @@ EVERY_MESSAGE = {
     protocol.Open: st.builds(protocol.Open, trial=strategies.trials),
     protocol.Turn: st.builds(protocol.Turn),
     protocol.Close: st.builds(protocol.Close),
+    protocol.Footprint: st.builds(
+        protocol.Footprint,
+        trial=strategies.trials,
+        relinearization=st.booleans(),
+        rotations=st.lists(st.integers(-8, 8), max_size=3).map(tuple),
+        columns=st.booleans(),
+    ),
     protocol.Memory: st.builds(protocol.Memory, trial=strategies.trials),
     protocol.Hello: st.builds(
         protocol.Hello,

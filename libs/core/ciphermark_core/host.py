@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -76,6 +77,18 @@ def warnings(host: Host) -> list[str]:
     if "avx512ifma" not in host.cpu_flags:
         found.append("this CPU lacks AVX512-IFMA: Intel HEXL gains little here")
     return found
+
+
+def thread_warning(threads: Collection[int], cores: int) -> str | None:
+    """What to say where some of these numbers of threads are more than there are cores. Pure."""
+    too_many = sorted({count for count in threads if count > cores})
+    if not too_many:
+        return None
+    asked = ", ".join(map(str, too_many))
+    return (
+        f"{asked} threads on {cores} {'core' if cores == 1 else 'cores'}: they wait for each other, and times say "
+        f"nothing about more cores; ask for at most {cores}, or use a larger host"
+    )
 
 
 def clock_noise(repeats: int = 60, work: int = 20_000) -> float:

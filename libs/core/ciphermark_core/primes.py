@@ -66,6 +66,15 @@ def batching_modulus(bits: int, ring_dimension: int) -> int:
         ) from None
 
 
+def widest_batching_modulus(bits: int) -> int:
+    """The plaintext modulus of ``bits`` bits that gives slots at the largest ring dimension that any of them does.
+
+    Raises ``Unsupported`` where none gives slots at N = 2.
+    """
+    widest = next((n for n in (1 << power for power in range(17, 1, -1)) if _has_prime(bits, n)), 2)
+    return batching_modulus(bits, widest)
+
+
 def _has_prime(bits: int, ring_dimension: int) -> bool:
     try:
         return bool(ntt_primes(bits, ring_dimension, 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,10 +26,15 @@ Status = Literal[
     "timed_out",
     "cancelled",
 ]
-DataPattern = Literal["same", "random"]
+DataPattern = Literal["same", "random", "real"]
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
+
+# Fields that cases got after the first results were stored, and their unset values. While unset they are no part of
+# a key: the keys of those results stay what they are.
+_NEWER_OF_CASE: dict[str, object] = {"repetitions": None, "data_set": None}
+_NEWER_OF_SPEC: dict[str, object] = {"depth": None, "is_least": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +42,11 @@ class ParameterSpec:
     """A *requested* parameter set.
 
     ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for
-    the library's own default chain. ``plain_modulus`` (bfv, bgv) is the value of t;
+    the library's own default chain, or with ``depth`` a chain that Ciphermark makes for that many
+    multiplications one after another. ``plain_modulus`` (bfv, bgv) is the value of t;
     ``scale_bits`` (ckks) is log2 of the encoding scale. ``security`` is the least classical
-    security level by the 2018 table, 0 for none.
+    security level by the 2018 table, 0 for none. With ``is_least`` the ring dimension is the least
+    to try: the smallest from there on at which the chain is that secure is taken.
     """
 
     scheme: Scheme
@@ -48,6 +55,8 @@ class ParameterSpec:
     plain_modulus: int | None = None
     scale_bits: int | None = None
     security: int = 128
+    depth: int | None = None
+    is_least: bool = False
 
     @property
     def slots(self) -> int:
@@ -131,7 +140,8 @@ class Case:
     """One point of an experiment.
 
     ``size`` counts elements of the vector; ``cap`` bounds the repetitions of the depth and noise
-    experiments.
+    experiments; ``repetitions`` is the number of operations in a row (chain); ``data_set`` names the
+    real data (learning).
     """
 
     variant: str
@@ -142,16 +152,24 @@ class Case:
     data_pattern: DataPattern
     threads: int = 1
     cap: int | None = None
+    repetitions: int | None = None
+    data_set: str | None = None
 
     @property
     def key(self) -> str:
-        """Identity of the case across runs and hosts: a hash of all its fields."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:32]
+        """Identity of the case across runs and hosts: a hash of all its fields, newer ones where set."""
+        fields = _without_unset(msgspec.to_builtins(self), _NEWER_OF_CASE)
+        fields["parameters"] = _without_unset(fields["parameters"], _NEWER_OF_SPEC)
+        return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:32]
 
     @property
     def comparison_key(self) -> str:
         """The same for every variant: cases with equal comparison keys are compared."""
         return replace(self, variant="").key
+
+
+def _without_unset(fields: dict[str, Any], newer: dict[str, object]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in newer or value != newer[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +189,8 @@ class Sample:
     """One recorded value of one metric.
 
     ``value`` is per execution: a timed sample of ``loops`` executions is divided by them.
-    ``phase`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt`` or names the object a size belongs to.
+    ``phase`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt`` or names the object a size belongs to;
+    in learning it is a stage or a step of one, ``train.encrypt``.
     ``repetitions`` is the number of operations applied so far (depth and noise), else ``None``.
     """
 

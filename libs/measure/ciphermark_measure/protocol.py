@@ -42,7 +42,19 @@ class Memory(msgspec.Struct, tag="memory", frozen=True):
     trial: Trial
 
 
-Request = Prepare | Open | Turn | Close | Memory
+class Footprint(msgspec.Struct, tag="footprint", frozen=True):
+    """Execute a chain once, with the key owner in a process of its own, and report the peaks.
+
+    The first and only request to a worker.
+    """
+
+    trial: Trial
+    relinearization: bool
+    rotations: tuple[int, ...]
+    columns: bool
+
+
+Request = Prepare | Open | Turn | Close | Memory | Footprint
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True):
@@ -64,10 +76,14 @@ class Prepared(msgspec.Struct, tag="prepared", frozen=True):
 
 
 class Refused(msgspec.Struct, tag="refused", frozen=True):
-    """A request failed; the status says how. The worker is ready for the next one."""
+    """A request failed; the status says how. The worker is ready for the next one.
+
+    ``cause`` is the name of the exception's class, where there was one.
+    """
 
     status: Status
     error: str
+    cause: str | None = None
 
 
 class Turned(msgspec.Struct, tag="turned", frozen=True):

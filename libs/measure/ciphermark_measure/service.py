@@ -11,7 +11,7 @@ from time import perf_counter
 from ciphermark_adapters.contract import KeyRequest
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.words import Outcome, Status, Trial
-from ciphermark_measure import protocol
+from ciphermark_measure import footprint, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
 from ciphermark_measure.experiments.base import peak_of
@@ -40,6 +40,7 @@ class Service:
             protocol.Turn: self._turn,
             protocol.Close: self._close,
             protocol.Memory: self._memory,
+            protocol.Footprint: self._footprint,
         }
         try:
             return answers[type(request)](request)
@@ -86,6 +87,10 @@ class Service:
         gc.collect()
         return protocol.Peaks(tuple(samples))
 
+    def _footprint(self, request: protocol.Footprint) -> protocol.Reply:
+        keys = KeyRequest(request.relinearization, request.rotations, request.columns)
+        return protocol.Peaks(tuple(footprint.peaks(request.trial, keys)))
+
     def _made(self, trial: Trial) -> Experiment:
         assert self._session is not None
         setting = Setting(self._session, trial, self.clock, self._resolution_ns)
@@ -120,4 +125,4 @@ def refusal(error: Exception) -> protocol.Refused:
     else:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {text} (in {frame.name})"
-    return protocol.Refused(status, text)
+    return protocol.Refused(status, text, type(error).__name__)

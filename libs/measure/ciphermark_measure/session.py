@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.contract import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_adapters.declaration import Declaration
 from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
-from ciphermark_measure import safety
+from ciphermark_measure.choice import resolved
 
 # operations that key switching makes possible
 KEYED = ("relinearize", "rotate", "rotate_columns")
@@ -18,14 +18,20 @@ KEYED = ("relinearize", "rotate", "rotate_columns")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One variant with one parameter set and its keys: the ground of every trial of a worker."""
+    """One variant with one parameter set and its keys: the ground of every trial of a worker.
+
+    ``keys`` are those that were asked for. ``controls`` keeps what control experiments of this worker have shown, by
+    operation and count: see :mod:`ciphermark_measure.control`.
+    """
 
     declaration: Declaration
     library: LibraryInfo
     parameters: Parameters
     owner: KeyOwner
     evaluator: Evaluator
+    keys: KeyRequest
     keys_s: float
+    controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
 
     def to_evaluator(self, values: Sequence[Vector]) -> list[Handle]:
         """Encrypt vectors and hand the ciphertexts over, as bytes."""
@@ -53,33 +59,32 @@ class Session:
 
 
 def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
-    """Load the library, resolve the parameters, check their security and make keys.
+    """Load the library, choose the parameters it really takes, as secure as asked, and make keys.
 
     Raises ``Unsupported`` for what cannot exist or is less secure than asked. Keys that the
     variant has no operation for, or the chain no room for, are not made.
     """
-    declared = registry.declaration(variant)
-    if spec.scheme not in declared.schemes:
-        raise Unsupported(f"{declared.library} offers no {spec.scheme} here")
+    declared = require_scheme(variant, spec)
     adapter = registry.load(variant)
-    parameters = adapter.resolve(spec)
-    _require_security(parameters)
-    request = _possible(keys, declared, parameters)
+    parameters = resolved(adapter, spec)
+    request = possible(keys, declared, parameters)
     start = perf_counter()
     owner = adapter.key_owner(parameters, request)
     evaluator = adapter.evaluator(owner.public_material())
     library = replace(adapter.info(), is_reference=declared.is_reference)
-    return Session(declared, library, parameters, owner, evaluator, perf_counter() - start)
+    return Session(declared, library, parameters, owner, evaluator, keys, perf_counter() - start)
 
 
-def _require_security(parameters: Parameters) -> None:
-    asked = parameters.spec.security
-    reason = safety.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
-    if reason is not None:
-        raise Unsupported(reason)
+def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
+    """The variant's declaration; raises ``Unsupported`` for a scheme that it does not have."""
+    declared = registry.declaration(variant)
+    if spec.scheme not in declared.schemes:
+        raise Unsupported(f"{declared.library} offers no {spec.scheme} here")
+    return declared
 
 
-def _possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
+def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
+    """Of the keys that are asked for, those that the variant has an operation for and the chain room."""
     scheme = parameters.spec.scheme
     if not parameters.special_moduli:
         return KeyRequest(relinearization=False)

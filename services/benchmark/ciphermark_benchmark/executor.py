@@ -9,12 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 
+from ciphermark_benchmark.learning import http_party
+from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.plan import Block, Comparison, Plan
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
 from ciphermark_core.words import Outcome, Sample, Trial
 
 Report = Callable[[Outcome], None]
+AnySeat = Seat | LearningSeat
 
 
 class Executor:
@@ -28,6 +31,7 @@ class Executor:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._is_pinned = is_pinned
+        self._parties = http_party.chosen(os.environ)
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""
@@ -43,11 +47,11 @@ class Executor:
         for trial in trials:
             by_variant.setdefault(trial.case.variant, []).append(trial)
         needs = {variant: self._needs(block, own) for variant, own in by_variant.items()}
-        seats = {variant: Seat(needs[variant]) for variant in by_variant}
+        seats = {variant: self._seat(block, needs[variant]) for variant in by_variant}
         try:
             for seat in seats.values():
                 seat.start()
-            peaks = self._memory_pass(needs, by_variant)  # while the seats' workers start
+            peaks = {} if block.is_learning else self._memory_pass(needs, by_variant)  # while workers start
             for comparison in block.comparisons:
                 self._execute_comparison(comparison, seats, peaks, turns)
         finally:
@@ -81,7 +85,7 @@ class Executor:
     def _execute_comparison(
         self,
         comparison: Comparison,
-        seats: dict[str, Seat],
+        seats: dict[str, AnySeat],
         peaks: dict[str, tuple[Sample, ...]],
         turns: random.Random,
     ) -> None:
@@ -95,17 +99,20 @@ class Executor:
                     sitting.remove(trial)
                     self._finish(seat, peaks)
 
-    def _opened(self, trial: Trial, seats: dict[str, Seat], peaks: dict[str, tuple[Sample, ...]]) -> bool:
+    def _opened(self, trial: Trial, seats: dict[str, AnySeat], peaks: dict[str, tuple[Sample, ...]]) -> bool:
         seat = seats[trial.case.variant]
         if seat.open(trial):
             return True
         self._finish(seat, peaks)
         return False
 
-    def _finish(self, seat: Seat, peaks: dict[str, tuple[Sample, ...]]) -> None:
+    def _finish(self, seat: AnySeat, peaks: dict[str, tuple[Sample, ...]]) -> None:
         outcome = seat.close()
         extra = peaks.get(outcome.trial.id, ())
         self._report(replace(outcome, samples=outcome.samples + extra))
+
+    def _seat(self, block: Block, needs: WorkerNeeds) -> AnySeat:
+        return LearningSeat(needs, self._parties) if block.is_learning else Seat(needs)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:
         variant, budget = trials[0].case.variant, trials[0].budget

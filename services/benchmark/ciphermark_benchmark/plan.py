@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 import uuid
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product, starmap
 
 from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, Suite
+from ciphermark_benchmark.learning import cases as learning
+from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, LearningText, Suite
 from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.words import Budget, Case, ParameterSpec, Scheme, Trial
@@ -20,6 +21,7 @@ from ciphermark_measure.operands import contract_operation
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
+_SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Block:
     parameters: ParameterSpec
     threads: int
     comparisons: tuple[Comparison, ...]
+    is_learning: bool = False
 
     def cases_of(self, variant: str) -> list[Case]:
         """The cases that the variant's worker will serve."""
@@ -75,7 +78,12 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
     for experiment in suite.experiments:
-        for planned in _cases_of(experiment, available):
+        several: Iterator[PlannedCase]
+        if isinstance(experiment, LearningText):
+            several = starmap(PlannedCase, learning.cases(experiment, available))
+        else:
+            several = _cases_of(experiment, available)
+        for planned in several:
             found.setdefault(planned.case.key, planned)
     return list(found.values())
 
@@ -84,17 +92,18 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     """Order the cases: blocks and comparisons shuffled by the suite's seed."""
     budget = budget_of(suite.budget)
     shuffle = random.Random(suite.seed).shuffle
-    groups: dict[tuple[ParameterSpec, int, int], dict[str, list[Trial]]] = {}
+    groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
     for process, item in product(range(budget.processes), planned):
         if item.reason is None:
             trial = _trial(run_id, item.case, process, suite.seed, budget)
-            group = groups.setdefault((item.case.parameters, item.case.threads, process), {})
+            is_learning = item.case.experiment == learning.KIND
+            group = groups.setdefault((item.case.parameters, item.case.threads, process, is_learning), {})
             group.setdefault(item.case.comparison_key, []).append(trial)
     blocks = []
-    for (parameters, threads, _), comparisons in groups.items():
+    for (parameters, threads, _, is_learning), comparisons in groups.items():
         ordered = [Comparison(tuple(trials)) for trials in comparisons.values()]
         shuffle(ordered)
-        blocks.append(Block(parameters, threads, tuple(ordered)))
+        blocks.append(Block(parameters, threads, tuple(ordered), is_learning))
     shuffle(blocks)
     refused = tuple(
         (_trial(run_id, item.case, 0, suite.seed, budget), item.reason)
@@ -111,7 +120,7 @@ def without(plan: Plan, done: set[str]) -> Plan:
         rest = [tuple(trial for trial in item.trials if trial.id not in done) for item in block.comparisons]
         comparisons = tuple(Comparison(trials) for trials in rest if trials)
         if comparisons:
-            blocks.append(Block(block.parameters, block.threads, comparisons))
+            blocks.append(replace(block, comparisons=comparisons))
     unsupported = tuple(item for item in plan.unsupported if item[0].id not in done)
     return Plan(tuple(blocks), unsupported)
 
@@ -119,15 +128,19 @@ def without(plan: Plan, done: set[str]) -> Plan:
 def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> Trial:
     """Its id is derived, so that a resumed run knows what it has already executed."""
     identity = uuid.uuid5(uuid.UUID(run_id), f"{case.key}/{process}")
-    data_seed = random.Random(f"{seed}/{case.comparison_key}/{process}").getrandbits(62)
+    about = case.data_set or case.comparison_key  # a data set is split alike for all that is done with it
+    data_seed = random.Random(f"{seed}/{about}/{process}").getrandbits(62)
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 
 
 def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
     operations = experiment.operations or DEFAULT_OPERATIONS[experiment.kind]
     repeats = experiment.kind in ("depth", "noise")
-    for scheme, ring_dimension in product(experiment.schemes, experiment.ring_dimension):
-        spec, reason = _spec(experiment, scheme, ring_dimension)
+    asked, in_a_row = experiment.ring_dimension, experiment.repetitions
+    rings: Sequence[int | None] = (None,) if asked == "smallest" else asked
+    counts: Sequence[int | None] = (None,) if in_a_row is None else in_a_row
+    for scheme, ring_dimension, repetitions in product(experiment.schemes, rings, counts):
+        spec, reason = _spec(experiment, _Point(scheme, ring_dimension, repetitions))
         for operation, size, data, threads, variant in product(
             operations, experiment.sizes, experiment.data, experiment.threads, experiment.variants
         ):
@@ -140,64 +153,86 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
                 data_pattern=data,
                 threads=threads,
                 cap=experiment.cap if repeats else None,
+                repetitions=repetitions,
             )
             yield PlannedCase(case, reason or _reason_against(case, available[variant]))
 
 
-def _spec(
-    experiment: ExperimentText, scheme: Scheme, ring_dimension: int
-) -> tuple[ParameterSpec, str | None]:
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """What of the matrix decides the parameter set; without a ring dimension the smallest is searched for."""
+
+    scheme: Scheme
+    ring_dimension: int | None
+    repetitions: int | None
+
+
+def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str | None]:
     """The parameter set of one point of the matrix, and why it cannot exist."""
-    chain = None if experiment.modulus_bits == "default" else tuple(experiment.modulus_bits)
-    is_ckks = scheme == "ckks"
+    asked = experiment.modulus_bits
+    chain = None if isinstance(asked, str) else tuple(asked)
+    ring_dimension = point.ring_dimension or _SMALLEST_RING
+    is_ckks = point.scheme == "ckks"
     reason = None
     plain_modulus = None
     try:
         if not is_ckks:
-            plain_modulus = _plain_modulus(experiment, ring_dimension)
-        elif chain is None:
+            plain_modulus = _plain_modulus(experiment, point.ring_dimension)
+        elif asked == "default":
             chain = primes.default_ckks_chain(ring_dimension, experiment.scale_bits)
     except Unsupported as error:
         reason = str(error)
     spec = ParameterSpec(
-        scheme=scheme,
+        scheme=point.scheme,
         ring_dimension=ring_dimension,
         modulus_bits=chain,
         plain_modulus=plain_modulus,
         scale_bits=experiment.scale_bits if is_ckks else None,
         security=0 if experiment.security == "none" else experiment.security,
+        depth=point.repetitions if asked == "for-depth" else None,
+        is_least=point.ring_dimension is None,
     )
     return spec, reason or _reason_against_chain(spec, experiment)
 
 
-def _plain_modulus(experiment: ExperimentText, ring_dimension: int) -> int:
+def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> int:
+    """t; where the ring dimension is searched for, one that gives slots at as many as its size allows."""
     asked = experiment.plain_modulus
     if asked.value is None:
         assert asked.bits is not None
+        if ring_dimension is None:
+            return primes.widest_batching_modulus(asked.bits)
         return primes.batching_modulus(asked.bits, ring_dimension)
-    if not primes.batches(asked.value, ring_dimension):
+    least = ring_dimension or _SMALLEST_RING
+    if not primes.batches(asked.value, least):
         raise Unsupported(
-            f"t = {asked.value} gives no slots at N = {ring_dimension}: "
-            f"it must be a prime that is 1 modulo {2 * ring_dimension}"
+            f"t = {asked.value} gives no slots at N = {least}: it must be a prime that is 1 modulo {2 * least}"
         )
     return asked.value
 
 
 def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> str | None:
-    if spec.modulus_bits is None:
-        return None
-    small = [bits for bits in spec.modulus_bits if bits < _SMALL_PRIME_BITS]
-    is_drifting = spec.scheme == "ckks" and spec.ring_dimension >= _SMALL_PRIME_RING and small
-    if is_drifting and "small-primes" not in experiment.allow:
+    """Why a chain cannot be: whatever a library may choose by itself is left to the library."""
+    small = [bits for bits in _inner_bits(spec) if bits < _SMALL_PRIME_BITS]
+    is_large = spec.is_least or spec.ring_dimension >= _SMALL_PRIME_RING
+    if spec.scheme == "ckks" and is_large and small and "small-primes" not in experiment.allow:
+        where = "at N ≥ 8192" if spec.is_least else f"at N = {spec.ring_dimension}"
         return (
-            f"primes of {min(small)} bits are few at N = {spec.ring_dimension}: values drift by tens "
+            f"primes of {min(small)} bits are few {where}: values drift by tens "
             "of percent per level; write `allow: [small-primes]` to measure it all the same"
         )
+    if spec.modulus_bits is None or spec.is_least:
+        return None
     try:
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
     return safety.reason_against(spec.ring_dimension, log_qp, spec.security)
+
+
+def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:
+    """Sizes of primes that are known before a library is asked; in a ckks chain for a depth, the scale's."""
+    return spec.modulus_bits or ((spec.scale_bits,) if spec.depth and spec.scale_bits else ())
 
 
 def _log_qp(spec: ParameterSpec) -> float:
@@ -223,8 +258,12 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return (
             None if operation in declared.compressions else _reason_against_compression(operation, declared)
         )
-    able = declared.managed if case.experiment in ("depth", "noise") else declared.operations
-    return None if operation in able[scheme] else declared.reason_against(operation)
+    able = declared.managed if case.experiment in ("depth", "noise", "chain") else declared.operations
+    if operation not in able[scheme]:
+        return declared.reason_against(operation)
+    if case.experiment == "chain" and case.size > case.parameters.slots and not case.parameters.is_least:
+        return f"a chain works on one ciphertext: its {case.parameters.slots} slots do not hold {case.size} values"
+    return None
 
 
 def _reason_against_compression(mode: str, declared: Declaration) -> str:

@@ -12,6 +12,20 @@ from ciphermark_core.words import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.operands import rotation_steps
 
+# All that a worker serves may be of these: then relinearization keys would only take memory.
+_WITHOUT_RELINEARIZATION = {
+    "negate",
+    "add",
+    "sub",
+    "add_plain",
+    "sub_plain",
+    "rotate_left",
+    "rotate_right",
+    "rotate_columns",
+}
+# Experiments whose subject is memory, too: each case has a memory worker of its own.
+_ALONE = ("chain",)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerNeeds:
@@ -29,7 +43,7 @@ class WorkerNeeds:
         return protocol.Prepare(
             variant=self.variant,
             parameters=self.parameters,
-            relinearization=True,
+            relinearization=not set(self.operations) <= _WITHOUT_RELINEARIZATION,
             rotations=rotation_steps(self.operations),
             columns="rotate_columns" in self.operations,
         )
@@ -110,10 +124,26 @@ class Seat:
     def memory(self, trial: Trial) -> tuple[Sample, ...]:
         """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
         self._trial, self._failure, self._used_s = trial, None, 0.0
+        if trial.case.experiment in _ALONE:
+            return self._footprint(trial)
         reply = self._tried(protocol.Memory(trial))
         if not isinstance(reply, protocol.Peaks) or self._prepared is None:
             return ()
         return self._prepared.samples + reply.samples
+
+    def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
+        """The same by a fresh worker, for this trial's operation alone."""
+        keys = replace(self._needs, operations=(trial.case.operation,)).request
+        request = protocol.Footprint(trial, keys.relinearization, keys.rotations, keys.columns)
+        self.leave()
+        self.start()
+        try:
+            reply = self._asked(request)
+        except (_Failed, WorkerDied):
+            return ()
+        finally:
+            self.leave()
+        return reply.samples if isinstance(reply, protocol.Peaks) else ()
 
     def _tried(self, request: protocol.Request) -> protocol.Reply | None:
         """The reply to a request within the trial's time; ``None`` when it failed, and why is kept."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -17,13 +20,16 @@ from pydantic import (
 from ciphermark_adapters import registry
 from ciphermark_adapters.declaration import OPERATIONS
 from ciphermark_benchmark.nearest import did_you_mean
+from ciphermark_circuits.data_sets import DATA_SETS
+from ciphermark_circuits.workloads import WORKLOADS
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import DataPattern, Scheme
+from ciphermark_core.words import Scheme
 
-Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization"]
+Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "chain", "learning"]
 
 ROTATIONS = ("rotate_left", "rotate_right", "rotate_columns")
 _ARITHMETIC = tuple(name for name in OPERATIONS if not name.startswith("rotate"))
+_MULTIPLICATIONS = ("mul", "square")
 _REPEATABLE = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square", "negate")
 
 # The operations each kind knows, and those it takes when a suite names none.
@@ -33,6 +39,7 @@ KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "depth": (*_REPEATABLE, *ROTATIONS),
     "noise": (*_REPEATABLE, *ROTATIONS),
     "serialization": ("none", "zlib", "zstd"),
+    "chain": ("add", "sub", "negate", *_MULTIPLICATIONS, *ROTATIONS),
 }
 DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "arithmetic": ("add", "add_plain", "mul_plain", "mul"),
@@ -40,6 +47,7 @@ DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "depth": ("add", "add_plain", "mul_plain", "mul"),
     "noise": ("add", "add_plain", "mul_plain", "mul"),
     "serialization": ("none", "zstd"),
+    "chain": ("mul",),
 }
 
 # The largest ring of the security tables, and of any library here.
@@ -74,6 +82,21 @@ def _ring_dimension(value: int) -> int:
     if value > _LARGEST_RING:
         raise ValueError(f"the ring dimension must be at most {_LARGEST_RING}, not {value}")
     return value
+
+
+def _workload(name: str) -> str:
+    return _known(name, "workload", WORKLOADS)
+
+
+def _data_set(name: str) -> str:
+    return _known(name, "data set", DATA_SETS)
+
+
+def _known(name: str, what: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    if name not in names:
+        raise ValueError(f"unknown {what} {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
+    return name
 
 
 Several = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
@@ -115,17 +138,29 @@ class ExperimentText(_Strict):
     kind: Kind
     variants: Several[Annotated[str, AfterValidator(_variant)]]
     schemes: Several[Scheme]
-    ring_dimension: Several[RingDimension]
-    modulus_bits: Literal["default"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
-        "default", description="prime sizes, special prime last, or the library's default chain"
+    ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
+        description="N; smallest (chain): the smallest at which the modulus chain is secure, for each library by itself"
+    )
+    modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
+        "default",
+        validate_default=True,
+        description="prime sizes, special prime last, or the library's default chain; for-depth (chain): one that "
+        "Ciphermark makes for `repetitions` multiplications",
     )
     plain_modulus: PlainModulus = PlainModulus(bits=20)
     scale_bits: int = Field(30, ge=10, le=60, description="log2 of the ckks scale")
     sizes: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
-        ["full"], description="elements of a vector; full: as many as one ciphertext holds"
+        ["full"],
+        validate_default=True,
+        description="elements of a vector; full: as many as one ciphertext holds",
     )
-    data: Several[DataPattern] = Field(["random"], description="one value in all slots, or random values")
+    data: Several[Literal["same", "random"]] = Field(
+        ["random"], description="one value in all slots, or random values"
+    )
     operations: Several[str] | None = None
+    repetitions: Several[Annotated[int, Field(ge=1, le=1 << 20)]] | None = Field(
+        None, validate_default=True, description="operations in a row (chain)"
+    )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
     )
@@ -134,6 +169,54 @@ class ExperimentText(_Strict):
         [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"
     )
     cap: int = Field(16_384, ge=1, le=1 << 30, description="most repetitions of depth and noise")
+
+    @field_validator("ring_dimension")
+    @classmethod
+    def _only_chains_search(cls, value: T, info: ValidationInfo) -> T:
+        if value == "smallest" and info.data.get("kind") not in (None, "chain"):
+            raise ValueError(
+                "smallest is for the kind chain: write a list of ring dimensions, such as [8192]"
+            )
+        return value
+
+    @field_validator("modulus_bits")
+    @classmethod
+    def _chain_is_known(cls, value: T, info: ValidationInfo) -> T:
+        if value == "for-depth" and info.data.get("kind") not in (None, "chain"):
+            raise ValueError("for-depth is for the kind chain: write prime sizes, or `default`")
+        if value == "default" and info.data.get("ring_dimension") == "smallest":
+            raise ValueError(
+                "default depends on the ring dimension, so `ring_dimension: smallest` needs `modulus_bits: for-depth` "
+                "or prime sizes"
+            )
+        return value
+
+    @field_validator("sizes")
+    @classmethod
+    def _size_is_known(cls, value: list[T], info: ValidationInfo) -> list[T]:
+        if "full" in value and info.data.get("ring_dimension") == "smallest":
+            raise ValueError(
+                "full depends on the ring dimension, which may differ from library to library with "
+                "`ring_dimension: smallest`: write a number of elements, such as [16]"
+            )
+        return value
+
+    @field_validator("security")
+    @classmethod
+    def _smallest_is_secure(cls, value: T, info: ValidationInfo) -> T:
+        if value == "none" and info.data.get("ring_dimension") == "smallest":
+            raise ValueError("`ring_dimension: smallest` needs a security level: write 128, 192 or 256")
+        return value
+
+    @field_validator("repetitions")
+    @classmethod
+    def _chains_repeat(cls, value: list[int] | None, info: ValidationInfo) -> list[int] | None:
+        kind = info.data.get("kind")
+        if kind == "chain" and value is None:
+            raise ValueError("a chain needs `repetitions`: how many operations in a row, such as [50, 100]")
+        if kind not in (None, "chain") and value is not None:
+            raise ValueError(f"repetitions are for the kind chain, not for {kind}")
+        return value
 
     @field_validator("operations")
     @classmethod
@@ -150,6 +233,55 @@ class ExperimentText(_Strict):
                 )
         return value
 
+    @field_validator("operations")
+    @classmethod
+    def _operations_fit_the_chain(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        for name in value or ():
+            if info.data.get("modulus_bits") == "for-depth" and name not in _MULTIPLICATIONS:
+                raise ValueError(
+                    f"for-depth makes a modulus chain for {' or '.join(_MULTIPLICATIONS)}, not for {name!r}: give "
+                    "that an experiment of its own with prime sizes or `default`"
+                )
+        return value
+
+
+class LearningText(_Strict):
+    """An experiment of the kind learning: workloads on data sets, with the parameters that a workload is made for."""
+
+    kind: Literal["learning"]
+    variants: Several[Annotated[str, AfterValidator(_variant)]]
+    workloads: Several[Annotated[str, AfterValidator(_workload)]]
+    data_sets: Several[Annotated[str, AfterValidator(_data_set)]]
+    schemes: Several[Scheme] | None = Field(
+        None, description="those that are wanted; a workload has those of them that it offers"
+    )
+    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
+        [1], description="threads a library may use"
+    )
+    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
+
+    @field_validator("schemes")
+    @classmethod
+    def _every_workload_has_one(cls, value: list[Scheme] | None, info: ValidationInfo) -> list[Scheme] | None:
+        for name in info.data.get("workloads", ()):
+            offered = WORKLOADS[name].schemes
+            if value is not None and not set(value) & set(offered):
+                raise ValueError(f"the workload {name} offers none of these, only {', '.join(offered)}")
+        return value
+
+
+def form_of(experiment: Any) -> str:
+    """Which form an experiment has, by what is written as its kind."""
+    is_learning = isinstance(experiment, dict) and experiment.get("kind") == "learning"
+    return "learning" if is_learning else "measured"
+
+
+AnyExperiment = Annotated[
+    Annotated[ExperimentText, Tag("measured")] | Annotated[LearningText, Tag("learning")],
+    Discriminator(form_of),
+]
+FORMS: dict[str, type[BaseModel]] = {"measured": ExperimentText, "learning": LearningText}
+
 
 class Suite(_Strict):
     """What to measure."""
@@ -157,7 +289,7 @@ class Suite(_Strict):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     seed: int = Field(1, ge=0, lt=2**63)
     budget: BudgetText = BudgetText()
-    experiments: Annotated[list[ExperimentText], Field(min_length=1)]
+    experiments: Annotated[list[AnyExperiment], Field(min_length=1)]
 
 
 def json_schema() -> dict[str, Any]:

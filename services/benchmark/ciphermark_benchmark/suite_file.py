@@ -16,7 +16,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from ciphermark_benchmark.nearest import did_you_mean
-from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite import FORMS, Suite
 from ciphermark_core.errors import UserError
 
 _LARGEST_BYTES = 1 << 20
@@ -36,8 +36,10 @@ Location = tuple[int | str, ...]
 def load(path: Path) -> tuple[Suite, str]:
     """Read and check a suite file; returns the suite and the text as written.
 
+    A bare name is short for a file in ``suites``, where there is one: ``quick`` for ``suites/quick.yaml``.
     Raises ``UserError`` that names file, line and remedy.
     """
+    path = _spelled_out(path)
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             raise UserError(f"{path}: a suite of more than 1 MiB is not one")
@@ -49,6 +51,12 @@ def load(path: Path) -> tuple[Suite, str]:
     except UnicodeDecodeError:
         raise UserError(f"{path}: the suite is not UTF-8 text") from None
     return parse(text, str(path)), text
+
+
+def _spelled_out(path: Path) -> Path:
+    shipped = Path("suites", f"{path.name}.yaml")
+    is_short = len(path.parts) == 1 and not path.exists() and shipped.exists()
+    return shipped if is_short else path
 
 
 def parse(text: str, origin: str) -> Suite:
@@ -156,7 +164,7 @@ def _line(location: Location, document: CommentedMap) -> int:
 def _sentence(problem: ErrorDetails, place: Location) -> str:
     name = ".".join(str(step) for step in place)
     if problem["type"] == "extra_forbidden":
-        known = _known_keys(place[:-1])
+        known = _known_keys(problem["loc"][:-1])
         return (
             f"unknown key {place[-1]!r}{did_you_mean(str(place[-1]), known)}; keys here: {', '.join(known)}"
         )
@@ -172,12 +180,14 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
     return f"{name}: {text}" if name else text
 
 
-def _known_keys(parents: Location) -> list[str]:
-    """The keys that the form has below a location."""
+def _known_keys(location: Location) -> list[str]:
+    """The keys that the form has below a location, as pydantic has it."""
     model: type[BaseModel] = Suite
-    for step in parents:
-        if isinstance(step, str):
-            model = _model_in(model.model_fields[step].annotation) or model
+    for step in location:
+        if step in model.model_fields:
+            model = _model_in(model.model_fields[str(step)].annotation) or model
+        elif step in FORMS:
+            model = FORMS[str(step)]
     return list(model.model_fields)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
+from ciphermark_measure.experiments.chain import ChainOfOperations
 from ciphermark_measure.experiments.latency import Latency
 from ciphermark_measure.experiments.repetition import Depth, Noise
 from ciphermark_measure.experiments.serialization import Serialization
@@ -13,6 +14,7 @@ KINDS: dict[str, type[Experiment]] = {
     "depth": Depth,
     "noise": Noise,
     "serialization": Serialization,
+    "chain": ChainOfOperations,
 }
 
-__all__ = ["KINDS", "Experiment", "Findings", "Setting"]
+__all__ = ["KINDS", "ChainOfOperations", "Experiment", "Findings", "Setting"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ciphermark_adapters.contract import Handle, Vector
 from ciphermark_core.words import Accuracy, Sample, Status, Trial
-from ciphermark_measure import checking, memory
+from ciphermark_measure import checking, control, memory
 from ciphermark_measure.clock import Clock
-from ciphermark_measure.operands import OperandSet
+from ciphermark_measure.control import Attempt
 from ciphermark_measure.session import Session
+
+_EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
+_DOUBT = "; the library tells no noise budget, so it may have been used up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,15 @@ class Setting:
     trial: Trial
     clock: Clock
     resolution_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Ciphertexts with the slots that they should hold, and how right they are."""
+
+    accuracy: Accuracy
+    expected: Sequence[Vector]
+    ciphertexts: Sequence[Handle]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +76,25 @@ class Experiment(ABC):
         return []
 
 
-def judge(session: Session, found: Accuracy, operands: OperandSet, results: list[object]) -> Findings:
-    """The findings for a checked result: ok, exhausted (wrong with no noise budget left) or wrong."""
+def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
+    """The findings for a checked result: ok, exhausted (wrong for want of noise budget) or wrong.
+
+    Where the library tells no budget, ``attempt`` with a longer modulus chain decides.
+    """
+    found = result.accuracy
     if checking.is_right(found):
         return Findings("ok", accuracy=found)
-    doubt = ""
+    session, doubt = setting.session, ""
     if session.parameters.scale is None:
-        budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in results]
+        budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in result.ciphertexts]
         if 0 in budgets:
             return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
         if None in budgets:
-            doubt = "; the library tells no noise budget, so it may have been used up"
-    size = sum(len(vector) for vector in operands.expected)
+            verdict = control.is_right_with_more_room(session, setting.trial.case, attempt)
+            if verdict:
+                return Findings("exhausted", accuracy=found, error=_EXHAUSTED)
+            doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"
+    size = sum(len(vector) for vector in result.expected)
     return Findings(
         "wrong",
         accuracy=found,

@@ -5,14 +5,16 @@ x ← x ∘ y with the same second operand y, starting from a fresh encryption o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from ciphermark_adapters.cleartext import reference
 from ciphermark_adapters.contract import Exhausted, Handle, Unsupported, Vector
 from ciphermark_core.words import Accuracy, Sample
 from ciphermark_measure import checking, data, operands
-from ciphermark_measure.experiments.base import Experiment, Findings, Setting
+from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.session import Session
 
 DEFAULT_CAP = 16_384
 _FACTORS = ("mul", "mul_plain", "square")
@@ -87,6 +89,24 @@ class Repetition(Experiment):
             return []
         return [Sample("noise_budget", "bits", float(budget), "operation", repetitions=state.count)]
 
+    def verdict(self, state: State, found: Accuracy) -> Findings:
+        """Whether a wrong state shows noise that grew too large (``exhausted``) or a library that errs (``wrong``).
+
+        A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
+        within the tolerance of one operation is noise, too large for its scale to keep :data:`LEAST_PRECISION_BITS`.
+        """
+        allowed = checking.tolerance(self.session.parameters)
+        if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):
+            return Findings("exhausted", accuracy=found, error="the scale is too small to keep any precision")
+        checked = Checked(found, [state.expected], [state.ciphertext])
+        return judge(self.setting, checked, lambda session: self._attempt(session, state.count))
+
+    def _attempt(self, session: Session, count: int) -> bool:
+        """Whether ``count`` operations come out right in another session."""
+        other = type(self)(replace(self.setting, session=session))
+        state = other.advanced(other.start(), count)
+        return state is not None and checking.is_right(other.judged(state))
+
     def _set_others(self, y: Vector, slots: int) -> None:
         if self._operation in ("add", "sub", "mul"):
             self._others = tuple(self.session.to_evaluator([y]))
@@ -103,18 +123,21 @@ class Depth(Repetition):
     """The most repetitions whose decryption is still right, up to the cap.
 
     Doubles the count until a result is wrong, then halves the gap from the last right state: every state
-    that is judged is really computed.
+    that is judged is really computed. The first wrong state after right ones is taken for the end of the noise
+    budget, unless the library says that some is left.
     """
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._deepest = 0
+        self._first_wrong: tuple[State, Accuracy] | None = None
 
     def open(self) -> None:
         """See :meth:`Experiment.open`."""
         good, bad = self.start(), self.cap + 1
         self.accuracy = self.judged(good)
         if not checking.is_right(self.accuracy):
+            self._first_wrong = good, self.accuracy
             return
         begin = perf_counter()
         count = 1
@@ -129,22 +152,39 @@ class Depth(Repetition):
         self.facts["sampling_s"] = perf_counter() - begin
 
     def close(self) -> Findings:
-        """Depth and whether the cap ended the search; depth 0 is ``exhausted``."""
+        """Depth and whether the cap ended the search; depth 0 is ``exhausted`` where noise is the reason."""
         samples = (
             Sample("depth", "operations", float(self._deepest), "operation"),
             Sample("is_capped", "flag", float(self._deepest == self.cap), "operation"),
         )
+        end = self._verdict_on_end()
+        if end.status == "wrong":
+            return replace(end, facts=self.facts)
         if self._deepest == 0:
             error = f"not one {self.case.operation} decrypts right"
             return Findings("exhausted", samples, self.accuracy, error, self.facts)
         return Findings("ok", samples, self.accuracy, None, self.facts)
 
+    def _verdict_on_end(self) -> Findings:
+        if self._first_wrong is None:
+            return Findings("exhausted", error="no level is left")
+        state, found = self._first_wrong
+        if self._deepest == 0:
+            return self.verdict(state, found)
+        left = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
+        if not left:
+            return Findings("exhausted")
+        error = f"wrong after {state.count} operations with {left} bits of noise budget left"
+        return Findings("wrong", accuracy=found, error=error)
+
     def _right_state(self, state: State, count: int) -> State | None:
         advanced = self.advanced(state, count)
         if advanced is None:
+            self._first_wrong = None
             return None
         found = self.judged(advanced)
         if not checking.is_right(found):
+            self._first_wrong = advanced, found
             return None
         self.accuracy = found
         return advanced
@@ -152,6 +192,10 @@ class Depth(Repetition):
 
 class Noise(Repetition):
     """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or the cap."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._end: Findings | None = None
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A library that tells no budget is ``Unsupported`` here."""
@@ -165,15 +209,25 @@ class Noise(Repetition):
         while state is not None:
             found = self.judged(state)
             self.samples += self.quality(state, found)
-            if not checking.is_right(found) or state.count == self.cap:
+            if not checking.is_right(found):
+                self._end = self._verdict_on_end(state, found)
+                break
+            if state.count == self.cap:
                 break
             self.accuracy = found
             state = self.advanced(state, min(count, self.cap))
             count *= 2
         self.facts["sampling_s"] = perf_counter() - begin
 
+    def _verdict_on_end(self, state: State, found: Accuracy) -> Findings:
+        if self.accuracy is not None and found.precision_bits is not None:
+            return Findings("exhausted")  # ckks tells no budget: precision went from state to state
+        return self.verdict(state, found)
+
     def close(self) -> Findings:
-        """A fresh ciphertext that is already wrong is ``exhausted``."""
+        """A fresh ciphertext that is already wrong is ``exhausted``; wrong with budget left is ``wrong``."""
+        if self._end is not None and self._end.status == "wrong":
+            return replace(self._end, samples=tuple(self.samples), facts=self.facts)
         if self.accuracy is None:
             error = "even a fresh ciphertext decrypts wrong"
             return Findings("exhausted", tuple(self.samples), None, error, self.facts)

@@ -1,0 +1,215 @@
+"""Experiment ``chain``: the time of many operations in a row, x ← x ∘ y, and the memory it takes.
+
+One sample is the whole chain, from the same fresh ciphertext. Multiplications are the managed ones: they relinearize,
+and rescale or switch to the next modulus. The others leave level and scale as they are and need no management, so that
+the library's own call is bound beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import repeat
+from statistics import median
+from time import perf_counter, perf_counter_ns, process_time_ns
+
+from ciphermark_adapters.cleartext import reference
+from ciphermark_adapters.contract import Bound, Evaluator, Handle, Unsupported, Vector
+from ciphermark_core.words import Case, Sample
+from ciphermark_measure import caching, checking, data, operands
+from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.probe import ClockError, Phase, target
+from ciphermark_measure.session import Session
+
+_SETS = 2
+_TWO_CIPHERTEXTS = ("add", "sub", "mul")
+_MANAGED = ("mul", "square")  # the others change neither level nor scale
+
+
+class ChainBound(Bound):
+    """``repetitions`` operations in a row; executing it once more begins with the same ciphertext again.
+
+    ``cpu_ns`` is what all threads of the process worked during the last :meth:`run`.
+    """
+
+    def __init__(self, step: Callable[..., Handle], row: Sequence[Handle], repetitions: int) -> None:
+        self._step = step
+        self._first, *self._others = row
+        self._repetitions = repetitions
+        self._result: Handle = None
+        self.cpu_ns = 0
+
+    def run(self, loops: int) -> int:
+        """See :meth:`Bound.run`: one loop is the whole chain."""
+        step, others, count = self._step, self._others, self._repetitions
+        cpu_start, start = process_time_ns(), perf_counter_ns()
+        for _ in repeat(None, loops):
+            result = self._first
+            for _ in repeat(None, count):
+                result = step(result, *others)
+        elapsed = perf_counter_ns() - start
+        self.cpu_ns = process_time_ns() - cpu_start
+        self._result = result
+        return elapsed
+
+    def results(self) -> list[Handle]:
+        """See :meth:`Bound.results`: the end of the last chain."""
+        return [self._result]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A bound chain, and the slots that must come out."""
+
+    bound: ChainBound
+    expected: Sequence[Vector]
+
+
+def bound(evaluator: Evaluator, case: Case, ciphertexts: Sequence[Handle]) -> ChainBound:
+    """The chain of a case on ciphertexts that the evaluator holds: the first is x, the other y where there is one."""
+    operation = operands.contract_operation(case.operation)
+    steps = operands.rotation_steps([case.operation])
+    assert case.repetitions is not None
+    row = [*ciphertexts, *steps]
+    if operation in _MANAGED:
+        return ChainBound(partial(evaluator.managed().apply, operation), row, case.repetitions)
+    if operation not in evaluator.operations:
+        raise Unsupported(evaluator.reason_against(operation))
+    return ChainBound(evaluator.operations[operation], row, case.repetitions)
+
+
+def vectors(case: Case, seed: int, index: int) -> list[Vector]:
+    """x, and y where the operation has a second operand; another ``index`` gives other values."""
+    operation = operands.contract_operation(case.operation)
+    x = data.operand(case, seed, 2 * index, is_factor=operation == "square")
+    if operation not in _TWO_CIPHERTEXTS:
+        return [x]
+    return [x, data.operand(case, seed, 2 * index + 1, is_factor=operation == "mul")]
+
+
+def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
+    """The slots after the whole chain."""
+    slots, modulus = session.parameters.slots, session.parameters.plain_modulus
+    operation = operands.contract_operation(case.operation)
+    result, *others = [reference.padded(vector, slots) for vector in plain]
+    for _ in range(case.repetitions or 0):
+        result = reference.apply(
+            operation, modulus, result, *others, *operands.rotation_steps([case.operation])
+        )
+    return result
+
+
+class ChainOfOperations(Experiment):
+    """Samples whole chains on two sets of operands in turns, checked before the first sample and after the last."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._chains: list[Chain] = []
+        self._phase: Phase | None = None
+        self._cpu_times: list[Sample] = []
+        self._facts: dict[str, float] = {}
+        self._findings = Findings("ok")
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
+        self.session.require_keys_for(operands.contract_operation(self.case.operation))
+        slots = self.session.parameters.slots
+        if self.case.size > slots:
+            raise Unsupported(
+                f"a chain works on one ciphertext: its {slots} slots do not hold {self.case.size} values"
+            )
+        self._chains = [self._made(index) for index in range(_SETS)]
+        for chain in self._chains:
+            chain.bound.run(1)
+            self._findings = self._checked(chain)
+            if self._findings.status != "ok":
+                return
+        start = perf_counter()
+        budget = self.setting.trial.budget
+        aim = target(budget, self.setting.resolution_ns)
+        self._phase = Phase("operation", [chain.bound for chain in self._chains], aim, self.setting.clock)
+        self._phase.calibrate()
+        self._phase.warm_up(budget.warmups)
+        self._facts |= {"loops_operation": self._phase.loops, "calibration_s": perf_counter() - start}
+
+    def turn(self) -> bool:
+        """See :meth:`Experiment.turn`."""
+        if self._phase is None:
+            return True
+        self._phase.take()
+        taken = self._phase.samples[-1]
+        cpu_s = self._chains[self._phase.last_index].bound.cpu_ns / taken.loops / 1e9
+        self._cpu_times.append(replace(taken, metric="cpu_time", value=cpu_s))
+        return self._phase.is_done
+
+    def close(self) -> Findings:
+        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
+        if self._phase is None:
+            return replace(self._findings, facts=self._facts)
+        self._facts["sampling_s"] = self._phase.sampled_ns / 1e9
+        try:
+            self._phase.require_sound_clock()
+            self._findings = self._checked(self._chains[self._phase.last_index])
+            if self._findings.status == "ok":
+                self._check_computed(self._phase)
+        except ClockError as error:
+            self._findings = replace(self._findings, status="wrong", error=str(error))
+        taken = [*self._phase.samples, *self._cpu_times]
+        samples = [replace(sample, repetitions=self.case.repetitions) for sample in taken]
+        return replace(self._findings, samples=(*self._quality(), *samples), facts=self._facts)
+
+    def _made(self, index: int) -> Chain:
+        start = perf_counter()
+        plain = vectors(self.case, self.setting.trial.seed, index)
+        made = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
+        self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
+        return Chain(made, [expected(self.session, self.case, plain)])
+
+    def _checked(self, chain: Chain) -> Findings:
+        """Right is exact in bfv and bgv, and what a deep computation must keep in ckks."""
+        results = chain.bound.results()
+        is_exact = self.session.parameters.scale is None
+        tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
+        found = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
+        return judge(self.setting, Checked(found, chain.expected, results), self._attempt)
+
+    def _attempt(self, session: Session) -> bool:
+        """Whether the first chain comes out right in another session."""
+        plain = vectors(self.case, self.setting.trial.seed, 0)
+        made = bound(session.evaluator, self.case, session.to_evaluator(plain))
+        made.run(1)
+        slots = [expected(session, self.case, plain)]
+        return checking.is_right(checking.accuracy(session.decrypted(made.results()), slots, 0.0))
+
+    def _check_computed(self, phase: Phase) -> None:
+        """Operands never seen before come out right, and take about as long as seen ones."""
+        fresh_s, seen_s = [], []
+        for index, known in enumerate(self._chains):
+            fresh = self._made(_SETS + index)
+            seen_s.append(known.bound.run(1) / 1e9)
+            fresh_s.append(fresh.bound.run(1) / 1e9)
+            found = self._checked(fresh)
+            if found.status != "ok":
+                self._findings = found
+                return
+        repeated_s = median(sample.value for sample in phase.samples if not sample.is_warmup)
+        is_alone = phase.loops == 1  # every sample was one execution
+        single_s = repeated_s if is_alone else min(seen_s)
+        self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
+        error = caching.suspicion(caching.Times(repeated_s, single_s, fresh_s, seen_s))
+        if error is not None:
+            self._findings = replace(self._findings, status="wrong", error=error)
+
+    def _quality(self) -> list[Sample]:
+        """Noise budget (bfv, bgv) or precision (ckks) at the end of the chain."""
+        count, accuracy = self.case.repetitions, self._findings.accuracy
+        if self.session.parameters.scale is not None:
+            if accuracy is None or accuracy.precision_bits is None:
+                return []
+            return [Sample("precision", "bits", accuracy.precision_bits, "operation", repetitions=count)]
+        (result,) = self._chains[0].bound.results()
+        budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
+        if budget is None:
+            return []
+        return [Sample("noise_budget", "bits", float(budget), "operation", repetitions=count)]

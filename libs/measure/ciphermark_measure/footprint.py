@@ -1,0 +1,106 @@
+"""Memory of one chain by itself: what a server that evaluates it needs.
+
+In a fresh worker the key owner lives in a forked process, which ends when keys and operands are written to a file. What
+is left holds one set of evaluation keys, the operands and the library, as a program that uses the library alone would.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import IO
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_core.words import Sample, Trial
+from ciphermark_measure import memory
+from ciphermark_measure.choice import resolved
+from ciphermark_measure.experiments import chain
+from ciphermark_measure.experiments.base import peak_of
+from ciphermark_measure.session import possible, require_scheme
+
+_PR_SET_PDEATHSIG = 1
+
+
+def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
+    """Peaks of the resident set: ``keys`` of the key owner's process; ``operation`` (the chain) and ``process`` (with
+    the reading of keys) of the evaluator's.
+
+    The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
+    """
+    with tempfile.TemporaryFile() as file:
+        made, sizes = _apart(trial, keys, file)
+        file.seek(0)
+        memory.reset_peak()
+        evaluator = registry.load(trial.case.variant).evaluator(file.read(sizes[0]))
+        operands = [evaluator.load(file.read(size)) for size in sizes[1:]]
+    reading_bytes = float(memory.peak_bytes() or 0)
+    bound = chain.bound(evaluator, trial.case, operands)
+    gc.collect()
+    _give_back()
+    operation = peak_of("operation", lambda: bound.run(1))
+    whole = [replace(item, phase="process", value=max(item.value, reading_bytes)) for item in operation]
+    return [*made, *operation, *whole]
+
+
+def _give_back() -> None:
+    """Have the allocator return what reading the keys took and freed: no part of the chain's memory."""
+    with suppress(AttributeError):  # a C library without it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _apart(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], list[int]]:
+    """Let a process of its own make keys and operands; what they took, and their sizes in the file."""
+    context = multiprocessing.get_context("fork")  # from this process, so that limits and CPUs are the same
+    ours, theirs = context.Pipe(duplex=False)
+    owner = context.Process(target=_own, args=(trial, keys, file, theirs), daemon=True)
+    owner.start()
+    theirs.close()
+    try:
+        answer = ours.recv()
+    except EOFError:
+        owner.join()
+        raise RuntimeError(f"the process that makes the keys ended with exit code {owner.exitcode}") from None
+    owner.join()
+    if isinstance(answer, Exception):
+        raise answer
+    samples: list[Sample] = answer[0]
+    sizes: list[int] = answer[1]
+    return samples, sizes
+
+
+def _own(trial: Trial, keys: KeyRequest, file: IO[bytes], answers: Connection) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    written: list[int] = []
+    try:
+        samples = peak_of("keys", lambda: written.extend(_write(file, _made(trial, keys))))
+        answers.send((samples, written))
+    except Exception as error:  # the evaluator's side tells it
+        answers.send(error)
+    os._exit(0)  # nothing of the parent's is this process's to clean up
+
+
+def _made(trial: Trial, keys: KeyRequest) -> list[bytes]:
+    case = trial.case
+    declared = require_scheme(case.variant, case.parameters)
+    adapter = registry.load(case.variant)
+    parameters = resolved(adapter, case.parameters)
+    owner = adapter.key_owner(parameters, possible(keys, declared, parameters))
+    ciphertexts = [owner.encrypt(vector) for vector in chain.vectors(case, trial.seed, 0)]
+    dumped = [owner.dump(item, declared.compressions[0]) for item in ciphertexts]
+    return [owner.public_material(), *dumped]
+
+
+def _write(file: IO[bytes], parts: Sequence[bytes]) -> list[int]:
+    for part in parts:
+        file.write(part)
+    file.flush()
+    return [len(part) for part in parts]

@@ -1,0 +1,171 @@
+"""The suite form of the kind ``chain``: what it means as cases, and every mistake with its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import estimate, plan, suite_file
+from ciphermark_benchmark.plan import PlannedCase
+from ciphermark_benchmark.suite import json_schema
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Budget
+
+CHAIN = """\
+name: mine
+experiments:
+  - kind: chain
+    variants: [cleartext]
+    schemes: [bgv, ckks]
+    ring_dimension: smallest
+    modulus_bits: for-depth
+    plain_modulus: {value: 65537}
+    scale_bits: 35
+    sizes: [16]
+    operations: [mul]
+    repetitions: [2, 20]
+"""
+
+
+def cases(text: str) -> list[PlannedCase]:
+    suite = suite_file.parse(text, "mine.yaml")
+    names = {name for item in suite.experiments for name in item.variants}
+    return plan.cases(suite, {name: Availability(registry.declaration(name)) for name in names})
+
+
+def changed(old: str, new: str) -> str:
+    assert old in CHAIN
+    return CHAIN.replace(old, new)
+
+
+def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() -> None:
+    found = [item.case for item in cases(CHAIN)]
+    assert [(case.parameters.scheme, case.repetitions) for case in found] == [
+        ("bgv", 2),
+        ("bgv", 20),
+        ("ckks", 2),
+        ("ckks", 20),
+    ]
+    for case in found:
+        spec = case.parameters
+        assert (spec.depth, spec.is_least, spec.ring_dimension) == (case.repetitions, True, 1024)
+        assert (spec.modulus_bits, case.cap) == (None, None)
+    assert {item.reason for item in cases(CHAIN)} == {None}
+
+
+def test_a_given_chain_is_the_same_for_every_count() -> None:
+    text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
+    found = [item.case.parameters for item in cases(text)]
+    assert {(spec.modulus_bits, spec.depth, spec.is_least) for spec in found} == {
+        ((40, 35, 35, 40), None, False)
+    }
+
+
+def test_blocks_of_one_chain_serve_all_counts() -> None:
+    """Additions with one chain of primes need one worker; multiplications need a chain for every depth."""
+    text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
+    suite = suite_file.parse(text, "mine.yaml")
+    assert len(plan.make("12345678123456781234567812345678", suite, cases(text)).blocks) == 2
+    suite = suite_file.parse(CHAIN, "mine.yaml")
+    assert len(plan.make("12345678123456781234567812345678", suite, cases(CHAIN)).blocks) == 4
+
+
+def test_t_gives_slots_at_as_many_rings_as_its_size_allows() -> None:
+    (first, *_) = cases(changed("{value: 65537}", "{bits: 20}"))
+    assert first.case.parameters.plain_modulus == 786433  # 1 modulo 2^18: at every ring up to 131072
+    (first, *_) = cases(changed("{value: 65537}", "{bits: 17}"))
+    assert first.case.parameters.plain_modulus == 65537
+
+
+def test_what_a_library_could_resolve_is_not_refused_beforehand() -> None:
+    """A chain for a depth at a ring that is too small for it: the worker knows which primes are taken."""
+    assert {item.reason for item in cases(changed("smallest", "[1024]"))} == {None}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (changed("scale_bits: 35", "scale_bits: 25"), "primes of 25 bits are few at N ≥ 8192"),
+        (changed("value: 65537", "value: 65539"), "t = 65539 gives no slots at N = 1024"),
+        (changed("smallest", "[1024]").replace("[16]", "[2048]"), "a chain works on one ciphertext"),
+    ],
+    ids=["small primes", "t", "size"],
+)
+def test_the_impossible_has_a_reason(text: str, words: str) -> None:
+    assert any(words in (item.reason or "") for item in cases(text))
+
+
+WRONG = {
+    "no repetitions": (changed("    repetitions: [2, 20]\n", ""), 3, ["needs `repetitions`", "[50, 100]"]),
+    "repetitions elsewhere": (
+        changed("kind: chain", "kind: depth").replace("smallest", "[4096]").replace("for-depth", "default"),
+        12,
+        ["repetitions are for the kind chain, not for depth"],
+    ),
+    "no repetition": (changed("[2, 20]", "[0]"), 12, ["greater than or equal to 1"]),
+    "repetitions twice": (changed("[2, 20]", "[2, 2]"), 12, ["2 is listed twice"]),
+    "for-depth elsewhere": (
+        changed("kind: chain", "kind: depth")
+        .replace("smallest", "[4096]")
+        .replace("    repetitions: [2, 20]\n", ""),
+        7,
+        ["for-depth is for the kind chain"],
+    ),
+    "smallest elsewhere": (
+        changed("kind: chain", "kind: noise")
+        .replace("for-depth", "[40, 40]")
+        .replace("    repetitions: [2, 20]\n", ""),
+        6,
+        ["smallest is for the kind chain", "[8192]"],
+    ),
+    "for-depth of an addition": (changed("[mul]", "[mul, add]"), 11, ["for mul or square, not for 'add'"]),
+    "smallest of the default": (
+        changed("for-depth", "default"),
+        7,
+        ["default depends on the ring dimension"],
+    ),
+    "smallest of nothing": (
+        changed("    modulus_bits: for-depth\n", ""),
+        3,
+        ["default depends on the ring dimension"],
+    ),
+    "smallest and full": (changed("[16]", "[full]"), 10, ["full depends on the ring dimension", "[16]"]),
+    "smallest and insecure": (
+        changed("[16]\n", "[16]\n    security: none\n"),
+        11,
+        ["needs a security level", "128, 192 or 256"],
+    ),
+    "a word like smallest": (
+        changed("smallest", "smalest"),
+        6,
+        ["'smalest' is not", "did you mean 'smallest'?"],
+    ),
+    "a word like for-depth": (changed("for-depth", "for-dept"), 7, ["did you mean 'for-depth'?"]),
+    "one ring without brackets": (changed("smallest", "8192"), 6, ["must be a list in brackets, not 8192"]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_every_mistake_is_told_with_its_line(name: str) -> None:
+    text, line, words = WRONG[name]
+    with pytest.raises(UserError) as caught:
+        suite_file.parse(text, "mine.yaml")
+    (complaint,) = str(caught.value).splitlines()
+    assert complaint.startswith(f"mine.yaml:{line}: "), complaint
+    for word in words:
+        assert word in complaint
+
+
+def test_the_schema_knows_the_words() -> None:
+    fields = json_schema()["$defs"]["ExperimentText"]["properties"]
+    assert {"chain"} <= set(fields["kind"]["enum"])
+    assert "smallest" in str(fields["ring_dimension"])
+    assert "for-depth" in str(fields["modulus_bits"])
+    assert "repetitions" in fields
+
+
+def test_an_estimate_grows_with_depth_and_count() -> None:
+    found = cases(CHAIN)
+    shallow, deep = ([item] for item in found[:2])
+    assert estimate.run_s(deep, Budget()) > 5 * estimate.run_s(shallow, Budget())

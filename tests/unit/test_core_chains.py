@@ -1,0 +1,102 @@
+"""Chains for a depth: enough for the noise, and no more than a prime too much."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_core import primes
+from ciphermark_core.chains import chain_for_depth, chains_for_depth
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.words import ParameterSpec
+
+RINGS = (4096, 8192, 16384, 32768)
+
+
+def ask(scheme: str, ring_dimension: int, depth: int, size: int) -> ParameterSpec:
+    """``size`` is the scale in bits for ckks, the plaintext modulus for bfv and bgv."""
+    if scheme == "ckks":
+        return ParameterSpec("ckks", ring_dimension, scale_bits=size, depth=depth)
+    return ParameterSpec(scheme, ring_dimension, plain_modulus=size, depth=depth)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "ring_dimension", "depth", "size", "chain"),
+    [
+        ("ckks", 8192, 1, 40, (60, 40, 60)),
+        ("ckks", 16384, 4, 35, (55, 35, 35, 35, 35, 55)),
+        ("ckks", 32768, 2, 50, (60, 50, 50, 60)),
+        ("bgv", 4096, 1, 65537, (36, 33, 36)),
+        ("bgv", 8192, 3, 65537, (34, 34, 34, 34, 34)),
+        ("bgv", 32768, 20, 65537, (36,) * 22),
+        ("bgv", 32768, 20, 786433, (40,) * 22),
+        ("bfv", 8192, 2, 65537, (51, 51, 51)),
+        ("bfv", 32768, 20, 65537, (51,) * 15),
+    ],
+)
+def test_known_chains(
+    scheme: str, ring_dimension: int, depth: int, size: int, chain: tuple[int, ...]
+) -> None:
+    """The budgets that SEAL tells of these chains are 9 to 70 bits at the end: see docs/method.md."""
+    assert chain_for_depth(ask(scheme, ring_dimension, depth, size)) == chain
+
+
+exact = st.builds(
+    ask,
+    st.sampled_from(["bfv", "bgv"]),
+    st.sampled_from(RINGS),
+    st.integers(1, 25),
+    st.sampled_from([65537, 786433]),
+)
+real = st.builds(ask, st.just("ckks"), st.sampled_from(RINGS), st.integers(1, 25), st.integers(25, 50))
+
+
+@given(exact | real)
+def test_every_chain_has_its_primes_and_a_special_one_as_large_as_any(spec: ParameterSpec) -> None:
+    chain = chain_for_depth(spec)
+    assert chain[-1] == max(chain) <= primes.LARGEST_PRIME_BITS
+    for bits in set(chain):
+        assert len(primes.ntt_primes(bits, spec.ring_dimension, chain.count(bits))) == chain.count(bits)
+
+
+@given(real)
+def test_ckks_has_a_prime_for_every_rescaling_and_headroom(spec: ParameterSpec) -> None:
+    first, *inner, special = chain_for_depth(spec)
+    assert inner == [spec.scale_bits] * spec.depth
+    assert first == special == min(60, spec.scale_bits + 20)
+
+
+@given(exact, st.data())
+def test_more_is_never_less(spec: ParameterSpec, data: st.DataObject) -> None:
+    """Another multiplication, a larger ring or a larger t never take fewer bits."""
+    total = sum(chain_for_depth(spec))
+    deeper = ask(spec.scheme, spec.ring_dimension, spec.depth + 1, spec.plain_modulus)
+    assert sum(chain_for_depth(deeper)) > total
+    if spec.ring_dimension < RINGS[-1]:
+        larger = ask(spec.scheme, 2 * spec.ring_dimension, spec.depth, spec.plain_modulus)
+        assert sum(chain_for_depth(larger)) >= total
+
+
+@given(exact)
+def test_larger_primes_follow_the_least(spec: ParameterSpec) -> None:
+    chains = list(islice(chains_for_depth(spec), 4))
+    assert all(sum(small) < sum(large) for small, large in pairwise(chains))
+    assert len({len(chain) for chain in chains}) == 1
+
+
+@given(real)
+def test_ckks_has_one_chain_since_the_scale_decides(spec: ParameterSpec) -> None:
+    assert len(list(chains_for_depth(spec))) == 1
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [ask("ckks", 32768, 300, 20), ask("bgv", 32768, 2, (1 << 50) + 1)],
+    ids=["too few primes", "t too large"],
+)
+def test_what_cannot_be_is_told(spec: ParameterSpec) -> None:
+    with pytest.raises(Unsupported, match=r"no chain for \d+ multiplications .* ask for a smaller"):
+        chain_for_depth(spec)
