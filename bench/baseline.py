@@ -40,7 +40,7 @@ _SEED = 1
 # glibc adapts from which size on a block gets pages of its own to what a process freed before, and with that how
 # operands are aligned to each other: up to 8 % of an addition's time, in either direction. A fixed threshold, its
 # default, gives all three processes the same alignment.
-_ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _processes(place: Place) -> Iterator[tuple[Seat, list[PlainLoop]]]:
         timeout_s=allowed.timeout_s,
     )
     with ExitStack() as stack:
-        stack.enter_context(_environment(_ALLOCATOR))
+        stack.enter_context(_environment(ALLOCATOR))
         loops = []
         for _ in range(2):
             loops.append(PlainLoop(plain_loop(place.variant), parameters, cpu))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from bench.places import measuring_cpu
+from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_core import primes
 from ciphermark_core.words import Budget, ParameterSpec
@@ -32,8 +33,9 @@ def started(variant: str) -> Started:
     allowed = Budget()
     plain_modulus = primes.batching_modulus(20, _RING_DIMENSION)
     spec = ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=plain_modulus)
+    confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
     start = perf_counter()
-    worker = WorkerProcess(Confinement((measuring_cpu(),), 1, allowed.memory_mb))
+    worker = WorkerProcess(confinement, registry.interpreter(variant))
     try:
         request = protocol.Prepare(variant, spec, relinearization=True, rotations=(), columns=False)
         reply = worker.ask(request, allowed.timeout_s)

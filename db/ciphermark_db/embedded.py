@@ -207,7 +207,7 @@ def _list_item(path: Path) -> str:
 def _create_database(server: _Server) -> None:
     sql = blocks("embedded")
     with psycopg.connect(server.url("postgres", "postgres"), autocommit=True) as connection:
-        for what in ("role", "database"):
+        for what in ("role", "database", "reader"):
             if connection.execute(sql[f"find_{what}"]).fetchone() is None:
                 connection.execute(sql[f"create_{what}"])
 

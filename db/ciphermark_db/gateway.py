@@ -83,25 +83,15 @@ class Database:
 
         The trial's run must be recorded before.
         """
-        sql = blocks("record")
-        with (
-            self._connected() as connection,
-            _complaints(connection),
-            connection.transaction(),
-            connection.cursor() as cursor,
-        ):
-            cursor.execute(sql["record_case"], rows.case(outcome.trial.case))
-            if outcome.library is not None:
-                cursor.execute(sql["record_build"], rows.build(outcome.library))
-            if outcome.parameters is not None:
-                cursor.execute(sql["record_parameter_set"], rows.parameter_set(outcome.parameters))
-            cursor.execute(sql["record_trial"], rows.trial(outcome))
-            if cursor.rowcount == 0 or not outcome.samples:
-                return
-            with cursor.copy(sql["copy_samples"]) as copy:
-                copy.set_types(rows.SAMPLE_TYPES)
-                for sample in outcome.samples:
-                    copy.write_row(rows.sample(outcome.trial.id, sample))
+        self.record_outcomes([outcome])
+
+    def record_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Record outcomes in one transaction: all of them or none, less those whose trials are recorded already."""
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            for statement, described in rows.descriptions(outcomes):
+                connection.execute(blocks("record")[statement], described)
+            for outcome in sorted(outcomes, key=lambda item: item.trial.id):
+                _record_trial(connection, outcome)
 
     def analyze(self) -> None:
         """Let PostgreSQL learn what was recorded, so that it plans queries over it well."""
@@ -150,6 +140,18 @@ class Database:
             yield connection
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise unavailable(self._url, error) from error
+
+
+def _record_trial(connection: psycopg.Connection[Any], outcome: Outcome) -> None:
+    sql = blocks("record")
+    with connection.cursor() as cursor:
+        cursor.execute(sql["record_trial"], rows.trial(outcome))
+        if cursor.rowcount == 0 or not outcome.samples:
+            return
+        with cursor.copy(sql["copy_samples"]) as copy:
+            copy.set_types(rows.SAMPLE_TYPES)
+            for sample in outcome.samples:
+                copy.write_row(rows.sample(outcome.trial.id, sample))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 
 from ciphermark_core.errors import UserError
+from ciphermark_db import published
 from ciphermark_db.sql import blocks
 
 # as libpq writes versions: 15.0
@@ -60,7 +61,7 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
 
 
 def migrate(connection: psycopg.Connection[Any]) -> None:
-    """Apply what is pending. Others that migrate the same database at the same time wait."""
+    """Apply what is pending and load published figures. Others that migrate the same database meanwhile wait."""
     if connection.info.server_version < OLDEST_SERVER:
         raise UserError(
             f"PostgreSQL {connection.info.server_version // 10_000} is too old: "
@@ -77,6 +78,7 @@ def migrate(connection: psycopg.Connection[Any]) -> None:
                     sql["record_migration"],
                     {"version": migration.version, "name": migration.name, "checksum": migration.checksum},
                 )
+        published.load(connection)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -62,11 +63,15 @@ def case(value: Case) -> Row:
         "plain_modulus": spec.plain_modulus,
         "scale_bits": spec.scale_bits,
         "security_bits": spec.security,
+        "depth": spec.depth,
+        "is_least": spec.is_least,
         "slots": spec.slots,
         "size": value.size,
         "data_pattern": value.data_pattern,
         "threads": value.threads,
         "cap": value.cap,
+        "repetitions": value.repetitions,
+        "data_set": value.data_set,
     }
 
 
@@ -101,6 +106,30 @@ def parameter_set(value: Parameters) -> Row:
         "security_2018": value.security_2018,
         "security_2024": value.security_2024,
     }
+
+
+def descriptions(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Row]]:
+    """What outcomes refer to, as statements of ``record.sql`` with their rows, each once.
+
+    The order is the same for everybody, so that two who record at the same time wait for each other in one
+    direction only.
+    """
+    cases, builds, sets = {}, {}, {}
+    for outcome in outcomes:
+        cases[outcome.trial.case.key] = case(outcome.trial.case)
+        if outcome.library is not None:
+            made = build(outcome.library)
+            builds[made["id"]] = made
+        if outcome.parameters is not None:
+            made = parameter_set(outcome.parameters)
+            sets[made["id"]] = made
+    for statement, found in (
+        ("record_case", cases),
+        ("record_build", builds),
+        ("record_parameter_set", sets),
+    ):
+        for key in sorted(found):
+            yield statement, found[key]
 
 
 def parameter_set_id(value: Parameters) -> str:

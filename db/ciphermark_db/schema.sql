@@ -67,8 +67,14 @@ create table run (
     host_id text not null references host,
     host_clock_noise double precision not null,
     host_load_1min double precision not null,
-    host_warnings text[] not null
+    host_warnings text[] not null,
+    continues text references run
 );
+
+comment on column run.continues is
+    'The run whose job this run goes on with on another host; NULL where it began the job, or had none';
+
+create index run_continues on run (continues) where continues is not null;
 
 -- Parameters as requested; modulus_bits NULL asked for the library's default chain.
 create table case_ (
@@ -87,8 +93,20 @@ create table case_ (
     size bigint not null,
     data_pattern text not null,
     threads integer not null,
-    cap integer
+    cap integer,
+    depth integer check (depth > 0),
+    is_least boolean not null default false,
+    repetitions integer check (repetitions > 0),
+    data_set text
 );
+
+comment on column case_.depth is
+    'Multiplications one after another that the modulus chain was made for; NULL where the chain was given or is the '
+    'library''s default';
+comment on column case_.is_least is
+    'Whether ring_dimension is the least to try: then the smallest from there on that is secure was taken';
+comment on column case_.repetitions is 'Operations in a row (experiment chain); otherwise NULL';
+comment on column case_.data_set is 'Name of the real data (experiment learning); otherwise NULL';
 
 create index case_comparison_key on case_ (comparison_key);
 
@@ -111,11 +129,15 @@ create table trial (
     precision_bits double precision,
     started_at timestamptz not null,
     duration_s double precision not null,
-    facts jsonb not null
+    facts jsonb not null,
+    sequence bigint generated always as identity
 );
 
 create index trial_run_case on trial (run_id, case_key);
 create index trial_case on trial (case_key);
+create index trial_run_sequence on trial (run_id, sequence);
+
+comment on column trial.sequence is 'The order in which trials were recorded';
 
 create table sample (
     trial_id text not null,
@@ -130,6 +152,57 @@ create table sample (
 );
 
 create index sample_trial on sample (trial_id);
+
+create table job (
+    id text primary key,
+    suite text not null,
+    suite_text text not null,
+    variants text[] not null,
+    needed_variants text[] not null,
+    needed_isa text[] not null,
+    needed_memory_mb bigint not null,
+    queue text not null,
+    queue_job_id bigint,
+    state text not null check (state in ('queued', 'running', 'done', 'cancelled', 'failed')),
+    reason text,
+    hostname text,
+    attempts integer not null default 0,
+    deaths integer not null default 0,
+    trials integer,
+    submitted_at timestamptz not null default now(),
+    started_at timestamptz,
+    ended_at timestamptz,
+    check ((state in ('done', 'cancelled', 'failed')) = (ended_at is not null)),
+    check (state not in ('cancelled', 'failed') or reason is not null)
+);
+
+create index job_open on job (queue) where state = 'queued';
+create index job_submitted on job (submitted_at, id);
+
+comment on table job is
+    'Suites that the service was asked to execute. The id is also the id of the run that begins it';
+comment on column job.variants is 'The variants that were asked for; empty: all of the suite';
+comment on column job.queue is 'The queue of jobs with the same needs';
+comment on column job.queue_job_id is 'The job of the queue behind it, in queue.procrastinate_jobs';
+comment on column job.reason is 'Why it failed or was cancelled; of an open job: what went wrong at the last attempt';
+comment on column job.hostname is 'The host that executes it, or did so last';
+comment on column job.attempts is 'How often a host began to execute it';
+comment on column job.deaths is 'How many of these attempts died, or their worker did';
+comment on column job.trials is 'How many trials it comes to; NULL before its first attempt';
+
+create table offer (
+    worker_id bigint primary key,
+    hostname text not null,
+    fingerprint text not null,
+    cpu_model text not null,
+    variants text[] not null,
+    isa text[] not null,
+    memory_mb bigint not null,
+    since timestamptz not null default now()
+);
+
+comment on table offer is
+    'What the hosts of benchmark workers have; worker_id is that of queue.procrastinate_workers';
 
 -- Views: the public interface. The statistics are those of ciphermark_core.statistics, to the last bit.
 
@@ -252,7 +325,7 @@ select
     c.threads,
     s.metric,
     s.unit,
-    s.repetitions,
+    coalesce(s.repetitions, c.repetitions) as repetitions,
     cardinality(s.sorted) as n,
     median_of(s.sorted) as median,
     interval_low(s.sorted) as ci_low,
@@ -263,7 +336,10 @@ select
     g.status,
     g.error,
     c.comparison_key,
-    c.key as case_key
+    c.key as case_key,
+    c.depth,
+    c.is_least,
+    c.data_set
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id
@@ -303,7 +379,8 @@ select
     interval_low(pairs.sorted) as ci_low,
     interval_high(pairs.sorted) as ci_high,
     verdict(interval_low(pairs.sorted), interval_high(pairs.sorted)) as verdict,
-    off_case.comparison_key
+    off_case.comparison_key,
+    p.security_2024
 from (
     select
         off_trial.run_id,
@@ -324,7 +401,9 @@ from (
         and on_trial.status = 'ok'
     join build as on_build
         on on_build.id = on_trial.build_id and on_build.hexl and on_build.library = off_build.library
-    where off_trial.status = 'ok'
+    left join parameter_set as off_set on off_set.id = off_trial.parameter_set_id
+    left join parameter_set as on_set on on_set.id = on_trial.parameter_set_id
+    where off_trial.status = 'ok' and off_set.security_2018 is not distinct from on_set.security_2018
     group by
         off_trial.run_id, off_build.library, off_trial.parameter_set_id, off_trial.case_key, off_build.id,
         on_trial.case_key, on_build.id
@@ -350,7 +429,45 @@ cross join lateral (
     group by phase, repetitions
 ) as pairs;
 
-create view ratio as
+-- The views ratio and ratio_any_security. Trials that took turns overlap in time: their samples pair up. Those of a
+-- run that was resumed in between, or too large to be alive together, do not: their medians are divided.
+create function ratios(any_security boolean) returns table (
+    run_id text,
+    variant text,
+    fastest_variant text,
+    scheme text,
+    ring_dimension integer,
+    log_qp double precision,
+    security_2018 integer,
+    is_equal_security boolean,
+    is_equal_parameters boolean,
+    experiment text,
+    operation text,
+    phase text,
+    size bigint,
+    data_pattern text,
+    threads integer,
+    repetitions integer,
+    rank bigint,
+    median_s double precision,
+    n integer,
+    ratio double precision,
+    ci_low double precision,
+    ci_high double precision,
+    verdict text,
+    comparison_key text,
+    is_paired boolean,
+    security_2024 integer,
+    fastest_ring_dimension integer,
+    fastest_log_qp double precision,
+    fastest_security_2018 integer,
+    depth integer,
+    is_least boolean,
+    data_set text,
+    case_key text
+)
+language sql stable parallel safe
+begin atomic
 select
     ranked.run_id,
     ranked.variant,
@@ -359,9 +476,9 @@ select
     ranked.ring_dimension,
     ranked.log_qp,
     ranked.security_2018,
-    ranked.security_2018 = ranked.fastest_security_2018 as is_equal_security,
+    ranked.security_2018 = ranked.fastest_security_2018,
     ranked.ring_dimension = ranked.fastest_ring_dimension
-    and abs(ranked.log_qp - ranked.fastest_log_qp) <= 1 as is_equal_parameters,
+    and abs(ranked.log_qp - ranked.fastest_log_qp) <= 1,
     ranked.experiment,
     ranked.operation,
     ranked.phase,
@@ -370,19 +487,32 @@ select
     ranked.threads,
     ranked.repetitions,
     ranked.rank,
-    ranked.median_s,
-    cardinality(pairs.sorted) as n,
-    median_of(pairs.sorted) as ratio,
-    interval_low(pairs.sorted) as ci_low,
-    interval_high(pairs.sorted) as ci_high,
-    verdict(1 / interval_high(pairs.sorted), 1 / interval_low(pairs.sorted)) as verdict,
-    ranked.comparison_key
+    median_of(ranked.sorted),
+    case
+        when pairs.sorted is not null then cardinality(pairs.sorted)
+        else least(cardinality(ranked.sorted), cardinality(ranked.fastest_sorted))
+    end,
+    figures.ratio,
+    figures.low,
+    figures.high,
+    verdict(1 / figures.high, 1 / figures.low),
+    ranked.comparison_key,
+    pairs.sorted is not null,
+    ranked.security_2024,
+    ranked.fastest_ring_dimension,
+    ranked.fastest_log_qp,
+    ranked.fastest_security_2018,
+    ranked.depth,
+    ranked.is_least,
+    ranked.data_set,
+    ranked.case_key
 from (
     select
         timed.*,
         rank() over fastest_first as rank,
         first_value(timed.variant) over fastest_first as fastest_variant,
         first_value(timed.trial_ids) over fastest_first as fastest_trial_ids,
+        first_value(timed.sorted) over fastest_first as fastest_sorted,
         first_value(timed.security_2018) over fastest_first as fastest_security_2018,
         first_value(timed.ring_dimension) over fastest_first as fastest_ring_dimension,
         first_value(timed.log_qp) over fastest_first as fastest_log_qp
@@ -390,55 +520,159 @@ from (
         select
             g.run_id,
             c.comparison_key,
+            c.key as case_key,
             c.variant,
             c.scheme,
             coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
             p.log_qp,
             p.security_2018,
+            p.security_2024,
             c.experiment,
             c.operation,
             s.phase,
             c.size,
             c.data_pattern,
             c.threads,
-            s.repetitions,
-            s.median_s,
+            s.repetitions as sample_repetitions,
+            coalesce(s.repetitions, c.repetitions) as repetitions,
+            c.depth,
+            c.is_least,
+            c.data_set,
+            s.sorted,
             g.trial_ids
         from trial_group as g
         join case_ as c on c.key = g.case_key
         left join build as b on b.id = g.build_id
         left join parameter_set as p on p.id = g.parameter_set_id
         cross join lateral (
-            select phase, repetitions, median_of(array_agg(value order by value)) as median_s
+            select sample.phase, sample.repetitions, array_agg(sample.value order by sample.value) as sorted
             from sample
-            where trial_id = any (g.trial_ids) and metric = 'time' and not is_warmup
-            group by phase, repetitions
+            where sample.trial_id = any (g.trial_ids) and sample.metric = 'time' and not sample.is_warmup
+            group by sample.phase, sample.repetitions
         ) as s
         where g.status = 'ok' and b.is_reference is not true
     ) as timed
     window fastest_first as (
-        partition by timed.run_id, timed.comparison_key, timed.phase, timed.repetitions
-        order by timed.median_s, timed.variant
+        partition by
+            timed.run_id,
+            timed.comparison_key,
+            timed.phase,
+            timed.sample_repetitions,
+            case when any_security then null else timed.security_2018 end
+        order by median_of(timed.sorted), timed.variant
     )
 ) as ranked
 cross join lateral (
-    select array_agg(own_s / fastest_s order by own_s / fastest_s) as sorted
+    select array_agg(pair.own_s / pair.fastest_s order by pair.own_s / pair.fastest_s) as sorted
     from (
         select
             max(s.value) filter (where s.trial_id = any (ranked.trial_ids)) as own_s,
-            max(s.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s
+            max(s.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
+            max(t.started_at) <= min(t.started_at + t.duration_s * interval '1 second') as is_one_turn
         from sample as s
         join trial as t on t.id = s.trial_id
         where
             s.trial_id = any (ranked.trial_ids || ranked.fastest_trial_ids)
             and s.phase = ranked.phase
-            and s.repetitions is not distinct from ranked.repetitions
+            and s.repetitions is not distinct from ranked.sample_repetitions
             and s.metric = 'time'
             and not s.is_warmup
         group by t.process, s.ordinal
     ) as pair
-    where own_s is not null and fastest_s > 0
-) as pairs;
+    where pair.own_s is not null and pair.fastest_s > 0 and pair.is_one_turn
+) as pairs
+cross join lateral (
+    select
+        coalesce(
+            median_of(pairs.sorted), median_of(ranked.sorted) / nullif(median_of(ranked.fastest_sorted), 0)
+        ) as ratio,
+        case
+            when pairs.sorted is not null then interval_low(pairs.sorted)
+            else interval_low(ranked.sorted) / nullif(interval_high(ranked.fastest_sorted), 0)
+        end as low,
+        case
+            when pairs.sorted is not null then interval_high(pairs.sorted)
+            else interval_high(ranked.sorted) / nullif(interval_low(ranked.fastest_sorted), 0)
+        end as high
+) as figures;
+end;
+
+create view ratio as select * from ratios(false);
+
+create view ratio_any_security as select * from ratios(true);
+
+-- The figures of the file published.csv, which migrating loads. A new file replaces them all.
+create table published (
+    id integer primary key,
+    source text not null,
+    year integer not null,
+    system text not null,
+    host text not null,
+    scheme text not null check (scheme in ('bfv', 'bgv', 'ckks')),
+    figure text not null,
+    metric text not null,
+    unit text not null,
+    value double precision not null,
+    stated text not null,
+    note text,
+    variant text,
+    experiment text,
+    operation text,
+    phase text,
+    ring_dimension integer,
+    repetitions integer,
+    data_set text,
+    checksum text not null
+);
+
+-- The case of ours that a published figure is about. The sources leave open which vectors they took: of several
+-- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
+create view published_match as
+select distinct on (r.run_id, p.id, r.ring_dimension, r.is_least)
+    r.run_id,
+    p.id as published_id,
+    p.source,
+    p.year,
+    p.system,
+    p.host as published_host,
+    p.scheme,
+    p.figure,
+    p.metric,
+    p.unit,
+    p.value as published_value,
+    p.note,
+    r.variant,
+    r.experiment,
+    r.operation,
+    r.phase,
+    r.ring_dimension,
+    r.is_least,
+    r.log_qp,
+    r.security_2018,
+    r.security_2024,
+    r.size,
+    r.data_pattern,
+    r.repetitions,
+    r.host,
+    r.n,
+    r.median,
+    r.ci_low,
+    r.ci_high,
+    r.case_key
+from published as p
+join results as r
+    on r.variant = p.variant
+    and r.scheme = p.scheme
+    and r.experiment = p.experiment
+    and r.operation = p.operation
+    and r.phase = p.phase
+    and r.metric = p.metric
+    and r.unit = p.unit
+    and r.ring_dimension = coalesce(p.ring_dimension, r.ring_dimension)
+    and r.repetitions is not distinct from p.repetitions
+    and r.data_set is not distinct from p.data_set
+where r.status = 'ok' and r.threads = 1 and r.ciphertexts = 1
+order by r.run_id, p.id, r.ring_dimension, r.is_least, r.data_pattern = 'random' desc, r.size desc, r.case_key;
 
 -- Views of what is not time: depth, noise and security.
 
@@ -589,7 +823,7 @@ comment on column results.metric is
     ' (see status)';
 comment on column results.unit is 'Unit of the metric: s, bytes, bits, operations, flag';
 comment on column results.repetitions is
-    'Operations applied before this value was taken (depth and noise); otherwise NULL';
+    'Operations applied before this value was taken (depth, noise), or in a row (chain); otherwise NULL';
 comment on column results.n is 'Number of samples behind the figures, warm-ups excluded';
 comment on column results.median is 'Median of the samples';
 comment on column results.ci_low is
@@ -605,10 +839,16 @@ comment on column results.error is
     'What went wrong, one line for each different text; NULL where nothing did';
 comment on column results.comparison_key is 'The same for all cases that differ in the variant only';
 comment on column results.case_key is 'The case: the same in all runs and on all hosts';
+comment on column results.depth is
+    'Multiplications one after another that the chain was made for; NULL where the suite gave the chain or left it '
+    'to the library';
+comment on column results.is_least is
+    'Whether the ring dimension is the smallest that is secure for the chain, rather than given by the suite';
+comment on column results.data_set is 'Name of the real data; NULL where vectors are made up';
 
 comment on view speedup is
     'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
-    'library in one run';
+    'library at one security level (2018) in one run';
 comment on column speedup.run_id is 'Run: one execution of a suite on a host';
 comment on column speedup.library is 'Library of both variants';
 comment on column speedup.variant_off is 'Variant without HEXL';
@@ -641,14 +881,17 @@ comment on column speedup.verdict is
     'Of the variant with HEXL: faster, slower, no difference (the interval widened by noise_floor() '
     'contains 1) or too few samples';
 comment on column speedup.comparison_key is 'The same for all cases that differ in the variant only';
+comment on column speedup.security_2024 is
+    'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines; NULL like log_q';
 
 comment on view ratio is
-    'Every variant against the fastest one: time / time of the fastest, sample by sample, per run, '
-    'comparison and phase; pseudo-libraries are left out';
+    'Every variant against the fastest one of its security level (2018): time / time of the fastest, sample by sample, '
+    'per run, comparison, phase and level; pseudo-libraries are left out';
 comment on column ratio.run_id is 'Run: one execution of a suite on a host';
 comment on column ratio.variant is
     'Build that is compared, such as seal-hexl; seal@again is a second entry of the same build';
-comment on column ratio.fastest_variant is 'Variant with the lowest median time; its own row has ratio 1';
+comment on column ratio.fastest_variant is
+    'Variant with the lowest median time at this security level; its own row has ratio 1';
 comment on column ratio.scheme is 'bfv, bgv or ckks';
 comment on column ratio.ring_dimension is
     'N: as used by the library, or as requested where the trial did not get that far';
@@ -657,8 +900,7 @@ comment on column ratio.log_qp is
 comment on column ratio.security_2018 is
     'Classical security in bits (0, 128, 192, 256) by the 2018 standard; NULL like log_q';
 comment on column ratio.is_equal_security is
-    'Whether this variant and the fastest have the same security_2018; where false the ratio compares '
-    'unlike things';
+    'Always true: variants of other levels have a fastest of their own, see ratio_any_security';
 comment on column ratio.is_equal_parameters is
     'Whether both have the same ring dimension and log_qp within 1 bit';
 comment on column ratio.experiment is
@@ -669,18 +911,39 @@ comment on column ratio.size is 'Elements of the vector';
 comment on column ratio.data_pattern is 'same: one value in all slots; random: a value for each';
 comment on column ratio.threads is 'Threads that the library may use';
 comment on column ratio.repetitions is
-    'Operations applied before this value was taken (depth and noise); otherwise NULL';
-comment on column ratio.rank is 'Place by median time, 1 for the fastest';
+    'Operations applied before this value was taken (depth, noise), or in a row (chain); otherwise NULL';
+comment on column ratio.rank is 'Place by median time at this security level, 1 for the fastest';
 comment on column ratio.median_s is 'Median time of this variant in seconds';
-comment on column ratio.n is 'Number of pairs: samples of the same process number and ordinal';
+comment on column ratio.n is
+    'Number of pairs: samples of the same process number and ordinal; where is_paired is false, samples of the one '
+    'with fewer';
 comment on column ratio.ratio is
-    'Median of time of this variant / time of the fastest; NULL where no samples pair up';
-comment on column ratio.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
-comment on column ratio.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
+    'Median of time of this variant / time of the fastest; where is_paired is false, ratio of their medians';
+comment on column ratio.ci_low is
+    'Lower bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL for fewer than 6 '
+    'samples';
+comment on column ratio.ci_high is
+    'Upper bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL for fewer than 6 '
+    'samples';
 comment on column ratio.verdict is
     'Of this variant against the fastest: slower, no difference (the interval widened by noise_floor() '
     'contains 1), too few samples; faster where pairs contradict the medians';
 comment on column ratio.comparison_key is 'The same for all cases that differ in the variant only';
+comment on column ratio.is_paired is
+    'Whether the variant and the fastest took turns, so that their samples pair up; trials that do not overlap in time '
+    'did not';
+comment on column ratio.security_2024 is
+    'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines; NULL like log_q';
+comment on column ratio.fastest_ring_dimension is 'ring_dimension of the fastest variant';
+comment on column ratio.fastest_log_qp is 'log_qp of the fastest variant';
+comment on column ratio.fastest_security_2018 is 'security_2018 of the fastest variant';
+comment on column ratio.depth is
+    'Multiplications one after another that the chain was made for; NULL where the suite gave the chain or left it '
+    'to the library';
+comment on column ratio.is_least is
+    'Whether the ring dimension is the smallest that is secure for the chain, rather than given by the suite';
+comment on column ratio.data_set is 'Name of the real data; NULL where vectors are made up';
+comment on column ratio.case_key is 'The case: the same in all runs and on all hosts';
 
 comment on view depth is
     'How many operations in a row a parameter set stands: a row per run, case and status of the depth '
@@ -772,3 +1035,112 @@ comment on column security.security_2018 is
 comment on column security.security_2024 is
     'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines';
 comment on column security.variants is 'Variants that used it, in alphabetical order';
+comment on function ratios(boolean) is
+    'Internal: the rows of ratio, or with any_security those of ratio_any_security';
+
+-- The columns mean the same in both views, but for those that are about the level.
+do $$
+declare
+    name text;
+    description text;
+begin
+    for name, description in
+        select attname, col_description(attrelid, attnum)
+        from pg_attribute where attrelid = 'ratio'::regclass and attnum > 0
+    loop
+        execute format('comment on column ratio_any_security.%I is %L', name, description);
+    end loop;
+end
+$$;
+
+comment on view ratio_any_security is
+    'As ratio, but across security levels: a ratio with is_equal_security false compares unlike things';
+comment on column ratio_any_security.fastest_variant is
+    'Variant with the lowest median time, whatever its security; its own row has ratio 1';
+comment on column ratio_any_security.is_equal_security is
+    'Whether this variant and the fastest have the same security_2018; where false the ratio compares unlike things';
+comment on column ratio_any_security.rank is 'Place by median time, whatever the security; 1 for the fastest';
+
+comment on table published is
+    'Figures from papers, which stand beside ours and are never ranked; those that a case of ours is about name it';
+comment on column published.id is 'Place in the file';
+comment on column published.source is 'Paper or report';
+comment on column published.year is 'Year of the source';
+comment on column published.system is 'Library or accelerator that was measured';
+comment on column published.host is 'Machine that it was measured on, as the source says';
+comment on column published.scheme is 'bfv, bgv or ckks';
+comment on column published.figure is 'What was measured, in the words of the source';
+comment on column published.metric is 'time or peak_memory';
+comment on column published.unit is 'Unit of value: s or bytes';
+comment on column published.value is 'The figure in that unit';
+comment on column published.stated is 'The figure as the source has it';
+comment on column published.note is 'What one should know of it; NULL where there is nothing';
+comment on column published.variant is 'Variant of ours that it is about; NULL where we have no such case';
+comment on column published.experiment is 'Experiment of our case; NULL like variant';
+comment on column published.operation is 'Operation of our case; NULL like variant';
+comment on column published.phase is 'Phase of our case; NULL like variant';
+comment on column published.ring_dimension is 'N of our case; NULL where the source leaves it open';
+comment on column published.repetitions is 'Operations in a row of our case; NULL where it does not repeat';
+comment on column published.data_set is 'Real data of our case; NULL where vectors are made up';
+comment on column published.checksum is 'Of the file that it was loaded from';
+
+comment on view published_match is
+    'Published figures beside ours of the same case: a row per run, figure and ring dimension. The same case: equal '
+    'variant, scheme, experiment, operation, phase, metric, repetitions, data set, and N where the source tells it; one '
+    'thread, one ciphertext';
+comment on column published_match.run_id is 'Run: one execution of a suite on a host';
+comment on column published_match.published_id is 'Identity of the published figure';
+comment on column published_match.source is 'Paper or report';
+comment on column published_match.year is 'Year of the source';
+comment on column published_match.system is 'Library that the source measured';
+comment on column published_match.published_host is 'Machine that it was measured on, as the source says';
+comment on column published_match.scheme is 'bfv, bgv or ckks';
+comment on column published_match.figure is 'What was measured, in the words of the source';
+comment on column published_match.metric is 'time or peak_memory';
+comment on column published_match.unit is 'Unit of both figures: s or bytes';
+comment on column published_match.published_value is 'The published figure';
+comment on column published_match.note is 'What one should know of it; NULL where there is nothing';
+comment on column published_match.variant is 'Variant of our case';
+comment on column published_match.experiment is 'Experiment of our case';
+comment on column published_match.operation is 'Operation of our case';
+comment on column published_match.phase is 'Phase of our case';
+comment on column published_match.ring_dimension is 'N of our case';
+comment on column published_match.is_least is
+    'Whether that N is the smallest that is secure for the chain, rather than given by the suite';
+comment on column published_match.log_qp is 'log2 of Q times the special primes of our case';
+comment on column published_match.security_2018 is
+    'Classical security of our case in bits (0, 128, 192, 256) by the 2018 standard';
+comment on column published_match.security_2024 is
+    'Classical security of our case in bits (0, 128, 192, 256) by the 2024 guidelines';
+comment on column published_match.size is 'Elements of our vector';
+comment on column published_match.data_pattern is 'Data of our vector';
+comment on column published_match.repetitions is 'Operations in a row; NULL where the case does not repeat';
+comment on column published_match.host is 'Name of the host of our run';
+comment on column published_match.n is 'Number of our samples';
+comment on column published_match.median is 'Our figure: median of the samples';
+comment on column published_match.ci_low is 'Lower bound of its 95 % interval; NULL for fewer than 6 samples';
+comment on column published_match.ci_high is 'Upper bound of its 95 % interval; NULL for fewer than 6 samples';
+comment on column published_match.case_key is 'The case: the same in all runs and on all hosts';
+
+-- The role of those who only read: the dashboard takes it on. Where the server does not let us have it, reading goes on
+-- without: in read-only transactions, under the rights of whoever connects.
+do $$
+begin
+    if not exists (select from pg_roles where rolname = 'ciphermark_reader') then
+        create role ciphermark_reader;
+        execute format('grant ciphermark_reader to %I', current_user);
+    end if;
+exception
+    when insufficient_privilege or duplicate_object or unique_violation then null;
+end
+$$;
+
+do $$
+begin
+    if exists (select from pg_roles where rolname = 'ciphermark_reader') then
+        grant usage on schema public to ciphermark_reader;
+        grant select on all tables in schema public to ciphermark_reader;
+        alter default privileges in schema public grant select on tables to ciphermark_reader;
+    end if;
+end
+$$;

@@ -110,7 +110,17 @@ def test_parquet_has_the_same_numbers(recorded, results, tmp_path):
 def test_the_table_ranks_every_operation(recorded):
     ciphermark, ids, printed = recorded
     out = ciphermark("results", ids[0]).out
-    for word in ("bfv", "ckks", "add", "mul", "mul_plain", "seal", "log2(QP) = 109", "128 bits (2018)"):
+    for word in (
+        "bfv",
+        "ckks",
+        "add",
+        "mul",
+        "mul_plain",
+        "seal",
+        "log2(QP) = 109",
+        "128 bits (2018)",
+        "1 thread",
+    ):
         assert word in out
     tables = printed[0][printed[0].index("\n") :]  # what the run itself ended with
     assert [line for line in out.splitlines() if "seal" in line] == [

@@ -144,6 +144,16 @@ def test_the_doctor_tells_facts_and_warnings(bare):
     assert out.count("\n!") > 0 or "Nothing found that spoils measurements" in out
 
 
+def test_the_doctor_warns_of_more_threads_than_cores(bare):
+    crowded = bare.suite(TINY | {"variants": ["openfhe"], "threads": [1, 4096]}, name="crowded")
+    warnings = [line for line in bare("doctor", str(crowded)).out.splitlines() if line.startswith("! 4096")]
+    assert len(warnings) == 1
+    assert "threads on" in warnings[0]
+    modest = bare.suite(TINY | {"variants": ["openfhe"], "threads": [1]}, name="modest")
+    assert "threads on" not in bare("doctor", str(modest)).out
+    assert "no-suite.yaml" in bare("doctor", "no-suite.yaml", code=2).err
+
+
 # Suites
 
 
@@ -205,8 +215,8 @@ def complaints(value, schema, root, place=""):
         for step in schema["$ref"].removeprefix("#/").split("/"):
             node = node[step]
         return complaints(value, node, root, place)
-    if "anyOf" in schema:
-        each = [complaints(value, item, root, place) for item in schema["anyOf"]]
+    if choices := schema.get("anyOf", schema.get("oneOf")):
+        each = [complaints(value, item, root, place) for item in choices]
         return [] if [] in each else each[0]
     if "type" in schema and not isinstance(value, TYPES[schema["type"]]):
         return [f"{place}: {value} is no {schema['type']}"]

@@ -48,7 +48,6 @@ MISTAKES = {
         ["run", "--resume", "nothing"],
         ["no journal of run nothing", "unfinished runs: none"],
     ),
-    "results of nothing": (["results"], ["Missing argument"]),
     "results of a missing run": (["results", "zzz"], ["no run begins with 'zzz'; the latest are"]),
     "results in a wrong form": (["results", "last", "--format", "excel"], ["'excel'", "csv"]),
     "results to nowhere": (

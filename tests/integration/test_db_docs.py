@@ -12,7 +12,17 @@ from ciphermark_db.gateway import Database
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
-VIEWS = ("results", "speedup", "ratio", "depth", "noise", "security")
+VIEWS = (
+    "results",
+    "speedup",
+    "ratio",
+    "ratio_any_security",
+    "depth",
+    "noise",
+    "security",
+    "published",
+    "published_match",
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +33,7 @@ def filled(database: Database, make) -> Database:
     size = (Sample("size", "bytes", 131_177.0, "ciphertext"),)
     depth = (Sample("depth", "operations", 3.0, "operation"), Sample("is_capped", "flag", 0.0, "operation"))
     noise = tuple(Sample("noise_budget", "bits", 90.0 - 30 * k, "operation", repetitions=k) for k in range(3))
+    learnt = (Sample("time", "s", 0.1, "infer"), Sample("agreement", "share", 1.0, "infer"))
     for _ in range(2):
         run = make.run()
         database.record_run(run)
@@ -32,6 +43,8 @@ def filled(database: Database, make) -> Database:
                 (make.case(variant, experiment="serialization", operation="zstd"), size),
                 (make.case(variant, experiment="depth", operation="mul", cap=9), depth),
                 (make.case(variant, experiment="noise", operation="mul", cap=9), noise),
+                (make.case(variant, experiment="chain", operation="add", repetitions=300), times),
+                (make.case(variant, experiment="learning", operation="lmc-plain", data_set="boston"), learnt),
             ):
                 database.record_outcome(make.outcome(run, case, samples))
         failed = make.case("tenseal", operation="rotate")

@@ -57,8 +57,9 @@ def test_two_processes_record_the_same_outcomes(new_url: Callable[[], str], make
 
 
 def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
-    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192)
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, depth=1, is_least=True)
     case = make.case("openfhe", parameters=spec, threads=4, cap=9, experiment="noise", data_pattern="same")
+    case = replace(case, repetitions=50, data_set="boston")
     moduli = (2**63 + 1, 2**64 - 59, 3)
     sample = Sample("precision", "bits", 21.25, "operation", 3, 12, True, 5)
     run = make.run()
@@ -73,6 +74,9 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
         assert database.query(
             "select modulus_bits, scale_bits, security_bits, threads, cap, slots from case_"
         ).rows == [([60, 40, 60], 40, 192, 4, 9, 8192)]
+        assert database.query("select depth, is_least, repetitions, data_set from case_").rows == [
+            (1, True, 50, "boston")
+        ]
         moduli_row = database.query(
             "select moduli || special_moduli, scale, plain_modulus from parameter_set"
         ).rows

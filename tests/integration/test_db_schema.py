@@ -15,7 +15,17 @@ from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Database
 from ciphermark_db.migrate import Migration, migrations, pending
 
-VIEWS = ("results", "speedup", "ratio", "depth", "noise", "security")
+VIEWS = (
+    "results",
+    "speedup",
+    "ratio",
+    "ratio_any_security",
+    "depth",
+    "noise",
+    "security",
+    "published",
+    "published_match",
+)
 
 
 @pytest.fixture(scope="module")

@@ -213,25 +213,124 @@ def test_zero_times_make_no_ratio(database: Database, make) -> None:
     assert len(rows(database, "select * from ratio where run_id = %s", run.id)) == 2
 
 
-def test_unequal_security_and_parameters_show(database: Database, make) -> None:
+@pytest.fixture
+def levels(database: Database, make) -> Run:
+    """One comparison with two variants under 128 bits and two at 128, the fastest of all under it."""
     spec = ParameterSpec("bfv", 4096, None, 65537)
-    case = make.case("seal", parameters=spec)
     weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))
+    strong = replace(weak, moduli=weak.moduli[:1])
+    return recorded(
+        database,
+        make,
+        *(
+            {
+                "case": make.case(name, parameters=spec),
+                "samples": make.times([seconds] * 6),
+                "parameters": made,
+            }
+            for name, seconds, made in (
+                ("lattigo", 1.0, weak),
+                ("seal", 2.0, strong),
+                ("helib", 3.0, weak),
+                ("openfhe", 8.0, replace(weak, ring_dimension=8192)),
+            )
+        ),
+    )
+
+
+def test_every_security_level_has_a_fastest_of_its_own(database: Database, levels: Run) -> None:
+    sql = """
+        select variant, fastest_variant, security_2018, rank, ratio, is_equal_security, is_equal_parameters,
+            fastest_ring_dimension
+        from ratio where run_id = %s order by security_2018, rank
+    """
+    assert database.query(sql, [levels.id]).rows == [
+        ("lattigo", "lattigo", 0, 1, 1.0, True, True, 4096),
+        ("helib", "lattigo", 0, 2, 3.0, True, True, 4096),
+        ("seal", "seal", 128, 1, 1.0, True, True, 4096),
+        ("openfhe", "seal", 128, 2, 4.0, True, False, 4096),
+    ]
+
+
+def test_levels_are_mixed_only_where_asked(database: Database, levels: Run) -> None:
+    sql = """
+        select variant, fastest_variant, rank, ratio, is_equal_security, fastest_security_2018
+        from ratio_any_security where run_id = %s order by rank
+    """
+    assert database.query(sql, [levels.id]).rows == [
+        ("lattigo", "lattigo", 1, 1.0, True, 0),
+        ("seal", "lattigo", 2, 2.0, False, 0),
+        ("helib", "lattigo", 3, 3.0, True, 0),
+        ("openfhe", "lattigo", 4, 8.0, False, 0),
+    ]
+
+
+def test_hexl_is_not_compared_across_security_levels(database: Database, make) -> None:
+    spec = ParameterSpec("bfv", 4096, None, 65537)
+    weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))
+    off, on = (make.case(name, parameters=spec) for name in ("seal", "seal-hexl"))
+    for made, count in ((weak, 1), (replace(weak, moduli=weak.moduli[:1]), 0)):
+        run = recorded(
+            database,
+            make,
+            {"case": off, "samples": make.times([2.0]), "parameters": weak},
+            {"case": on, "samples": make.times([1.0]), "parameters": made},
+        )
+        assert len(rows(database, "select * from speedup where run_id = %s", run.id)) == count
+
+
+@EXAMPLES
+@given(st.lists(SECONDS, min_size=1, max_size=20), st.lists(SECONDS, min_size=1, max_size=20))
+def test_without_turns_medians_are_divided_as_python_does(
+    database: Database, make, first: list[float], second: list[float]
+) -> None:
+    """Trials that do not overlap in time took no turns, whatever their samples' ordinals say."""
+    own, other = sorted((first, second), key=median)
     run = recorded(
         database,
         make,
-        {"case": make.case("lattigo", parameters=spec), "samples": make.times([1.0]), "parameters": weak},
-        {"case": case, "samples": make.times([2.0]), "parameters": replace(weak, moduli=weak.moduli[:1])},
-        {"case": make.case("helib", parameters=spec), "samples": make.times([3.0]), "parameters": weak},
+        {"case": make.case("lattigo"), "samples": make.times(own)},
+        {
+            "case": make.case("openfhe"),
+            "samples": make.times(other),
+            "started_at": "2025-01-01T00:00:02.6+00:00",
+        },
     )
-    sql = """
-        select variant, security_2018, is_equal_security, is_equal_parameters from ratio where run_id = %s order by rank
-    """
+    (row,) = rows(database, "select * from ratio where run_id = %s and variant = 'openfhe'", run.id)
+    wanted = statistics.ratio_of(statistics.estimate(other), statistics.estimate(own))
+    assert (row["fastest_variant"], row["is_paired"], row["n"]) == ("lattigo", False, wanted.n)
+    assert (row["ratio"], row["ci_low"], row["ci_high"]) == (wanted.median, wanted.low, wanted.high)
+
+
+def test_trials_that_overlap_took_turns(database: Database, make) -> None:
+    run = recorded(
+        database,
+        make,
+        {"case": make.case("lattigo"), "samples": make.times([1.0, 4.0])},
+        {
+            "case": make.case("openfhe"),
+            "samples": make.times([3.0, 8.0]),
+            "started_at": "2025-01-01T00:00:02.4+00:00",
+        },
+    )
+    sql = "select ratio, is_paired, n from ratio where run_id = %s and variant = 'openfhe'"
+    assert database.query(sql, [run.id]).rows == [(2.5, True, 2)]
+
+
+def test_chains_and_real_data_show(database: Database, make) -> None:
+    spec = ParameterSpec("bfv", 8192, None, 65537, depth=3, is_least=True)
+    case = make.case(parameters=spec, experiment="chain", repetitions=3, data_set="boston")
+    samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", "bytes", 7.0, "operation"))
+    run = recorded(database, make, {"case": case, "samples": samples})
+    sql = (
+        "select metric, repetitions, depth, is_least, data_set from results where run_id = %s order by metric"
+    )
     assert database.query(sql, [run.id]).rows == [
-        ("lattigo", 0, True, True),
-        ("seal", 128, False, False),
-        ("helib", 0, True, True),
+        ("peak_memory", 3, 3, True, "boston"),
+        ("time", 3, 3, True, "boston"),
     ]
+    sql = "select repetitions, depth, is_least, data_set, case_key from ratio where run_id = %s"
+    assert database.query(sql, [run.id]).rows == [(3, 3, True, "boston", case.key)]
 
 
 @pytest.mark.parametrize(

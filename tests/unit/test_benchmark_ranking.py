@@ -28,25 +28,6 @@ def outcome(status="ok", error=None, operation="add", variant="seal", **changes)
     return Outcome(trial, status, "2026-01-01T00:00:00+00:00", 1.0, error=error, **changes)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (3.0, "3 s"),
-        (1.0, "1 s"),
-        (0.9994, "999 ms"),
-        (0.0123456, "12.3 ms"),
-        (1e-3, "1 ms"),
-        (1.5e-6, "1.5 µs"),
-        (999e-9, "999 ns"),
-        (5e-9, "5 ns"),
-        (0.1e-9, "0.1 ns"),
-        (1234.0, "1234 s"),
-    ],
-)
-def test_duration(seconds, text):
-    assert " ".join(ranking.duration(seconds)) == text
-
-
 def test_reasons_are_told_once_with_their_count_most_frequent_first():
     outcomes = [
         outcome(),
@@ -68,6 +49,15 @@ def test_a_good_run_has_no_reasons_and_no_caveats():
 def test_what_the_host_warns_of_is_a_caveat():
     run = replace(RUN, host=replace(HOST, warnings=("turbo is on",)))
     assert ranking.caveats(run, []) == ["turbo is on"]
+
+
+def test_more_threads_than_cores_are_a_caveat():
+    crowded = outcome()
+    case = replace(crowded.trial.case, threads=3)
+    crowded = replace(crowded, trial=replace(crowded.trial, case=case))
+    (caveat,) = ranking.caveats(RUN, [outcome(), crowded])
+    assert caveat.startswith("3 threads on 1 core: ")
+    assert "ask for at most 1" in caveat
 
 
 def test_a_debug_build_is_a_caveat_told_once():

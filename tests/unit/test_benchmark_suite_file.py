@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ciphermark_benchmark import suite_file
@@ -34,6 +36,19 @@ def test_a_good_suite_is_read_as_it_stands():
     assert experiment.variants == ["seal", "seal-hexl"]
     assert experiment.sizes == ["full", 100]
     assert experiment.plain_modulus.bits == 20
+
+
+def test_a_bare_name_is_short_for_a_shipped_suite(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shipped = tmp_path / "suites" / "mine.yaml"
+    shipped.parent.mkdir()
+    shipped.write_text(GOOD)
+    assert suite_file.load(Path("mine"))[0].name == "mine"
+    for other in ("yours", "folder/mine", "./suites/../mine"):
+        with pytest.raises(UserError, match="cannot read the suite"):
+            suite_file.load(Path(other))
+    (tmp_path / "mine").write_text(GOOD.replace("name: mine", "name: nearer"))
+    assert suite_file.load(Path("mine"))[0].name == "nearer"
 
 
 def test_what_is_left_out_has_the_documented_default():
@@ -120,7 +135,7 @@ WRONG = {
     "chain": (
         changed("sizes: [full, 100]", "modulus_bits: defautl"),
         11,
-        ["modulus_bits: 'defautl' is not one of 'default'; did you mean 'default'?"],
+        ["modulus_bits: 'defautl' is not one of 'default' or 'for-depth'; did you mean 'default'?"],
     ),
     # ring dimensions
     "N of 4000": (changed("4096", "4000"), 8, ["ring_dimension.0", "must be a power of two, not 4000"]),

@@ -9,3 +9,9 @@ select 1 from pg_database where datname = 'ciphermark';
 
 -- name: create_database
 create database ciphermark owner ciphermark;
+
+-- name: find_reader
+select 1 from pg_roles where rolname = 'ciphermark_reader';
+
+-- name: create_reader
+create role ciphermark_reader role ciphermark;

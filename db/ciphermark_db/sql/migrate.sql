@@ -18,3 +18,19 @@ select version, checksum from schema_migration;
 -- name: record_migration
 insert into schema_migration (version, name, checksum)
 values (%(version)s, %(name)s, %(checksum)s);
+
+-- name: published_checksums
+select distinct checksum from published;
+
+-- name: forget_published
+delete from published;
+
+-- name: record_published
+insert into published (
+    id, source, year, system, host, scheme, figure, metric, unit, value, stated, note, variant, experiment, operation,
+    phase, ring_dimension, repetitions, data_set, checksum
+) values (
+    %(id)s, %(source)s, %(year)s, %(system)s, %(host)s, %(scheme)s, %(figure)s, %(metric)s, %(unit)s, %(value)s,
+    %(stated)s, %(note)s, %(variant)s, %(experiment)s, %(operation)s, %(phase)s, %(ring_dimension)s, %(repetitions)s,
+    %(data_set)s, %(checksum)s
+);

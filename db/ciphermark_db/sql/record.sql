@@ -34,11 +34,11 @@ insert into parameter_set (
 -- name: record_case
 insert into case_ (
     key, comparison_key, variant, experiment, operation, scheme, ring_dimension, modulus_bits, plain_modulus,
-    scale_bits, security_bits, slots, size, data_pattern, threads, cap
+    scale_bits, security_bits, depth, is_least, slots, size, data_pattern, threads, cap, repetitions, data_set
 ) values (
     %(key)s, %(comparison_key)s, %(variant)s, %(experiment)s, %(operation)s, %(scheme)s, %(ring_dimension)s,
-    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(slots)s, %(size)s, %(data_pattern)s,
-    %(threads)s, %(cap)s
+    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(depth)s, %(is_least)s, %(slots)s,
+    %(size)s, %(data_pattern)s, %(threads)s, %(cap)s, %(repetitions)s, %(data_set)s
 ) on conflict (key) do nothing;
 
 -- name: record_trial

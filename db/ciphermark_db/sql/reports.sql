@@ -1,16 +1,24 @@
 -- name: ranking
 select
     r.scheme,
+    c.ring_dimension as asked_ring_dimension,
+    c.modulus_bits as asked_modulus_bits,
+    c.depth,
     r.ring_dimension,
     s.modulus_bits,
-    s.log_qp,
-    s.security_2018,
-    s.security_2024,
+    r.log_qp,
+    r.security_2018,
+    r.security_2024,
+    r.fastest_ring_dimension,
+    r.fastest_log_qp,
+    r.fastest_security_2018,
     r.experiment,
     r.operation,
+    r.repetitions,
     r.size,
     s.ciphertexts,
     r.data_pattern,
+    r.data_set,
     r.threads,
     r.rank,
     r.variant,
@@ -22,33 +30,107 @@ select
     r.ci_low as ratio_low,
     r.ci_high as ratio_high,
     r.verdict,
-    r.is_equal_security and r.is_equal_parameters as is_equal,
+    r.is_paired,
     h.ratio as hexl_ratio,
     h.ci_low as hexl_low,
     h.ci_high as hexl_high,
     h.verdict as hexl_verdict
-from ratio as r
+from ratios(%(any_security)s) as r
+join case_ as c on c.key = r.case_key
 join results as s
     on s.run_id = r.run_id
-    and s.comparison_key = r.comparison_key
-    and s.variant = r.variant
+    and s.case_key = r.case_key
     and s.phase = r.phase
+    and s.repetitions is not distinct from r.repetitions
     and s.metric = 'time'
 left join speedup as h
     on h.run_id = r.run_id
     and h.comparison_key = r.comparison_key
     and h.variant_on = r.variant
     and h.phase = r.phase
-where r.run_id = %(run_id)s and s.run_id = %(run_id)s and r.phase = %(phase)s
+    and h.repetitions is not distinct from r.repetitions
+where
+    r.run_id = %(run_id)s and s.run_id = %(run_id)s and r.phase = %(phase)s
+    and r.experiment <> 'chain'
 order by
-    r.scheme, r.ring_dimension, s.log_qp, s.modulus_bits, r.size, r.data_pattern, r.threads, r.experiment, r.operation,
+    r.scheme,
+    c.ring_dimension,
+    c.modulus_bits nulls first,
+    c.depth nulls first,
+    case when %(any_security)s then null else r.security_2018 end desc,
+    r.size,
+    r.data_pattern,
+    r.data_set nulls first,
+    r.threads,
+    r.experiment,
+    r.operation,
+    r.repetitions nulls first,
+    r.comparison_key,
     r.rank;
+
+-- name: chains
+select
+    f.*,
+    r.fastest_variant,
+    r.ratio,
+    r.ci_low as ratio_low,
+    r.ci_high as ratio_high,
+    coalesce(r.is_paired, false) as is_paired
+from (
+    select
+        run_id,
+        scheme,
+        operation,
+        repetitions,
+        data_pattern,
+        size,
+        ciphertexts,
+        threads,
+        variant,
+        ring_dimension,
+        modulus_bits,
+        log_qp,
+        security_2018,
+        security_2024,
+        is_least,
+        status,
+        comparison_key,
+        case_key,
+        max(n) filter (where metric = 'time') as n,
+        max(median) filter (where metric = 'time') as median,
+        max(ci_low) filter (where metric = 'time') as ci_low,
+        max(ci_high) filter (where metric = 'time') as ci_high,
+        max(max) filter (where metric = 'peak_memory') as peak_bytes,
+        max(median) filter (where metric in ('noise_budget', 'precision')) as bits_left
+    from results
+    where
+        run_id = %(run_id)s and experiment = 'chain' and security_2018 is not null
+        and (phase = 'operation' or phase is null)
+    group by
+        run_id, scheme, operation, repetitions, data_pattern, size, ciphertexts, threads, variant, ring_dimension,
+        modulus_bits, log_qp, security_2018, security_2024, is_least, status, comparison_key, case_key
+) as f
+left join (select * from ratios(%(any_security)s) where run_id = %(run_id)s and phase = 'operation') as r
+    on r.case_key = f.case_key and f.status = 'ok'
+order by
+    f.scheme,
+    f.operation,
+    case when %(any_security)s then null else f.security_2018 end desc,
+    f.data_pattern,
+    f.ciphertexts,
+    f.threads,
+    f.repetitions,
+    f.is_least desc,
+    f.median nulls last,
+    f.variant;
 
 -- name: depths
 select
     scheme,
     ring_dimension,
     modulus_bits,
+    security_2018,
+    security_2024,
     experiment,
     operation,
     data_pattern,
@@ -59,7 +141,8 @@ select
     (array_agg(median order by repetitions desc) filter (where repetitions is not null))[1] as last_bits
 from results
 where run_id = %(run_id)s and experiment in ('depth', 'noise') and phase = 'operation' and metric <> 'peak_memory'
-group by scheme, ring_dimension, modulus_bits, experiment, operation, variant, data_pattern, size
+group by
+    scheme, ring_dimension, modulus_bits, security_2018, security_2024, experiment, operation, variant, data_pattern, size
 order by experiment, scheme, ring_dimension, operation, data_pattern, variant;
 
 -- name: two_runs
@@ -72,6 +155,8 @@ select
     coalesce(a.phase, b.phase) as phase,
     coalesce(a.size, b.size) as size,
     coalesce(a.data_pattern, b.data_pattern) as data_pattern,
+    coalesce(a.data_set, b.data_set) as data_set,
+    coalesce(a.threads, b.threads) as threads,
     coalesce(a.repetitions, b.repetitions) as repetitions,
     coalesce(a.metric, b.metric) as metric,
     coalesce(a.unit, b.unit) as unit,
@@ -80,19 +165,92 @@ select
     a.ci_low as a_low,
     a.ci_high as a_high,
     a.status as a_status,
-    a.security_2018 as a_security,
+    a.ring_dimension as a_ring_dimension,
     a.log_qp as a_log_qp,
+    a.security_2018 as a_security_2018,
+    a.security_2024 as a_security_2024,
     b.n as b_n,
     b.median as b_median,
     b.ci_low as b_low,
     b.ci_high as b_high,
     b.status as b_status,
-    b.security_2018 as b_security,
-    b.log_qp as b_log_qp
+    b.ring_dimension as b_ring_dimension,
+    b.log_qp as b_log_qp,
+    b.security_2018 as b_security_2018,
+    b.security_2024 as b_security_2024,
+    coalesce(a.comparison_key, b.comparison_key) as comparison_key
 from (select * from results where run_id = %(run_a)s) as a
 full join (select * from results where run_id = %(run_b)s) as b
     on b.case_key = a.case_key
     and b.phase is not distinct from a.phase
     and b.metric is not distinct from a.metric
     and b.repetitions is not distinct from a.repetitions
-order by 2, 3, 4, 5, 6, 1, 7, 8, 9;
+order by
+    scheme, ring_dimension, coalesce(a.security_2018, b.security_2018) desc nulls last, size, data_pattern, threads,
+    experiment, operation, repetitions, phase, metric, variant;
+
+-- name: run
+select r.id, r.suite, r.started_at, h.hostname, h.cpu_model, h.fingerprint
+from run as r
+join host as h on h.id = r.host_id
+where r.id = %(run_id)s;
+
+-- name: published
+select
+    p.source,
+    p.year,
+    p.system,
+    p.host as published_host,
+    p.scheme,
+    p.figure,
+    p.metric,
+    p.unit,
+    p.value as published_value,
+    p.stated,
+    p.note,
+    m.run_id,
+    m.host,
+    m.variant,
+    m.ring_dimension,
+    m.is_least,
+    m.log_qp,
+    m.security_2018,
+    m.security_2024,
+    m.size,
+    m.n,
+    m.median,
+    m.ci_low,
+    m.ci_high
+from published as p
+left join (select * from published_match where run_id = %(run_id)s) as m on m.published_id = p.id
+order by p.id, m.ring_dimension, m.is_least;
+
+-- name: learning
+select
+    operation,
+    data_set,
+    threads,
+    scheme,
+    variant,
+    ring_dimension,
+    modulus_bits,
+    log_qp,
+    security_2018,
+    security_2024,
+    max(median) filter (where metric = 'time' and phase = 'prepare') as prepare_s,
+    max(median) filter (where metric = 'time' and phase = 'train') as train_s,
+    max(median) filter (where metric = 'time' and phase = 'infer') as infer_s,
+    max(median) filter (where metric = 'accuracy') as accuracy,
+    max(median) filter (where metric = 'agreement') as agreement,
+    sum(median) filter (where metric = 'size' and phase in ('train', 'infer'))
+    / sum(median) filter (where metric = 'plaintext_size') as expansion,
+    sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes,
+    max(median) filter (where metric = 'peak_memory' and phase like '%%.client') as client_peak_bytes,
+    max(median) filter (where metric = 'peak_memory' and phase like '%%.server') as server_peak_bytes
+from results
+where run_id = %(run_id)s and experiment = 'learning' and status = 'ok'
+group by
+    operation, data_set, threads, scheme, variant, ring_dimension, modulus_bits, log_qp, security_2018, security_2024
+order by
+    operation, data_set, threads, scheme, case when not %(any_security)s then security_2018 end desc nulls last, infer_s,
+    variant;

@@ -1,62 +1,96 @@
-"""Two runs, case by case."""
+"""Two runs, case by case, at one security level or, where asked, at any."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from ciphermark_core.statistics import Estimate, ratio_of, verdict
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from ciphermark_benchmark import traits
+from ciphermark_benchmark.formats import digits, interval, level, quantity
+from ciphermark_benchmark.ranking import MIXED
+from ciphermark_db.comparison import COLUMNS, LEVELS, with_judgement
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.reports import report
 
-_PLACE = (
-    "variant",
-    "scheme",
-    "ring_dimension",
-    "experiment",
-    "operation",
-    "phase",
-    "size",
-    "data_pattern",
-    "repetitions",
-    "metric",
-    "unit",
-)
-COLUMNS = (*_PLACE, "a_median", "b_median", "ratio", "ratio_low", "ratio_high", "verdict")
+Row = Mapping[str, Any]
+
+_HEADING = ("scheme", "ring_dimension", *LEVELS, "size", "data_pattern", "data_set", "threads")
 
 
-def compared(database: Database, run_a: str, run_b: str) -> Table:
-    """One row per case, phase and metric of either run; ``ratio`` is a/b, so more than 1 says that b is faster."""
-    rows = report(database, "two_runs", run_a=run_a, run_b=run_b)
-    return Table(COLUMNS, [(*(row[name] for name in _PLACE), *judged(row)) for row in rows])
+def compared(database: Database, run_a: str, run_b: str, any_security: bool = False) -> Table:
+    """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
+    with ``any_security`` across levels.
+    """
+    found = report(database, "two_runs", run_a=run_a, run_b=run_b)
+    return Table(COLUMNS, [with_judgement(row, any_security) for row in found])
 
 
-def judged(
-    row: Mapping[str, Any],
-) -> tuple[float | None, float | None, float | None, float | None, float | None, str]:
-    """Medians, ratio, interval and verdict of one row of the query ``two_runs``. Pure."""
-    a, b = row["a_median"], row["b_median"]
-    reason = _reason_against(row)
-    if reason is not None:
-        return a, b, None, None, None, f"not comparable: {reason}"
-    if row["metric"] != "time":
-        return a, b, a / b if b else None, None, None, "unchanged" if a == b else "changed"
-    ratio = ratio_of(
-        Estimate(row["a_n"], a, row["a_low"], row["a_high"]),
-        Estimate(row["b_n"], b, row["b_low"], row["b_high"]),
+def show(console: Console, database: Database, runs: tuple[str, str], any_security: bool) -> None:
+    """Print the comparison of two runs, one table per parameters, level, vector and threads."""
+    of_runs = [report(database, "run", run_id=run_id)[0] for run_id in runs]
+    for name, run in zip("ab", of_runs, strict=True):
+        started = f"{run['started_at']:%Y-%m-%d %H:%M}"
+        console.print(
+            f"{name}: run {run['id']} of suite {escape(run['suite'])}, {started}, host {escape(run['hostname'])}",
+            soft_wrap=True,
+        )
+    if len({run["fingerprint"] for run in of_runs}) > 1:
+        console.print("[yellow]the hosts are not the same: what differs may be theirs[/yellow]")
+    if any_security:
+        console.print(f"[yellow]{MIXED}[/yellow]", soft_wrap=True)
+    else:
+        console.print(
+            "a/b is formed within one security level (2018 table), across levels with --any-security; above 1, b is "
+            "faster or smaller",
+            soft_wrap=True,
+        )
+    table = compared(database, *runs, any_security)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    for _, group in groupby(rows, key=lambda row: tuple(row[name] for name in _HEADING)):
+        same = list(group)
+        console.print(f"\n[bold]{escape(_heading(same[0]))}[/bold]", soft_wrap=True)
+        console.print(_pretty(same))
+
+
+def _heading(row: Row) -> str:
+    data = row["data_set"] or f"{row['data_pattern']} data"
+    levels = [
+        f"{' against '.join(dict.fromkeys(level(row[f'{run}_security_{year}']) for run in _known(row)))} ({year})"
+        for year in ("2018", "2024")
+    ]
+    return (
+        f"{row['scheme']} · N = {row['ring_dimension']} · security {', '.join(levels)} · {data}, "
+        f"{row['size']} values, {traits.threads(row)}"
     )
-    return a, b, ratio.median, ratio.low, ratio.high, verdict(ratio)
 
 
-def _reason_against(row: Mapping[str, Any]) -> str | None:
-    for name in ("a", "b"):
-        if row[f"{name}_status"] is None:
-            return f"run {name} has no such case or metric"
-    for name in ("a", "b"):
-        if row[f"{name}_median"] is None:
-            return f"run {name} is {row[f'{name}_status']}"
-    if row["a_security"] != row["b_security"]:
-        return f"security {row['a_security']} against {row['b_security']} bits (2018)"
-    if abs(row["a_log_qp"] - row["b_log_qp"]) > 1:
-        return f"log2(QP) {row['a_log_qp']:.1f} against {row['b_log_qp']:.1f}"
-    return None
+def _known(row: Row) -> str:
+    """The runs that resolved the parameters; both where none did."""
+    return "".join(run for run in "ab" if row[f"{run}_security_2018"] is not None) or "ab"
+
+
+def _pretty(rows: Sequence[Row]) -> RichTable:
+    table = RichTable(box=None, pad_edge=False)
+    table.add_column("operation")
+    table.add_column("variant", no_wrap=True)
+    for name in ("phase", "metric"):
+        table.add_column(name)
+    for name in ("a", "b", "a/b", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict")
+    last = None
+    for row in rows:
+        count = row["repetitions"]
+        name = row["operation"] if count is None else f"{row['operation']} × {count}"
+        bounds = "" if row["ratio_low"] is None else escape(interval(row["ratio_low"], row["ratio_high"]))
+        figures = [quantity(row[f"{run}_median"], row["unit"] or "") for run in "ab"]
+        told = escape("; ".join(filter(None, (row["verdict"], row["remark"]))))
+        place = (name if name != last else "", escape(row["variant"]), row["phase"], row["metric"])
+        table.add_row(*(text or "" for text in place), *figures, digits(row["ratio"]), bounds, told)
+        last = name
+    return table

@@ -13,15 +13,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark import chains, traits
+from ciphermark_benchmark.formats import digits, interval, time_with_interval
+from ciphermark_benchmark.learning import table as learning
+from ciphermark_core.host import thread_warning
 from ciphermark_core.words import Outcome, Run
+from ciphermark_db.comparison import differences
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report
 from ciphermark_measure.operands import contract_operation
 
 Row = Mapping[str, Any]
 
+MIXED = (
+    "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "
+    "and its row says so"
+)
 _TIMED = ("arithmetic", "rotation")
-_FACTORS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 _DEPTH_MEANINGS = {
     "depth": "the most repetitions that still decrypt right",
     "noise": "noise budget (bfv, bgv) or precision (ckks), fresh and at the last count of 1, 2, 4, 8, … looked at",
@@ -30,17 +38,33 @@ _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
 
-def show(console: Console, database: Database, run_id: str, phase: str = "operation") -> None:
-    """Print the ranked variants of every case of a run, one table per parameter set and vector, and its depths."""
-    rows = report(database, "ranking", run_id=run_id, phase=phase)
-    for heading, group in groupby(rows, key=lambda row: _heading(row, phase)):
-        console.print(f"\n[bold]{heading[0]}[/bold]\n{heading[1]}", soft_wrap=True)
-        console.print(_latency_table(list(group)))
+def show(
+    console: Console,
+    database: Database,
+    run_id: str,
+    phase: str = "operation",
+    any_security: bool = False,
+) -> None:
+    """Print the ranked variants of every case of a run, its chains and depths.
+
+    A table has cases that were asked for with the same parameters, vector and threads, of one security level by the
+    2018 table; with ``any_security`` of all levels.
+    """
+    if any_security:
+        console.print(f"[yellow]{MIXED}[/yellow]", soft_wrap=True)
+    rows = report(database, "ranking", run_id=run_id, phase=phase, any_security=any_security)
+    for _, group in groupby(rows, key=lambda row: _table_key(row, any_security)):
+        table = list(group)
+        console.print(f"\n[bold]{traits.heading(table)}[/bold]", soft_wrap=True)
+        console.print(f"time of phase {phase}, {traits.vector(table)}", soft_wrap=True)
+        console.print(_latency_table(table))
+    found = phase == "operation" and chains.show(console, database, run_id, any_security)
+    found = learning.show(console, database, run_id, any_security) or found
     depths = report(database, "depths", run_id=run_id)
     for kind, group in groupby(depths, key=itemgetter("experiment")):
         console.print(f"\n[bold]{kind}[/bold]\n{_DEPTH_MEANINGS[kind]}", soft_wrap=True)
         console.print(_depth_table(list(group)))
-    if not rows and not depths:
+    if not (rows or found or depths):
         console.print(
             f"Nothing to rank in phase {phase}: no library has a trial of this run in it that was ok."
         )
@@ -58,8 +82,11 @@ def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
-    """What spoils the figures of a run: host, builds, chains."""
+    """What spoils the figures of a run: host, threads, builds, chains."""
     found = list(run.host.warnings)
+    crowding = thread_warning({outcome.trial.case.threads for outcome in outcomes}, run.host.cores)
+    if crowding is not None:
+        found.append(crowding)
     libraries = {outcome.library.variant: outcome.library for outcome in outcomes if outcome.library}
     found += [
         f"{name} is a debug build: its times mean nothing"
@@ -93,84 +120,65 @@ def _has_small_primes(outcome: Outcome) -> bool:
     return min(found.modulus_bits) < _SMALL_PRIME_BITS
 
 
-def _heading(row: Row, phase: str) -> tuple[str, str]:
-    chain = ", ".join(map(str, row["modulus_bits"]))
-    parameters = (
-        f"{row['scheme']} · N = {row['ring_dimension']} · log2(QP) = {row['log_qp']:.0f} ({chain}) · "
-        f"security {_level(row['security_2018'])} (2018), {_level(row['security_2024'])} (2024)"
-    )
-    vector = "1 ciphertext" if row["ciphertexts"] == 1 else f"{row['ciphertexts']} ciphertexts"
-    threads = "" if row["threads"] == 1 else f", {row['threads']} threads"
-    return (
-        parameters,
-        f"time of phase {phase}, {row['data_pattern']} data, {row['size']} values in {vector}{threads}",
-    )
+def _table_key(row: Row, any_security: bool) -> tuple[Any, ...]:
+    """What was asked for, and the level that came of it: libraries may choose other primes."""
+    asked = ("scheme", "asked_ring_dimension", "asked_modulus_bits", "depth")
+    rest = ("size", "data_pattern", "data_set", "threads")
+    return (*(row[name] for name in (*asked, *rest)), None if any_security else row["security_2018"])
 
 
-def _level(bits: int) -> str:
-    return f"{bits} bits" if bits else "under 128 bits"
-
-
-def _latency_table(rows: list[Row]) -> Table:
-    table = Table(box=None, pad_edge=False)
+def _latency_table(rows: Sequence[Row]) -> Table:
+    own = traits.columns(rows)
+    remarks = {"HEXL speed-up": _hexl, "parameters": _remark}
+    shown = {name: told for name, told in remarks.items() if any(map(told, rows))}
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if "parameters" in shown else (0, 1))
     for name in ("operation", "variant"):
         table.add_column(name, no_wrap=True)
-    for name in ("median", "95 % interval", "× fastest", "95 % interval"):
+    for name in (*(trait.column for trait in own), "median", "95 % interval", "× fastest", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("HEXL speed-up", no_wrap=True)
+    for name in shown:
+        table.add_column(name)
     last = None
     for row in rows:
-        table.add_row(row["operation"] if row["operation"] != last else "", *_figures(row))
-        last = row["operation"]
+        cells = [trait.cell(row) for trait in own]
+        cells = [escape(row["variant"]), *cells, *_figures(row), *(told(row) for told in shown.values())]
+        table.add_row(_name(row) if _name(row) != last else "", *cells)
+        last = _name(row)
     return table
 
 
+def _name(row: Row) -> str:
+    """The operation; or the operation and the count that it was applied."""
+    count = row["repetitions"]
+    return str(row["operation"]) if count is None else f"{row['operation']} × {count}"
+
+
 def _figures(row: Row) -> tuple[str, ...]:
-    mark = "" if row["is_equal"] else " [yellow](other parameters)[/yellow]"
-    is_first = row["rank"] == 1
-    number, unit = duration(row["median"])
-    factor = _FACTORS[unit]
-    return (
-        escape(row["variant"]),
-        f"{number} {unit}",
-        _interval(row["ci_low"], row["ci_high"], factor),
-        "1" if is_first else f"{_digits(row['ratio'])}{mark}",
-        "" if is_first else _interval(row["ratio_low"], row["ratio_high"]),
-        _hexl(row),
-    )
+    median, own = time_with_interval(row["median"], row["ci_low"], row["ci_high"])
+    if row["rank"] == 1:
+        return median, escape(own), "1", ""
+    return median, escape(own), digits(row["ratio"]), escape(interval(row["ratio_low"], row["ratio_high"]))
 
 
 def _hexl(row: Row) -> str:
     if row["hexl_ratio"] is None:
         return ""
     verdict = "" if row["hexl_verdict"] == "faster" else f"  {row['hexl_verdict']}"
-    return f"{_digits(row['hexl_ratio'])} {_interval(row['hexl_low'], row['hexl_high'])}{verdict}"
+    return f"{digits(row['hexl_ratio'])} {escape(interval(row['hexl_low'], row['hexl_high']))}{verdict}"
 
 
-def _interval(low: float | None, high: float | None, factor: float = 1.0) -> str:
-    if low is None or high is None:
-        return "too few samples"
-    return escape(f"[{_digits(low * factor)}, {_digits(high * factor)}]")
+def _remark(row: Row) -> str:
+    """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
+    fastest = {name: row[f"fastest_{name}"] for name in ("ring_dimension", "log_qp", "security_2018")}
+    told = [differences(row, fastest), "" if row["is_paired"] else chains.UNPAIRED]
+    return "[yellow]" + ", ".join(filter(None, told)) + "[/yellow]" if any(told) else ""
 
 
-def duration(seconds: float) -> tuple[str, str]:
-    """A time as a number with three significant digits and the unit that fits it."""
-    unit = next((unit for unit, factor in _FACTORS.items() if seconds * factor >= 1), "ns")
-    return _digits(seconds * _FACTORS[unit]), unit
-
-
-def _digits(value: float | None) -> str:
-    """Three significant digits, never an exponent; nothing for a ratio that could not be formed."""
-    if value is None:
-        return ""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _depth_table(rows: list[Row]) -> Table:
+def _depth_table(rows: Sequence[Row]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("parameters", "operation", "data", "variant"):
-        table.add_column(name, no_wrap=True)
-    for name in ("operations", "fresh", "last"):
+        table.add_column(name)
+    for name in ("2018", "2024", "operations", "fresh", "last"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         chain = ", ".join(map(str, row["modulus_bits"]))
@@ -179,6 +187,7 @@ def _depth_table(rows: list[Row]) -> Table:
             row["operation"],
             row["data_pattern"],
             row["variant"],
+            *(trait.cell(row) for trait in traits.LEVELS),
         )
         count = f"{row['operations']:.0f}{' (cap)' if row['is_capped'] else ''}"
         table.add_row(*place, count, _bits(row["fresh_bits"]), _bits(row["last_bits"]))

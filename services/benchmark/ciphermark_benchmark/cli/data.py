@@ -9,6 +9,7 @@ import typer
 
 from ciphermark_benchmark import comparison, export, ranking, storage
 from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import published as published_figures
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.export import Format
 from ciphermark_core.errors import UserError
@@ -18,6 +19,10 @@ _db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
 _FORMAT = Annotated[Format, typer.Option(help="Form of the output.")]
 _OUTPUT = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file (parquet needs one, or a pipe).")
+]
+
+_ANY_SECURITY = Annotated[
+    bool, typer.Option("--any-security", help="Form ratios across security levels, too; rows say where.")
 ]
 
 
@@ -37,22 +42,36 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(_db, name="db")
 
 
-def results(
-    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")],
+def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")] = "last",
     format: _FORMAT = "table",
     phase: Annotated[
         str, typer.Option(help="Phase that the table ranks: encrypt, operation, decrypt.")
     ] = "operation",
     output: _OUTPUT = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Published figures, beside the run's where it has the same case."),
+    ] = False,
+    any_security: _ANY_SECURITY = False,
 ) -> None:
     """Results of one run: the ranked table, or every row of the view `results` in another form."""
-    home = homes.find()
-    with storage.caught_up(home) as database:
+    with storage.caught_up(homes.find()) as database:
+        if published:
+            _published(database, found_run(database, run) if database.run_ids() else None, format, output)
+            return
         run_id = found_run(database, run)
         if format == "table":
-            ranking.show(wide_console(output), database, run_id, phase)
+            ranking.show(wide_console(output), database, run_id, phase, any_security)
             return
         export.write(database.query("select * from results where run_id = %s", [run_id]), format, output)
+
+
+def _published(database: Database, run_id: str | None, format: Format, output: Path | None) -> None:
+    if format == "table":
+        published_figures.show(wide_console(output), database, run_id)
+    else:
+        export.write(published_figures.beside(database, run_id), format, output)
 
 
 def compare(
@@ -62,12 +81,15 @@ def compare(
     run_b: Annotated[str, typer.Argument(help="The run that is judged.")],
     format: _FORMAT = "table",
     output: _OUTPUT = None,
+    any_security: _ANY_SECURITY = False,
 ) -> None:
     """Two runs, case by case: changed, unchanged, or not comparable and why."""
     with storage.caught_up(homes.find()) as database:
         ids = found_run(database, run_a), found_run(database, run_b)
-        table = comparison.compared(database, *ids)
-    export.write(table, format, output)
+        if format == "table":
+            comparison.show(wide_console(output), database, ids, any_security)
+            return
+        export.write(comparison.compared(database, *ids, any_security), format, output)
 
 
 def sql(

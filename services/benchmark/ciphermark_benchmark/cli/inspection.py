@@ -23,7 +23,7 @@ _suite = typer.Typer(help="The suite form, and what a suite file means.", no_arg
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     app.command("adapters", epilog="[bold]Example[/bold]  ciphermark adapters --format json")(adapters)
-    app.command("doctor", epilog="[bold]Example[/bold]  ciphermark doctor")(doctor)
+    app.command("doctor", epilog="[bold]Example[/bold]  ciphermark doctor suites/quick.yaml")(doctor)
     _suite.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")(
         schema
     )
@@ -50,17 +50,24 @@ def adapters(
             console.print(f"  {name:<11} {escape(text)}", soft_wrap=True)
 
 
-def doctor() -> None:
+def doctor(
+    suite: Annotated[
+        Path | None, typer.Argument(help="Suite file, to check whether it suits the host.")
+    ] = None,
+) -> None:
     """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
+    asked = suite_file.load(suite)[0].experiments if suite is not None else []
     facts = hosts.collect()
     console = wide_console()
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, value in description.host_lines(facts):
         table.add_row(name, value)
     console.print(table)
-    if not facts.warnings:
+    crowding = hosts.thread_warning({count for item in asked for count in item.threads}, facts.cores)
+    found = [*facts.warnings, *([] if crowding is None else [crowding])]
+    if not found:
         console.print("[green]Nothing found that spoils measurements.[/green]")
-    for warning in facts.warnings:
+    for warning in found:
         console.print(f"[yellow]![/yellow] {escape(warning)}", soft_wrap=True)
 
 
@@ -75,7 +82,8 @@ def explain(
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
     suite, _ = suite_file.load(file)
-    planned = plan.cases(suite, runs.available(suite, hosts.collect()))
+    facts = hosts.collect()
+    planned = plan.cases(suite, runs.available(suite, facts))
     seconds = estimate.run_s(planned, plan.budget_of(suite.budget))
     if format == "json":
         cases = [_case_dict(item) for item in planned]
@@ -88,6 +96,9 @@ def explain(
         f"{possible * suite.budget.processes} trials of {possible} cases, "
         f"{len(planned) - possible} cases unsupported; about {estimate.in_words(seconds)} on an idle host"
     )
+    crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
+    if crowding is not None:
+        console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:
@@ -107,14 +118,30 @@ def _cases_table(planned: list[PlannedCase]) -> Table:
         table.add_column(name, overflow="fold")
     for item in planned:
         case = item.case
-        values = [case.experiment, case.variant, case.parameters.scheme, case.parameters.ring_dimension]
-        values += [_chain(case), case.operation, case.size, case.data_pattern, case.threads]
+        values: list[object] = [
+            case.experiment,
+            case.variant,
+            case.parameters.scheme,
+            _ring(case),
+            _chain(case),
+        ]
+        values += [_operation(case), case.size, case.data_set or case.data_pattern, case.threads]
         table.add_row(*map(str, values), escape(item.reason or ""))
     return table
 
 
+def _ring(case: Case) -> str:
+    return "smallest" if case.parameters.is_least else str(case.parameters.ring_dimension)
+
+
+def _operation(case: Case) -> str:
+    return case.operation if case.repetitions is None else f"{case.operation} × {case.repetitions}"
+
+
 def _chain(case: Case) -> str:
     bits = case.parameters.modulus_bits
+    if case.parameters.depth is not None:
+        return f"for depth {case.parameters.depth}"
     return "default" if bits is None else ",".join(map(str, bits))
 
 
@@ -128,9 +155,13 @@ def _case_dict(item: PlannedCase) -> dict[str, object]:
         "modulus_bits": case.parameters.modulus_bits,
         "plain_modulus": case.parameters.plain_modulus,
         "scale_bits": case.parameters.scale_bits,
+        "depth": case.parameters.depth,
+        "is_least": case.parameters.is_least,
         "operation": case.operation,
+        "repetitions": case.repetitions,
         "size": case.size,
         "data_pattern": case.data_pattern,
+        "data_set": case.data_set,
         "threads": case.threads,
         "skipped": item.reason,
     }

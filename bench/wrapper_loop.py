@@ -1,0 +1,148 @@
+"""``python -m bench.wrapper_loop VARIANT CPU``: an adapter's timed operations against the library's own calls.
+
+Runs in the interpreter that loads the library, prints a JSON line per operation. The adapter's operations are bound to
+ciphertexts that came to its evaluator as bytes, as in a worker; the plain loop calls the library on objects that the
+library made, as a program without Ciphermark would. Both take turns in one process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product, repeat
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from bench.wrapper_calls import CALLS, STEP
+from ciphermark_adapters import registry
+from ciphermark_adapters.contract import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
+from ciphermark_core import primes
+from ciphermark_core.words import Budget, Parameters, ParameterSpec, Scheme
+from ciphermark_measure.clock import MonotonicClock, resolution_ns
+from ciphermark_measure.probe import Phase, target
+
+SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
+RING_DIMENSIONS = (4096, 8192)
+SETS = 3  # operand sets, as many as a trial has
+# Many short samples: turns that follow each other closely share what the host does meanwhile.
+_BUDGET = Budget(samples=40, warmups=2, min_time_s=0.3)
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds per operation of one operation, one entry per turn."""
+
+    operation: str
+    platform: list[float]
+    plain: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLoop(Bound):
+    """What a program without Ciphermark would write."""
+
+    function: Callable[..., Any]
+    operands: tuple[Any, ...]
+
+    def run(self, loops: int) -> int:
+        function, operands = self.function, self.operands
+        start = perf_counter_ns()
+        for _ in repeat(None, loops):
+            function(*operands)
+        return perf_counter_ns() - start
+
+    def results(self) -> list[Handle]:
+        return []
+
+
+def specification(scheme: Scheme, ring_dimension: int) -> ParameterSpec:
+    """The library's default chain for bfv with t of 20 bits, Ciphermark's own for ckks."""
+    if scheme == "bfv":
+        return ParameterSpec(
+            scheme, ring_dimension, plain_modulus=primes.batching_modulus(20, ring_dimension), security=0
+        )
+    scale_bits = 30 if ring_dimension == min(RING_DIMENSIONS) else 40
+    bits = primes.default_ckks_chain(ring_dimension, scale_bits)
+    return ParameterSpec(scheme, ring_dimension, modulus_bits=bits, scale_bits=scale_bits, security=0)
+
+
+def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vector) -> dict[str, Bound]:
+    """The adapter's operations on two vectors, bound as in a trial: ciphertexts cross over as bytes."""
+    fresh = owner.encrypt(x)
+    a, b = (evaluator.load(owner.dump(item, mode)) for item in (fresh, owner.encrypt(y)))
+    plain = evaluator.encode(y, like=a)
+    rows: dict[str, Row] = {
+        "add": (a, b),
+        "add_plain": (a, plain),
+        "mul_plain": (a, plain),
+        "mul": (a, b),
+        "rotate": (a, STEP),
+    }
+    if "relinearize" in evaluator.operations:
+        rows["relinearize"] = (evaluator.apply("mul", a, b),)
+    made = {name: evaluator.bind(name, [row]) for name, row in rows.items() if name in evaluator.operations}
+    return made | {"encrypt": owner.bind("encrypt", [(x,)]), "decrypt": owner.bind("decrypt", [(fresh,)])}
+
+
+def _vectors(parameters: Parameters) -> list[tuple[Vector, Vector]]:
+    """As many pairs of vectors as a trial has operand sets."""
+    numbers = np.random.default_rng(_SEED)
+    size, modulus = parameters.slots, parameters.plain_modulus
+    draw = (
+        (lambda: numbers.uniform(-1, 1, size))
+        if modulus is None
+        else (lambda: numbers.integers(1, modulus, size))
+    )
+    return [(draw(), draw()) for _ in range(SETS)]
+
+
+def measured(variant: str, spec: ParameterSpec) -> Iterator[Times]:
+    """Every operation that both have, sample by sample in turns of shuffled order."""
+    adapter, declared = registry.load(variant), registry.declaration(variant)
+    parameters = adapter.resolve(spec)
+    has_rotation = "rotate" in declared.operations[spec.scheme]
+    owner = adapter.key_owner(parameters, KeyRequest(rotations=(STEP,) if has_rotation else ()))
+    evaluator = adapter.evaluator(owner.public_material())
+    calls = CALLS[variant](parameters)
+    pairs = _vectors(parameters)
+    ours = [_bounds(owner, evaluator, declared.compressions[0], x, y) for x, y in pairs]
+    plain = [{name: PlainLoop(*call) for name, call in calls(x, y).items()} for x, y in pairs]
+    for name in (name for name in plain[0] if name in ours[0]):
+        yield Times(name, *_sampled([item[name] for item in ours], [item[name] for item in plain]))
+
+
+def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[float]]:
+    """Seconds per operation, one entry per turn, of the adapter and of the plain loop."""
+    clock = MonotonicClock()
+    goal = target(_BUDGET, resolution_ns(clock))
+    phases = [Phase("operation", bounds, goal, clock) for bounds in (ours, plain)]
+    for phase in phases:
+        phase.calibrate()
+        phase.warm_up(_BUDGET.warmups)
+    order = list(phases)
+    shuffle = random.Random(_SEED).shuffle
+    while not phases[0].is_done:
+        shuffle(order)
+        for phase in order:
+            phase.take()
+    return ([sample.value for sample in phase.samples if not sample.is_warmup] for phase in phases)
+
+
+def main() -> None:
+    """Measure a variant on a CPU, and print :class:`Times` with their place, one JSON line each."""
+    variant, cpu = sys.argv[1], int(sys.argv[2])
+    os.sched_setaffinity(0, {cpu})
+    for scheme, ring_dimension in product(SCHEMES, RING_DIMENSIONS):
+        for times in measured(variant, specification(scheme, ring_dimension)):
+            print(json.dumps({"place": f"{scheme} {ring_dimension}"} | asdict(times)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+-- name: lock_queue_schema
+select pg_advisory_xact_lock(7267101931);
+
+-- name: queue_version
+select obj_description(oid, 'pg_namespace') as version from pg_namespace where nspname = 'queue';
+
+-- name: create_queue_schema
+create schema queue;
+
+-- name: record_job
+insert into job (
+    id, suite, suite_text, variants, needed_variants, needed_isa, needed_memory_mb, queue, queue_job_id, state
+) values (
+    %(id)s, %(suite)s, %(suite_text)s, %(variants)s, %(needed_variants)s, %(needed_isa)s, %(needed_memory_mb)s,
+    %(queue)s, %(queue_job_id)s, 'queued'
+);
+
+-- name: count_queued
+select count(*) as jobs from job where state = 'queued';
+
+-- name: job
+select * from job where id = %(id)s;
+
+-- name: open_queues
+select distinct queue
+from job
+where
+    state = 'queued'
+    and needed_variants <@ %(variants)s::text[]
+    and needed_isa <@ %(isa)s::text[]
+    and needed_memory_mb <= %(memory_mb)s;
+
+-- name: begin_job
+update job
+set
+    state = 'running', reason = null, hostname = %(hostname)s, attempts = attempts + 1,
+    started_at = coalesce(started_at, now())
+where id = %(id)s and state in ('queued', 'running')
+returning attempts;
+
+-- name: count_job_trials
+update job set trials = %(trials)s where id = %(id)s;
+
+-- name: requeue_job
+update job set state = 'queued', reason = %(reason)s where id = %(id)s and state in ('queued', 'running');
+
+-- name: count_death
+update job set deaths = deaths + 1 where id = %(id)s and state in ('queued', 'running') returning deaths;
+
+-- name: end_orphans
+-- Open jobs that the queue has ended: whoever should have told died in between.
+update job
+set
+    state = case when q.status in ('cancelled', 'aborted') or q.abort_requested then 'cancelled' else 'failed' end,
+    reason = case
+        when q.status in ('cancelled', 'aborted') or q.abort_requested then 'cancelled' else 'the queue gave it up'
+    end,
+    ended_at = now()
+from queue.procrastinate_jobs as q
+where q.id = job.queue_job_id and job.state in ('queued', 'running') and q.status not in ('todo', 'doing');
+
+-- name: end_job
+update job set state = %(state)s, reason = %(reason)s, ended_at = now()
+where id = %(id)s and state in ('queued', 'running')
+returning id;
+
+-- name: is_held
+select 1 from queue.procrastinate_jobs where id = %(queue_job_id)s and worker_id = %(worker_id)s and status = 'doing';
+
+-- name: is_abort_requested
+select abort_requested, status = 'doing' as is_running from queue.procrastinate_jobs where id = %(queue_job_id)s;
+
+-- name: lock_sweep
+select pg_try_advisory_xact_lock(7267101932);
+
+-- name: lock_machine
+select pg_try_advisory_lock(hashtextextended(%(machine)s, 7267101933));
+
+-- name: announce
+insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb)
+values (%(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s);
+
+-- name: forget_offers
+delete from offer where worker_id not in (select id from queue.procrastinate_workers);
+
+-- name: hosts
+select
+    o.worker_id, o.hostname, o.fingerprint, o.cpu_model, o.variants, o.isa, o.memory_mb, o.since, w.last_heartbeat,
+    w.last_heartbeat > now() - %(stalled_s)s * interval '1 second' as is_alive,
+    (
+        select j.id
+        from queue.procrastinate_jobs as q
+        join job as j on j.queue_job_id = q.id
+        where q.worker_id = o.worker_id and q.status = 'doing'
+        limit 1
+    ) as run_id
+from offer as o
+join queue.procrastinate_workers as w on w.id = o.worker_id
+order by o.hostname, o.worker_id;
+
+-- name: claim_run
+insert into run (
+    id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
+    host_warnings, continues
+) values (
+    %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(continues)s
+) on conflict (id) do nothing;
+
+-- name: run_fingerprint
+select h.fingerprint from run as r join host as h on h.id = r.host_id where r.id = %(id)s;
+
+-- name: run_origin
+select r.continues, j.ended_at is not null as has_ended
+from run as r
+join job as j on j.id = coalesce(r.continues, r.id)
+where r.id = %(id)s;
+
+-- name: job_trials
+select t.id
+from trial as t
+join run as r on r.id = t.run_id
+where r.id = %(id)s or r.continues = %(id)s;
+
+-- name: runs
+select
+    coalesce(j.id, r.id) as id,
+    coalesce(j.suite, r.suite) as suite,
+    coalesce(j.state, 'recorded') as state,
+    j.reason,
+    coalesce(j.hostname, h.hostname) as host,
+    coalesce(j.attempts, 1) as attempts,
+    j.trials,
+    coalesce(j.submitted_at, r.started_at) as submitted_at,
+    coalesce(j.started_at, r.started_at) as started_at,
+    j.ended_at
+from job as j
+full join (select * from run where continues is null) as r on r.id = j.id
+left join host as h on h.id = r.host_id
+where
+    (%(id)s::text is null or coalesce(j.id, r.id) = %(id)s)
+    and (
+        %(before)s::text is null
+        or (coalesce(j.submitted_at, r.started_at), coalesce(j.id, r.id)) < (
+            select coalesce(b.submitted_at, c.started_at), coalesce(b.id, c.id)
+            from (select %(before)s::text as id) as asked
+            left join job as b on b.id = asked.id
+            left join run as c on c.id = asked.id
+        )
+    )
+order by submitted_at desc, id desc
+limit %(limit)s;
+
+-- name: run_parts
+select r.id, h.hostname as host, h.fingerprint, r.started_at, count(t.id) as trials, max(t.sequence) as sequence
+from run as r
+join host as h on h.id = r.host_id
+left join trial as t on t.run_id = r.id
+where r.id = %(id)s or r.continues = %(id)s
+group by r.id, h.hostname, h.fingerprint, r.started_at
+order by r.started_at, r.id;
+
+-- name: run_statuses
+select t.status, count(*) as trials
+from trial as t
+join run as r on r.id = t.run_id
+where r.id = %(id)s or r.continues = %(id)s
+group by t.status
+order by t.status;
+
+-- name: run_needs
+select needed_variants as variants, needed_isa as isa, needed_memory_mb as memory_mb from job where id = %(id)s;
+
+-- name: events
+select
+    t.sequence, t.id as trial_id, t.run_id, h.hostname as host, c.variant, c.experiment, c.operation, c.scheme,
+    c.ring_dimension, c.size, t.process, t.status, t.error, t.duration_s
+from trial as t
+join run as r on r.id = t.run_id
+join host as h on h.id = r.host_id
+join case_ as c on c.key = t.case_key
+where (r.id = %(id)s or r.continues = %(id)s) and t.sequence > %(after)s
+order by t.sequence
+limit 1000;
+
+-- name: results_of_parts
+select * from results where run_id = any (%(parts)s);

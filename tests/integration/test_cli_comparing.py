@@ -1,0 +1,194 @@
+"""What is compared on the command line: one security level unless asked otherwise, chains, and published figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from command import Ciphermark
+
+from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_db.gateway import Database
+
+SPEC = ParameterSpec("bfv", 4096, None, 65537)
+CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, is_least=True)
+
+
+def _outcomes(make, factor):
+    """(case, seconds, ring dimension, primes, status): a comparison at two levels, and chains at rings of their own."""
+    primes = make.parameters(SPEC).moduli
+    mul = {"operation": "mul", "size": 4096, "parameters": SPEC}
+    chain = {"experiment": "chain", "operation": "mul", "size": 16, "repetitions": 3, "parameters": CHAIN}
+    given = replace(CHAIN, ring_dimension=16384, is_least=False)
+    yield make.case("seal", **mul), 0.003 * factor, 4096, primes[:1], "ok"
+    yield make.case("pyfhel", **mul), 0.006, 4096, primes[:1], "ok"
+    yield make.case("openfhe", **mul), 0.001, 4096, (*primes, 1099511480321), "ok"
+    yield make.case("seal", **chain), 0.5, 8192, (*primes, *primes), "ok"
+    yield make.case("openfhe", **chain), 0.25, 16384, (*primes,) * 4, "ok"
+    yield make.case("pyfhel", **chain), 0.25, 16384, (*primes,) * 4, "exhausted"
+    yield make.case("seal", **(chain | {"parameters": given})), 1.0, 16384, (*primes,) * 4, "ok"
+
+
+def _recorded(database, make, factor=1.0):
+    run = make.run()
+    database.record_run(run)
+    for case, seconds, ring, moduli, status in _outcomes(make, factor):
+        made = replace(make.parameters(case.parameters), ring_dimension=ring, moduli=moduli)
+        samples = (
+            *make.times([seconds] * 6, repetitions=case.repetitions),
+            Sample("peak_memory", "bytes", 64e6, "operation"),
+            Sample("noise_budget", "bits", 21.0, "operation", repetitions=case.repetitions),
+        )
+        database.record_outcome(make.outcome(run, case, samples, status=status, parameters=made))
+    return run.id
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, new_url, make):
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        ids = [_recorded(database, make), _recorded(database, make, factor=2.0)]
+        weaker = make.run()
+        database.record_run(weaker)
+        case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
+        made = replace(make.parameters(SPEC), moduli=(*make.parameters(SPEC).moduli, 1099511480321))
+        database.record_outcome(make.outcome(weaker, case, make.times([0.003] * 6), parameters=made))
+    return Ciphermark(tmp_path_factory.mktemp("comparing") / "home", url), [*ids, weaker.id]
+
+
+def _tables(text):
+    """Heading and cells of every row, by table: blocks that begin after an empty line."""
+    blocks = [block.splitlines() for block in text.strip("\n").split("\n\n")]
+    return {lines[0]: lines[1:] for lines in blocks}
+
+
+def _only(tables, *words):
+    (found,) = [lines for heading, lines in tables.items() if all(word in heading for word in words)]
+    return found
+
+
+def test_every_level_has_a_table_of_its_own(recorded):
+    ciphermark, ids = recorded
+    tables = _tables(ciphermark("results", ids[0]).out)
+    strong = _only(tables, "bfv · N = 4096", "security 128 bits (2018), 128 bits (2024)")
+    assert "1 thread" in strong[0]
+    text = "\n".join(strong)
+    assert "seal" in text
+    assert "pyfhel" in text
+    assert "openfhe" not in text
+    weak = "\n".join(_only(tables, "bfv · N = 4096", "security under 128 bits (2018)"))
+    assert "openfhe" in weak
+    assert "seal" not in weak
+
+
+def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
+    ciphermark, ids = recorded
+    out = ciphermark("results", ids[0], "--any-security").out
+    assert out.startswith("security levels are mixed, as --any-security asks")
+    table = "\n".join(_only(_tables(out.split("\n\n", 1)[1]), "bfv", "by row (2018)"))
+    for name in ("openfhe", "seal", "pyfhel"):
+        assert name in table
+    assert " ".join(table.split()).count("security 128 against <128") == 2
+    assert "mixed" not in ciphermark("results", ids[0]).out
+
+
+def test_chains_have_their_rings_origins_memory_and_bits(recorded):
+    ciphermark, ids = recorded
+    tables = _tables(ciphermark("results", ids[0]).out)
+    rows = [line.split() for line in _only(tables, "chain of mul · bgv · security 128 bits (2018)")[2:]]
+    assert rows[0][:6] == ["3", "openfhe", "16384", "smallest", "360", "250"]
+    assert rows[1][:4] == ["seal", "8192", "smallest", "200"]
+    assert rows[2][:4] == ["seal", "16384", "given", "360"]
+    assert rows[3][:5] == ["pyfhel", "16384", "smallest", "360", "exhausted"]
+    assert "64 MB" in " ".join(rows[0])
+    assert "21 bits" in " ".join(rows[0])
+    assert "not in turns" not in " ".join(rows[1])  # one comparison
+    assert "not in turns" in " ".join(rows[2])  # another one: medians are divided
+
+
+def test_all_output_is_120_columns_wide_at_most(recorded):
+    ciphermark, ids = recorded
+    for arguments in (
+        ("results", ids[0]),
+        ("results", ids[0], "--any-security"),
+        ("results", ids[0], "--published"),
+        ("compare", ids[0], ids[1]),
+    ):
+        tables = _tables(ciphermark(*arguments).out).values()
+        assert max(len(line.rstrip()) for lines in tables for line in lines) <= 120
+
+
+def test_two_runs_are_compared_at_one_level(recorded):
+    ciphermark, ids = recorded
+    out = ciphermark("compare", ids[0], ids[1]).out
+    assert f"a: run {ids[0]} of suite quick" in out
+    assert f"b: run {ids[1]} of suite quick" in out
+    table = _only(_tables(out), "bfv · N = 4096 · security 128 bits (2018)")
+    row = next(line for line in table if "time" in line)
+    for word in ("pyfhel", "operation", "6 ms", "no difference"):
+        assert word in row
+    (slower,) = [line for line in table if "time" in line and "seal" in line]
+    for word in ("3 ms", "0.5", "slower"):
+        assert word in slower
+
+
+def test_runs_at_unequal_levels_are_compared_only_where_asked(recorded):
+    ciphermark, ids = recorded
+
+    def verdict(*options):
+        rows = json.loads(ciphermark("compare", ids[0], ids[2], "--format", "json", *options).out)
+        (row,) = [
+            r for r in rows if r["variant"] == "seal" and r["metric"] == "time" and r["scheme"] == "bfv"
+        ]
+        return row["verdict"], row["ratio"], row["remark"], row["a_security_2018"], row["b_security_2018"]
+
+    assert verdict() == (
+        "not comparable: security 128 bits against under 128 bits (2018)",
+        None,
+        "",
+        128,
+        0,
+    )
+    assert verdict("--any-security")[:2] == ("no difference", 1.0)
+    assert "security 128 against <128 bits (2018)" in verdict("--any-security")[2]
+    out = ciphermark("compare", ids[0], ids[2], "--any-security").out
+    assert "security levels are mixed" in out
+    assert "security levels are mixed" not in ciphermark("compare", ids[0], ids[2]).out
+
+
+def test_published_figures_stand_beside_ours_with_their_host(recorded):
+    ciphermark, ids = recorded
+    tables = _tables(ciphermark("results", ids[0], "--published").out)
+    table = _only(tables, "PIR and FHE libraries, 2025", "a host that is not told")
+    (row,) = [line for line in table if "ct x ct N=4096" in line]
+    for word in ("SEAL", "4.2 ms", "3 ms", "[3, 3]", "seal, N 4096, 128 bits (2018)"):
+        assert word in row
+    (row,) = [line for line in _only(tables, "on Threadripper PRO 3975WX") if "ResNet-20" in line]
+    assert "1380 s" in row
+    assert row.rstrip().endswith("–")
+
+
+def test_published_figures_in_other_forms(recorded):
+    ciphermark, ids = recorded
+    rows = json.loads(ciphermark("results", ids[0], "--published", "--format", "json").out)
+    ours = [row for row in rows if row["median"] is not None]
+    assert [(row["figure"], row["median"], row["published_value"]) for row in ours] == [
+        ("ct x ct N=4096", 0.003, pytest.approx(0.0042))
+    ]
+    text = ciphermark("results", ids[0], "--published", "--format", "csv").out
+    assert len(list(csv.DictReader(io.StringIO(text)))) == len(rows) > 40
+
+
+def test_published_figures_need_no_run(tmp_path, new_url):
+    out = Ciphermark(tmp_path / "home", new_url())("results", "--published").out
+    assert "no run is recorded yet" in out
+    assert "ct x ct N=4096" in out
+
+
+def test_the_last_run_is_the_default(recorded):
+    ciphermark, ids = recorded
+    assert ciphermark("results").out == ciphermark("results", ids[2]).out

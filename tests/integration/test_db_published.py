@@ -1,0 +1,122 @@
+"""Published figures: loaded by migrating, replaced by another file, and found beside ours of the same case."""
+
+from __future__ import annotations
+
+import csv
+import io
+from importlib.resources import files
+
+import psycopg
+import pytest
+
+from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_db import published
+from ciphermark_db.gateway import Database
+
+FILE = (files("ciphermark_db") / "published.csv").read_bytes()
+HEADER, FIRST, *_ = FILE.decode().splitlines()
+COUNT = len(FILE.decode().splitlines()) - 1
+
+
+def count(database: Database) -> int:
+    return database.query("select count(*) from published").rows[0][0]
+
+
+def test_every_figure_is_loaded_in_our_units(database: Database) -> None:
+    lines = list(csv.DictReader(io.StringIO(FILE.decode())))
+    found = database.query(
+        "select source, year, system, host, scheme, figure, value, unit, stated from published order by id"
+    ).rows
+    assert len(found) == len(lines) == COUNT > 40
+    for line, (source, year, system, host, scheme, figure, value, unit, stated) in zip(
+        lines, found, strict=True
+    ):
+        assert [source, str(year), system, host, scheme, figure] == [
+            line[name] for name in ("source", "year", "system", "host", "scheme", "case")
+        ]
+        factor = {"s": 1, "ms": 1e-3, "MB": 1e6}[line["unit"]]
+        assert value == pytest.approx(float(line["value"]) * factor)
+        assert unit == ("bytes" if line["unit"] == "MB" else "s")
+        assert stated == f"{line['value']} {line['unit']}"
+
+
+def test_loading_again_writes_nothing(url: str, database: Database) -> None:
+    before = database.query("select min(xmin::text), max(xmin::text), count(*) from published").rows
+    database.migrate()
+    assert database.query("select min(xmin::text), max(xmin::text), count(*) from published").rows == before
+
+
+def test_another_file_replaces_all_rows(new_url) -> None:
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        assert count(database) == COUNT
+        with psycopg.connect(url, autocommit=True) as connection:
+            published.load(connection, f"{HEADER}\n{FIRST}\n".encode())
+        assert count(database) == 1
+        database.migrate()
+        assert count(database) == COUNT
+
+
+def test_a_file_that_cannot_be_loaded_changes_nothing(new_url) -> None:
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        broken = f"{HEADER}\n{FIRST.replace(',bfv,', ',rsa,')}\n".encode()
+        with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.Error):
+            published.load(connection, broken)
+        assert count(database) == COUNT
+
+
+def matches(database: Database, run_id: str) -> list[tuple]:
+    return database.query(
+        "select figure, variant, ring_dimension, size, median, published_host from published_match where run_id = %s",
+        [run_id],
+    ).rows
+
+
+def test_ours_is_found_by_variant_operation_and_ring(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    spec, other = (ParameterSpec("bfv", ring, None, 65537) for ring in (4096, 8192))
+    common = {"operation": "mul", "parameters": spec}
+    full = make.case("seal", size=4096, **common)
+    others = (
+        make.case("seal", size=16, **common),
+        make.case("seal", size=4096, data_pattern="same", **common),
+        make.case("seal", size=8192, **common),  # two ciphertexts
+        make.case("seal", size=4096, threads=2, **common),
+        make.case("seal-hexl", size=4096, **common),
+        make.case("seal", size=4096, operation="add", parameters=spec),
+        make.case("seal", size=4096, operation="mul", parameters=other),
+    )
+    for number, case in enumerate((full, *others), start=1):
+        database.record_outcome(make.outcome(run, case, make.times([float(number)])))
+    assert matches(database, run.id) == [("ct x ct N=4096", "seal", 4096, 4096, 1.0, "unstated")]
+
+
+def test_chains_are_found_by_their_length_at_every_ring(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    for ring, repetitions in ((8192, 300), (16384, 300), (8192, 50)):
+        spec = ParameterSpec("bgv", ring, None, 65537)
+        case = make.case(
+            "seal", experiment="chain", operation="add", parameters=spec, size=16, repetitions=repetitions
+        )
+        samples = (
+            Sample("peak_memory", "bytes", 1e6 * repetitions, "operation"),
+            *make.times([1.0], repetitions=repetitions),
+        )
+        database.record_outcome(make.outcome(run, case, samples))
+    assert [row[:5] for row in matches(database, run.id)] == [
+        ("300 additions", "seal", 8192, 16, 3e8),
+        ("300 additions", "seal", 16384, 16, 3e8),
+    ]
+
+
+def test_failures_are_no_figures_of_ours(database: Database, make) -> None:
+    run = make.run()
+    database.record_run(run)
+    case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
+    database.record_outcome(make.outcome(run, case, make.times([1.0]), status="wrong"))
+    assert matches(database, run.id) == []
