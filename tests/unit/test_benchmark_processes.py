@@ -120,6 +120,11 @@ ANSWERS = {
         ("crashed", f"version {protocol.VERSION} is needed"),
     ),
     "nonsense": ("print('hello')", ("crashed", "the worker answers nonsense: b'hello'")),
+    "a second greeting": (
+        HELLO
+        + f"print({wire.to_line(protocol.Hello(protocol.VERSION, '3', 1, True)).decode().strip()!r}, flush=True)",
+        ("crashed", "the worker greets where it should answer"),
+    ),
     "nonsense later": (HELLO + "print('{')", ("crashed", "nonsense: b'{'")),
     "nothing": (HELLO + "time.sleep(60)", ("timed_out", "no answer within 1 s")),
     "half a line": (

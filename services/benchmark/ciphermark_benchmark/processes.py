@@ -1,198 +1,28 @@
-"""Worker processes seen from outside: started, asked with a deadline, and their deaths explained."""
+"""Worker processes, as the executor starts them."""
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from time import monotonic, perf_counter_ns, sleep
-from typing import IO
 
-from ciphermark_core import wire
-from ciphermark_core.words import Status
 from ciphermark_measure import protocol
+from ciphermark_measure.processes import (
+    Confinement,
+    Process,
+    Program,
+    WorkerDied,
+    explained,
+    mismatch,
+    require_one_clock,
+)
 
-# Every name that the threading layers of HE libraries read; set before the library loads.
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
-_HELLO_TIMEOUT_S = 60.0
-_LETTING_GO_S = 2.0  # a process whose pipes are closed is about to end, as a rule
-_STDERR_TAIL_BYTES = 2000
-_NONSENSE_BYTES = 100
-_MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
-
-
-class WorkerDied(Exception):
-    """The worker is gone; ``status`` says how, the text why."""
-
-    def __init__(self, status: Status, text: str) -> None:
-        super().__init__(text)
-        self.status: Status = status
+_WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol.VERSION, protocol.read_reply)
 
 
-@dataclass(frozen=True, slots=True)
-class Confinement:
-    """What a worker may use."""
-
-    cpus: tuple[int, ...]
-    threads: int
-    memory_mb: int
-
-
-class WorkerProcess:
+class WorkerProcess(Process[protocol.Reply]):
     """One worker. Starting returns at once; the first request waits for its greeting."""
 
     def __init__(self, confinement: Confinement, interpreter: str = sys.executable) -> None:
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end()
-        self._memory_bytes = confinement.memory_mb * 1024 * 1024
-        self._interpreter = interpreter
-        self._greeted = False
-        self.is_pinned = False
-        self._buffer = b""
-        command = [interpreter, "-m", "ciphermark_measure.worker", "--memory-mb", str(confinement.memory_mb)]
-        if confinement.cpus:
-            command += ["--cpus", ",".join(map(str, confinement.cpus))]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=_environment(os.environ, confinement.threads),
-            start_new_session=True,  # Ctrl-C reaches the executor alone
-        )
-
-    def ask(self, request: protocol.Request, timeout_s: float) -> protocol.Reply:
-        """Send a request and wait for its reply.
-
-        Raises :class:`WorkerDied` when the process ends, or is ended because ``timeout_s`` is over or because
-        it answers nonsense.
-        """
-        if not self._greeted:
-            self._greet()
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(wire.to_line(request))
-            self._process.stdin.flush()
-        except OSError:
-            raise self._death() from None
-        return self._reply(timeout_s)
-
-    def kill(self) -> None:
-        """From another thread: make the process die; what waits for its reply gets :class:`WorkerDied`."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """End the process, whatever it does, and release what it held."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            try:
-                pipe.close()
-            except BrokenPipeError:
-                continue  # an unsent request went with the process
-        self._errors.close()
-
-    def _greet(self) -> None:
-        hello = self._reply(_HELLO_TIMEOUT_S)
-        if not isinstance(hello, protocol.Hello) or hello.version != protocol.VERSION:
-            self._process.kill()
-            raise WorkerDied("crashed", mismatch(hello, self._interpreter))
-        require_one_clock(hello.monotonic_ns, 0)
-        self._greeted = True
-        self.is_pinned = hello.is_pinned
-
-    def _reply(self, timeout_s: float) -> protocol.Reply:
-        line = self._line(timeout_s)
-        try:
-            return protocol.read_reply(line)
-        except ValueError:
-            self._process.kill()
-            raise WorkerDied("crashed", f"the worker answers nonsense: {line[:_NONSENSE_BYTES]!r}") from None
-
-    def _line(self, timeout_s: float) -> bytes:
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        deadline = monotonic() + timeout_s
-        while b"\n" not in self._buffer:
-            left = deadline - monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-                self._process.kill()
-                raise WorkerDied("timed_out", f"no answer within {timeout_s:.0f} s")
-            chunk = os.read(descriptor, 1 << 20)
-            if not chunk:
-                raise self._death()
-            self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
-
-    def _death(self) -> WorkerDied:
-        """Explain the end of the process by its signal, its peak memory and its last words."""
-        if not _ends_within(self._process.pid, _LETTING_GO_S):
-            self._process.kill()
-            return WorkerDied("crashed", "the worker closed its pipes and went on")
-        _, code, usage = os.wait4(self._process.pid, 0)
-        self._process.returncode = os.waitstatus_to_exitcode(code)
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _STDERR_TAIL_BYTES))
-        words = self._errors.read().decode(errors="replace").strip()
-        return explained(self._process.returncode, usage.ru_maxrss * 1024, self._memory_bytes, words)
+        super().__init__(_WORKER, confinement, interpreter)
 
 
-def _ends_within(pid: int, seconds: float) -> bool:
-    """Wait for a child to end, and leave its exit code to be read."""
-    deadline = monotonic() + seconds
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        if monotonic() > deadline:
-            return False
-        sleep(0.01)
-    return True
-
-
-def mismatch(hello: protocol.Reply, interpreter: str) -> str:
-    """Why a worker with this greeting is of no use, and what to do. Pure."""
-    spoken = "no version of the protocol"
-    if isinstance(hello, protocol.Hello):
-        spoken = f"version {hello.version} of the protocol (Python {hello.python})"
-    return (
-        f"the worker speaks {spoken}, and version {protocol.VERSION} is needed: {interpreter} finds another "
-        "ciphermark_measure than this program's; run `python3 setup/install.py`"
-    )
-
-
-def explained(exit_code: int, peak_bytes: int, limit_bytes: int, words: str) -> WorkerDied:
-    """What an exit code, the peak memory and the last words on standard error say about a death. Pure."""
-    tail = f": {words}" if words else ""
-    how = f"exit code {exit_code}" if exit_code >= 0 else _signal_name(-exit_code)
-    is_starved = exit_code == -signal.SIGKILL or peak_bytes > 0.9 * limit_bytes
-    if is_starved or any(word in words for word in _MEMORY_WORDS):
-        limit = f"{limit_bytes >> 20} MB allowed, {peak_bytes >> 20} MB resident at most"
-        return WorkerDied("out_of_memory", f"the worker ran out of memory ({how}; {limit}){tail}")
-    return WorkerDied("crashed", f"the worker died of {how}{tail}")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"  # one of the real-time signals, which have no names
-
-
-def require_one_clock(worker_ns: int, not_before_ns: int) -> None:
-    """Raise :class:`WorkerDied` where a worker's clock is not this process's clock.
-
-    A reading of the worker must lie between two readings of ours: it was taken between them.
-    """
-    now = perf_counter_ns()
-    if not not_before_ns <= worker_ns <= now:
-        raise WorkerDied(
-            "wrong", f"the worker's clock is {(worker_ns - now) / 1e9:+.3f} s off: its times mean nothing"
-        )
-
-
-def _environment(own: Mapping[str, str], threads: int) -> dict[str, str]:
-    return dict(own) | {name: str(threads) for name in _THREAD_VARIABLES}
+__all__ = ["Confinement", "WorkerDied", "WorkerProcess", "explained", "mismatch", "require_one_clock"]

@@ -2,20 +2,44 @@
 
 The same structures travel over pipes (a party in a local process) and, as JSON, over REST. Bulk never does: contexts,
 keys and ciphertexts are blobs in a store that both parties reach, named here by digest.
+
+A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, as often as wanted, one pass: ``Encrypt``
+and ``Evaluate`` for each phase of the workload, and ``Score``. Instead of its reply a party may answer ``Refused``.
+
+Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) in phases
+``<stage>.<step>``, of :data:`Stage` and :data:`Step`; ``peak_memory`` (bytes) in ``<stage>.client`` or
+``<stage>.server``. Getting and storing blobs is no step: it is part of the transfer.
 """
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import msgspec
 
+from ciphermark_circuits.workload import Phase
 from ciphermark_core.words import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_measure.blobs import Blob
+from ciphermark_measure.protocol import Hello, Refused
 
+VERSION = 1
 
-class Blob(msgspec.Struct, frozen=True):
-    """A content-addressed blob: SHA-256 in hexadecimal, and size."""
-
-    digest: str
-    size_bytes: int
+Role = Literal["client", "server"]
+Stage = Literal["prepare", "train", "infer"]  # keys and their loading; then the phases of the workload
+# ``pack`` lays numbers out in vectors, ``unpack`` finds the scores in decrypted vectors; ``encode`` is what a server
+# does once for a model; ``transfer`` is what is left of the whole when the parties' own steps are taken away.
+Step = Literal[
+    "keys",
+    "pack",
+    "encrypt",
+    "serialize",
+    "deserialize",
+    "encode",
+    "evaluate",
+    "decrypt",
+    "unpack",
+    "transfer",
+]
 
 
 class DataSet(msgspec.Struct, frozen=True):
@@ -38,8 +62,9 @@ class MakeKeys(msgspec.Struct, tag="make_keys", frozen=True):
 
 
 class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
-    """``material`` is all that a server needs."""
+    """``material`` is all that a server needs; ``phases`` are those of the workload, in order."""
 
+    phases: tuple[Phase, ...]
     library: LibraryInfo
     parameters: Parameters
     material: Blob
@@ -49,12 +74,16 @@ class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
 class Encrypt(msgspec.Struct, tag="encrypt", frozen=True):
     """Prepare and encrypt the inputs of one phase of the workload."""
 
-    phase: str
+    phase: Phase
     data: DataSet
 
 
 class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
-    """``plain`` is what the server is told in the clear; ``plaintext_bytes`` the size of the data before encryption."""
+    """``plain`` is what the server is told in the clear.
+
+    ``plaintext_bytes`` is the size of the rows of this phase before encryption: 8 bytes a number, labels included
+    where they are encrypted too.
+    """
 
     inputs: tuple[Blob, ...]
     plain: Blob
@@ -63,16 +92,21 @@ class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
 
 
 class Score(msgspec.Struct, tag="score", frozen=True):
-    """Decrypt the outputs of the last phase and compare them with the plaintext run."""
+    """Decrypt the outputs of the last phase and compare the scores with those of the plaintext run."""
 
     outputs: tuple[Blob, ...]
     data: DataSet
 
 
 class Scored(msgspec.Struct, tag="scored", frozen=True):
-    """``samples`` hold quality: accuracy, MSE, agreement with the plaintext run, noise error."""
+    """How good the scores are: see :mod:`ciphermark_measure.parties.quality`.
+
+    ``samples`` hold ``accuracy``, ``agreement``, ``mse`` and ``noise_error`` in phase ``infer``, too. ``complaint``
+    says why the outcome is wrong; ``None`` where the rows agree with the plaintext run as well as they must.
+    """
 
     accuracy: Accuracy
+    complaint: str | None
     samples: tuple[Sample, ...]
 
 
@@ -98,7 +132,7 @@ class Loaded(msgspec.Struct, tag="loaded", frozen=True):
 class Evaluate(msgspec.Struct, tag="evaluate", frozen=True):
     """Evaluate one phase. What it returns is kept as the state of the next phase, and also written as blobs."""
 
-    phase: str
+    phase: Phase
     inputs: tuple[Blob, ...]
     plain: Blob
 
@@ -110,7 +144,22 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
     samples: tuple[Sample, ...]
 
 
-ClientRequest = MakeKeys | Encrypt | Score
-ClientReply = KeysMade | Encrypted | Scored
-ServerRequest = Load | Evaluate
-ServerReply = Loaded | Evaluated
+ClientRequest: TypeAlias = MakeKeys | Encrypt | Score
+ServerRequest: TypeAlias = Load | Evaluate
+Request: TypeAlias = ClientRequest | ServerRequest
+Reply: TypeAlias = Hello | Refused | KeysMade | Encrypted | Scored | Loaded | Evaluated
+
+_requests = {"client": msgspec.json.Decoder(ClientRequest), "server": msgspec.json.Decoder(ServerRequest)}
+_reply = msgspec.json.Decoder(Reply)
+
+
+def read_request(role: Role, line: bytes) -> Request:
+    """Decode a request to a party of this role; raises ``ValueError`` for anything else."""
+    request: Request = _requests[role].decode(line)
+    return request
+
+
+def read_reply(line: bytes) -> Reply:
+    """Decode a party's reply; raises ``ValueError`` for anything else."""
+    reply: Reply = _reply.decode(line)
+    return reply

@@ -1,0 +1,159 @@
+"""Blobs: a folder of files named by the SHA-256 of what is in them.
+
+Keys and ciphertexts go from one party to the other this way. Writers and readers may be many processes, in containers
+that share the folder as a volume and a group. A file appears whole or not at all, also when its writer is killed or the
+machine stops; what is read is compared with its name, every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+import msgspec
+
+from ciphermark_core.errors import UserError
+
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_PARTIAL_PREFIX = ".partial-"
+_FILE_MODE = 0o640  # the group of the volume reads, nobody else does
+_CHUNK_BYTES = 1 << 20
+MOST_BYTES = 16 << 30
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """A content-addressed blob: SHA-256 in hexadecimal, and size."""
+
+    digest: str
+    size_bytes: int
+
+
+class BlobError(Exception):
+    """A blob cannot be had or kept; the text says which and why."""
+
+
+class BlobStore:
+    """The blobs in one folder, of at most ``most_bytes`` each. Objects and processes may share a folder.
+
+    ``is_scratch`` says that nobody reads the folder after the machine has stopped: then writing does not wait for the
+    disk, and what was interrupted by that would be corrupted.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, *, is_scratch: bool = False) -> None:
+        """Makes the folder where it is missing; raises ``UserError`` where it cannot be."""
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._is_scratch = is_scratch
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"{folder}: cannot keep blobs there: {error.strerror}; name another folder"
+            ) from None
+
+    def put(self, data: bytes | Iterable[bytes]) -> Blob:
+        """Keep bytes, given whole or in chunks. To keep what is there already changes nothing but its age.
+
+        Raises :class:`BlobError` for more than ``most_bytes``, and where the folder takes no more.
+        """
+        return self.put_all([data])[0]
+
+    def put_all(self, items: Iterable[bytes | Iterable[bytes]]) -> tuple[Blob, ...]:
+        """:meth:`put` for several, which waits for the folder once. Where one cannot be kept, some may have been."""
+        try:
+            blobs = tuple(self._kept([item] if isinstance(item, bytes) else item) for item in items)
+            self._sync_folder()
+        except OSError as error:
+            raise BlobError(f"a blob could not be written to {self._folder}: {error.strerror}") from error
+        return blobs
+
+    def get(self, blob: Blob) -> bytes:
+        """The bytes of a blob, compared with its digest.
+
+        Raises :class:`BlobError` for one that is missing, truncated, corrupted or above ``most_bytes``.
+        """
+        path = self._path(blob.digest)
+        try:
+            with path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                self._require_size(size, blob)
+                data = file.read(size)
+        except FileNotFoundError:
+            raise BlobError(f"blob {blob.digest} is missing: it was never written, or swept away") from None
+        except OSError as error:
+            raise BlobError(f"blob {blob.digest} cannot be read: {error.strerror}") from error
+        found = hashlib.sha256(data).hexdigest()
+        if found != blob.digest:
+            raise BlobError(f"blob {blob.digest} is corrupted: its digest is {found}")
+        return data
+
+    def sweep(self, older_than_s: float) -> int:
+        """Remove blobs that were put last, and writing that began, longer ago than this; tells how many."""
+        limit = time() - older_than_s
+        removed = 0
+        for path in self._files():
+            with suppress(FileNotFoundError):  # another sweeper was faster
+                if path.stat().st_mtime <= limit:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _kept(self, chunks: Iterable[bytes]) -> Blob:
+        descriptor, name = tempfile.mkstemp(prefix=_PARTIAL_PREFIX, dir=self._folder)
+        try:
+            with os.fdopen(descriptor, "wb", buffering=0) as file:
+                blob = self._written(file, chunks)
+                os.fchmod(file.fileno(), _FILE_MODE)
+                self._sync(file.fileno())
+            os.replace(name, self._path(blob.digest))
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
+        return blob
+
+    def _written(self, file: io.FileIO, chunks: Iterable[bytes]) -> Blob:
+        digest, size = hashlib.sha256(), 0
+        for chunk in chunks:
+            size += len(chunk)
+            if size > self._most_bytes:
+                raise BlobError(f"a blob may have {self._most_bytes} bytes, and this one has more")
+            digest.update(chunk)
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[file.write(rest) :]
+        return Blob(digest.hexdigest(), size)
+
+    def _require_size(self, size: int, blob: Blob) -> None:
+        if size > self._most_bytes:
+            raise BlobError(f"blob {blob.digest} has {size} bytes, and {self._most_bytes} are allowed")
+        if size < blob.size_bytes:
+            raise BlobError(f"blob {blob.digest} is truncated: {size} bytes of {blob.size_bytes}")
+
+    def _sync_folder(self) -> None:
+        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            self._sync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _sync(self, descriptor: int) -> None:
+        if not self._is_scratch:
+            os.fsync(descriptor)
+
+    def _path(self, digest: str) -> Path:
+        if not _DIGEST.fullmatch(digest):
+            raise BlobError(f"{digest[:80]!r} names no blob: a digest is 64 hexadecimal digits in lower case")
+        return self._folder / digest
+
+    def _files(self) -> Iterator[Path]:
+        for path in self._folder.iterdir():
+            if path.name.startswith(_PARTIAL_PREFIX) or _DIGEST.fullmatch(path.name):
+                yield path

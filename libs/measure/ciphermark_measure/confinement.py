@@ -1,0 +1,56 @@
+"""What every worker process does first, whatever it serves: keep its output, its limits, its CPUs."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import resource
+import signal
+import sys
+from typing import BinaryIO
+
+from ciphermark_core import wire
+
+_PR_SET_PDEATHSIG = 1
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options ``--cpus`` and ``--memory-mb``."""
+    parser.add_argument("--cpus", type=lambda text: {int(cpu) for cpu in text.split(",")}, default=None)
+    parser.add_argument("--memory-mb", type=int, required=True)
+
+
+def own_output() -> BinaryIO:
+    """Keep standard output for replies; give libraries standard error instead."""
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    return replies
+
+
+def confine(memory_mb: int) -> None:
+    """Limit private memory, and die with the process that started this one."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:
+        sys.exit("the executor is gone")
+    limit = memory_mb * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def pin(cpus: set[int] | None) -> bool:
+    """Keep to these CPUs; False where the kernel or a container forbids it, or none are given."""
+    if not cpus:
+        return False
+    try:
+        os.sched_setaffinity(0, cpus)
+    except OSError:
+        return False
+    return True
+
+
+def send(replies: BinaryIO, reply: object) -> None:
+    """Write one reply as a line."""
+    data = wire.to_line(reply)
+    while data:
+        data = data[replies.write(data) :]

@@ -1,0 +1,62 @@
+"""A party of a workload as a process of its own, confined like a worker.
+
+``python -m ciphermark_measure.parties.worker --role client --blobs FOLDER --cpus 1 --memory-mb 8192``. Requests come on
+standard input, replies go to the descriptor that standard output was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ciphermark_measure import confinement, protocol
+
+if TYPE_CHECKING:
+    from ciphermark_measure.parties.party import Party
+
+
+def main() -> None:
+    """Confine the process, greet, and serve until standard input ends."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--role", choices=("client", "server"), required=True)
+    parser.add_argument("--blobs", type=Path, required=True)
+    parser.add_argument(
+        "--scratch", action="store_true", help="the blobs need not survive a stop of the machine"
+    )
+    parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
+    confinement.add_options(parser)
+    arguments = parser.parse_args()
+    replies = confinement.own_output()
+    confinement.confine(arguments.memory_mb)
+    is_pinned = confinement.pin(arguments.cpus)
+    from ciphermark_measure.clock import MonotonicClock  # numpy and the rest load confined
+    from ciphermark_measure.parties import messages
+
+    party = _party(arguments)
+    gc.freeze()  # what is there stays: collections need not look at it
+    clock = MonotonicClock()
+    hello = protocol.Hello(messages.VERSION, platform.python_version(), clock.now_ns(), is_pinned)
+    confinement.send(replies, hello)
+    for line in sys.stdin.buffer:
+        confinement.send(replies, party.answer(messages.read_request(arguments.role, line)))
+
+
+def _party(arguments: argparse.Namespace) -> Party:
+    from ciphermark_circuits.workloads import WORKLOADS
+    from ciphermark_measure.blobs import BlobStore
+    from ciphermark_measure.parties.client import Client
+    from ciphermark_measure.parties.rows import tasks
+    from ciphermark_measure.parties.server import Server
+
+    store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
+    if arguments.role == "client":
+        return Client(store, WORKLOADS, tasks(arguments.data_sets))
+    return Server(store, WORKLOADS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Workloads in runs: a trial that two parties carry out."""

@@ -1,0 +1,216 @@
+"""Parties that are services: the same messages as JSON over REST, blobs on the volume that both services share.
+
+Where ``CIPHERMARK_CLIENT_URL`` and ``CIPHERMARK_SERVER_URL`` are set, workloads go to those services. Each needs its
+bearer token: in ``CIPHERMARK_CLIENT_TOKEN``, or in the file that ``CIPHERMARK_CLIENT_TOKEN_FILE`` names; likewise the
+server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+import httpx
+import msgspec
+
+from ciphermark_benchmark.learning.local import LocalParties
+from ciphermark_benchmark.learning.party import Parties
+from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import Status
+from ciphermark_measure.parties import messages
+from ciphermark_measure.processes import WorkerDied
+from ciphermark_measure.protocol import Refused
+
+_CONNECT_S = 10.0
+_READY = "/readyz"
+_SESSIONS = "/v1/sessions"
+_STATUSES: tuple[Status, ...] = get_args(Status)
+# Requests, what each is called in a session's path ("" makes the session), and what its reply is.
+_ROUTES: dict[type, tuple[str, Any]] = {
+    messages.MakeKeys: ("", messages.KeysMade),
+    messages.Encrypt: ("/encrypt", messages.Encrypted),
+    messages.Score: ("/score", messages.Scored),
+    messages.Load: ("", messages.Loaded),
+    messages.Evaluate: ("/evaluate", messages.Evaluated),
+}
+# What only Ciphermark's own chains ask for; workloads name their primes.
+_NOT_OVER_REST = ("depth", "is_least")
+# Problems after which the session is of no more use.
+_LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready", "too-many")
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where a service is, and its token."""
+
+    name: str
+    url: str
+    token: str = field(repr=False)
+
+
+class HttpParty:
+    """One party: a session of a service, made by the first request."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._http = httpx.Client(
+            base_url=service.url, headers={"Authorization": f"Bearer {service.token}"}, trust_env=False
+        )
+        self._session: str | None = None
+
+    def meet(self) -> None:
+        """Raises ``WorkerDied`` where the service is not ready."""
+        response = self._sent("GET", _READY, None, _CONNECT_S)
+        if response.status_code != httpx.codes.OK:
+            raise self._death(f"it is not ready: {response.text[:200]}")
+
+    def ask(self, request: messages.Request, timeout_s: float) -> messages.Reply:
+        """See :class:`~ciphermark_benchmark.learning.party.Party`."""
+        step, kind = _ROUTES[type(request)]
+        path = f"{_SESSIONS}/{self._session}{step}" if step else _SESSIONS
+        response = self._sent("POST", path, _body(request), timeout_s)
+        if response.is_success:
+            return self._reply(response, kind)
+        return self._refusal(response)
+
+    def kill(self) -> None:
+        """From another thread: end the session, whatever it is doing."""
+        if self._session is not None:
+            with suppress(httpx.HTTPError), self._another() as http:
+                http.delete(f"{_SESSIONS}/{self._session}")
+
+    def end(self) -> None:
+        """End the session and the connection."""
+        self.kill()
+        self._http.close()
+
+    def _another(self) -> httpx.Client:
+        """A connection of its own: the other may be waiting for a reply."""
+        return httpx.Client(
+            base_url=self._service.url,
+            headers=dict(self._http.headers),
+            timeout=_CONNECT_S,
+            trust_env=False,
+        )
+
+    def _sent(self, method: str, path: str, body: bytes | None, timeout_s: float) -> httpx.Response:
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        timeout = httpx.Timeout(max(timeout_s, 0.001), connect=_CONNECT_S)
+        try:
+            return self._http.request(method, path, content=body, headers=headers, timeout=timeout)
+        except httpx.ReadTimeout:
+            raise WorkerDied(
+                "timed_out", f"the {self._service.name} service gave no answer within {timeout_s:.0f} s"
+            ) from None
+        except httpx.HTTPError as error:
+            raise self._death(str(error) or type(error).__name__) from None
+
+    def _reply(self, response: httpx.Response, kind: Any) -> messages.Reply:
+        try:
+            fields = _object.decode(response.content)
+            if kind in (messages.KeysMade, messages.Loaded):
+                self._session = str(fields.pop("id"))
+            tag = kind.__struct_config__.tag
+            reply: messages.Reply = msgspec.convert(fields | {"type": tag}, kind)
+            return reply
+        except (msgspec.MsgspecError, KeyError):
+            raise self._death(f"it answers nonsense: {response.text[:100]!r}") from None
+
+    def _refusal(self, response: httpx.Response) -> Refused:
+        """A problem document as a refusal; raises ``WorkerDied`` where the session is lost."""
+        try:
+            problem = _object.decode(response.content)
+            kind = str(problem["type"]).rpartition(":")[2]
+            text, status = str(problem["detail"]), problem.get("trial_status", "crashed")
+        except (msgspec.MsgspecError, KeyError):
+            raise self._death(f"HTTP status {response.status_code}: {response.text[:100]!r}") from None
+        if status not in _STATUSES:
+            raise self._death(f"it tells of a status {status!r} that does not exist")
+        if kind in _LOST:
+            raise WorkerDied(status, f"the {self._service.name} service: {text}")
+        return Refused(status, text, kind)
+
+    def _death(self, text: str) -> WorkerDied:
+        return WorkerDied("crashed", f"the {self._service.name} service at {self._service.url}: {text}")
+
+
+class HttpParties(Parties):
+    """A session of each service. Blobs are the services' own matter: they sweep their volume."""
+
+    def __init__(self, client: Service, server: Service) -> None:
+        self._client, self._server = HttpParty(client), HttpParty(server)
+        self.client, self.server = self._client, self._server
+
+    def meet(self) -> None:
+        """See :class:`Parties`."""
+        self._client.meet()
+        self._server.meet()
+
+    @property
+    def is_pinned(self) -> bool | None:
+        """See :class:`Parties`: a service does not tell."""
+        return None
+
+    def tidy(self) -> None:
+        """See :class:`Parties`: nothing is ours to remove."""
+
+    def kill(self) -> None:
+        """See :class:`Parties`."""
+        self._client.kill()
+        self._server.kill()
+
+    def end(self) -> None:
+        """See :class:`Parties`."""
+        self._client.end()
+        self._server.end()
+
+
+def chosen(environ: Mapping[str, str]) -> Callable[[WorkerNeeds], Parties]:
+    """How parties are had: services where the environment names both, else processes on this host.
+
+    Raises ``UserError`` where it names one of the two, or no token.
+    """
+    urls = {name: environ.get(f"CIPHERMARK_{name.upper()}_URL") for name in ("client", "server")}
+    if not any(urls.values()):
+        return LocalParties
+    for name, url in urls.items():
+        if not url:
+            raise UserError(
+                f"CIPHERMARK_{name.upper()}_URL is not set, and the other party's is: set both, or none for parties "
+                "on this host"
+            )
+        if not url.startswith(("http://", "https://")) or not url.isascii():
+            raise UserError(
+                f"CIPHERMARK_{name.upper()}_URL: {url!r} is no address of a service: write http://HOST:PORT"
+            )
+    client, server = (Service(name, str(url), _token(name, environ)) for name, url in urls.items())
+    return lambda needs: HttpParties(client, server)
+
+
+def _token(name: str, environ: Mapping[str, str]) -> str:
+    variable = f"CIPHERMARK_{name.upper()}_TOKEN"
+    given, path = environ.get(variable), environ.get(f"{variable}_FILE")
+    if not given and not path:
+        raise UserError(f"the {name} service needs its token: set {variable} or {variable}_FILE")
+    try:
+        token = (given or Path(str(path)).read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{variable}_FILE: {path} cannot be read: {error}") from None
+    if not (token.isascii() and token.isprintable() and token):
+        raise UserError(f"{variable if given else path} holds no token: copy the {name} service's")
+    return token
+
+
+def _body(request: messages.Request) -> bytes:
+    fields = msgspec.to_builtins(request)
+    fields.pop("type")
+    if isinstance(request, messages.MakeKeys):
+        asked = fields["parameters"]
+        fields["parameters"] = {name: value for name, value in asked.items() if name not in _NOT_OVER_REST}
+    return msgspec.json.encode(fields)

@@ -1,0 +1,55 @@
+"""Parties that are processes on this host, confined as workers are, with a folder of blobs between them."""
+
+from __future__ import annotations
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.learning.party import Parties
+from ciphermark_benchmark.learning.scratch import Scratch
+from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.parties import messages
+from ciphermark_measure.processes import Process, Program
+
+_MODULE = "ciphermark_measure.parties.worker"
+
+
+class LocalParties(Parties):
+    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it."""
+
+    def __init__(self, needs: WorkerNeeds) -> None:
+        self._scratch = Scratch()
+        self.folder = self._scratch.folder
+        self._store = BlobStore(self.folder, is_scratch=True)
+        self._client = self._started("client", needs)
+        self._server = self._started("server", needs)
+        self.client, self.server = self._client, self._server
+
+    def meet(self) -> None:
+        """See :class:`Parties`."""
+        self._client.meet()
+        self._server.meet()
+
+    @property
+    def is_pinned(self) -> bool:
+        """See :class:`Parties`."""
+        return self._client.is_pinned and self._server.is_pinned
+
+    def tidy(self) -> None:
+        """See :class:`Parties`."""
+        self._store.sweep(older_than_s=0)
+
+    def kill(self) -> None:
+        """See :class:`Parties`."""
+        self._client.kill()
+        self._server.kill()
+
+    def end(self) -> None:
+        """See :class:`Parties`."""
+        self._client.end()
+        self._server.end()
+        self._scratch.end()
+
+    def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
+        arguments = ("--role", role, "--blobs", str(self.folder), "--scratch")
+        program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
+        return Process(program, needs.confinement, registry.interpreter(needs.variant))

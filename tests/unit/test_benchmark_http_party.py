@@ -1,0 +1,193 @@
+"""A party behind HTTP, against a real server that answers whatever it is told to."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from ciphermark_benchmark.learning.http_party import HttpParty, Service, chosen
+from ciphermark_benchmark.learning.local import LocalParties
+from ciphermark_benchmark.processes import WorkerDied
+from ciphermark_core.errors import UserError
+from ciphermark_core.words import ParameterSpec
+from ciphermark_measure.blobs import Blob
+from ciphermark_measure.parties import messages
+from ciphermark_measure.protocol import Refused
+
+MAKE_KEYS = messages.MakeKeys("seal", ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40), "tiny")
+ENCRYPT = messages.Encrypt("train", messages.DataSet("boston", 7))
+BLOB = Blob("0f" * 32, 17)
+PLAIN_BLOB = {"digest": BLOB.digest, "size_bytes": 17}
+SESSION = {
+    "id": "ab" * 16,
+    "phases": ["train", "infer"],
+    "library": {"library": "SEAL", "variant": "seal", "version": "4", "hexl": False, "build": {}},
+    "parameters": {
+        "spec": {"scheme": "ckks", "ring_dimension": 8192},
+        "ring_dimension": 8192,
+        "moduli": [97],
+        "special_moduli": [193],
+        "slots": 4096,
+    },
+    "material": PLAIN_BLOB,
+    "samples": [],
+    "something_newer": 1,
+}
+ENCRYPTED = {"inputs": [PLAIN_BLOB], "plain": PLAIN_BLOB, "plaintext_bytes": 8, "samples": []}
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Answers with the next reply of its server's script, and keeps what it was asked."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        length = int(self.headers.get("Content-Length", 0))
+        body = json.loads(self.rfile.read(length)) if length else None
+        self.server.asked.append((self.command, self.path, self.headers["Authorization"], body))
+        status, reply = self.server.script.pop(0) if self.server.script else (200, {})
+        if callable(reply):
+            reply = reply()
+        data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_DELETE = do_POST
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Scripted)
+    made.script, made.asked = [], []
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture
+def party(server):
+    made = HttpParty(Service("client", f"http://127.0.0.1:{server.server_port}", "secret"))
+    yield made
+    made.end()
+
+
+def problem(kind, detail="why", **more):
+    return {"type": f"urn:ciphermark:{kind}", "title": "t", "status": 409, "detail": detail} | more
+
+
+def test_a_session_is_made_used_and_ended(server, party):
+    server.script += [(201, SESSION), (200, ENCRYPTED)]
+    made = party.ask(MAKE_KEYS, 10)
+    assert isinstance(made, messages.KeysMade)
+    assert (made.phases, made.material) == (("train", "infer"), BLOB)
+    sent = party.ask(ENCRYPT, 10)
+    assert sent == messages.Encrypted((BLOB,), BLOB, 8, ())
+    party.kill()
+    (first, second, third) = server.asked
+    assert first[:3] == ("POST", "/v1/sessions", "Bearer secret")
+    assert first[3]["parameters"] == {
+        "scheme": "ckks",
+        "ring_dimension": 8192,
+        "modulus_bits": [60, 40, 60],
+        "plain_modulus": None,
+        "scale_bits": 40,
+        "security": 128,
+    }
+    assert second[1] == f"/v1/sessions/{SESSION['id']}/encrypt"
+    assert second[3] == {
+        "phase": "train",
+        "data": {"name": "boston", "split_seed": 7, "test_share": 0.2},
+    }
+    assert third[:2] == ("DELETE", f"/v1/sessions/{SESSION['id']}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "status"),
+    [
+        ("unsupported", {"trial_status": "unsupported"}, "unsupported"),
+        ("exhausted", {"trial_status": "exhausted"}, "exhausted"),
+        ("library-failed", {"trial_status": "out_of_memory"}, "out_of_memory"),
+        ("blob-refused", {}, "crashed"),
+    ],
+)
+def test_a_problem_is_a_refusal(server, party, kind, more, status):
+    server.script.append((422, problem(kind, **more)))
+    assert party.ask(MAKE_KEYS, 10) == Refused(status, "why", kind)
+
+
+DEATHS = {
+    "session-lost": ((409, problem("session-lost", trial_status="timed_out")), "timed_out", "service: why"),
+    "busy": ((409, problem("session-busy")), "crashed", "the client service: why"),
+    "no JSON": ((500, b"<html>"), "crashed", "HTTP status 500: '<html>'"),
+    "no problem": ((500, []), "crashed", "HTTP status 500"),
+    "strange status": ((422, problem("x", trial_status="great")), "crashed", "status 'great' that does not"),
+    "nonsense": ((200, b"{"), "crashed", "it answers nonsense: '{'"),
+    "another form": ((200, {"id": 1}), "crashed", "it answers nonsense"),
+    "no id": ((200, ENCRYPTED), "crashed", "it answers nonsense"),
+    "no mapping": ((200, 7), "crashed", "it answers nonsense"),
+    "too late": ((200, lambda: time.sleep(1.5) or SESSION), "timed_out", "gave no answer within 1 s"),
+}
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_whatever_else_is_answered_costs_the_trial(server, party, name):
+    reply, status, words = DEATHS[name]
+    server.script.append(reply)
+    with pytest.raises(WorkerDied) as caught:
+        party.ask(MAKE_KEYS, 1)
+    assert caught.value.status == status
+    assert words in str(caught.value)
+
+
+def test_a_service_that_is_not_ready_is_told(server, party):
+    server.script += [(200, {}), (503, problem("not-ready", "no volume"))]
+    party.meet()
+    with pytest.raises(WorkerDied, match=r"it is not ready: .*no volume"):
+        party.meet()
+
+
+URLS = {"CIPHERMARK_CLIENT_URL": "http://c", "CIPHERMARK_SERVER_URL": "http://s"}
+
+
+def test_without_services_parties_are_local():
+    assert chosen({}) is LocalParties
+    assert chosen({"CIPHERMARK_CLIENT_TOKEN": "x"}) is LocalParties
+
+
+def test_tokens_come_from_the_environment_or_a_file(tmp_path):
+    (tmp_path / "token").write_text("from a file\n")
+    given = {"CIPHERMARK_CLIENT_TOKEN": "given", "CIPHERMARK_SERVER_TOKEN_FILE": str(tmp_path / "token")}
+    parties = chosen(URLS | given)(None)
+    assert parties.client._service == Service("client", "http://c", "given")
+    assert parties.server._service == Service("server", "http://s", "from a file")
+    assert "given" not in repr(parties.client._service)
+    parties.end()
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"CIPHERMARK_SERVER_URL": "http://s"}, "CIPHERMARK_CLIENT_URL is not set"),
+        (
+            URLS,
+            "the client service needs its token: set CIPHERMARK_CLIENT_TOKEN or CIPHERMARK_CLIENT_TOKEN_FILE",
+        ),
+        (URLS | {"CIPHERMARK_CLIENT_TOKEN_FILE": "/nowhere"}, "/nowhere cannot be read"),
+        (URLS | {"CIPHERMARK_CLIENT_TOKEN": "a\nb"}, "CIPHERMARK_CLIENT_TOKEN holds no token"),
+        (URLS | {"CIPHERMARK_CLIENT_URL": "localhost:8101"}, "'localhost:8101' is no address of a service"),
+    ],
+)
+def test_half_a_configuration_is_a_mistake(environ, words):
+    with pytest.raises(UserError, match=words):
+        chosen(environ)

@@ -1,0 +1,382 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from tiny_workload import WORKLOADS, task
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import estimate, plan
+from ciphermark_benchmark.learning import account
+from ciphermark_benchmark.learning.party import Parties
+from ciphermark_benchmark.learning.seat import LearningSeat
+from ciphermark_benchmark.processes import Confinement, WorkerDied
+from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_benchmark.suite import BudgetText, Suite
+from ciphermark_circuits.workloads import WORKLOADS as SHIPPED
+from ciphermark_core.words import Budget, Case, Sample, Trial
+from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.server import Server
+from ciphermark_measure.protocol import Refused
+
+
+class Here:
+    """A party in this process, which does what it is told to before it answers."""
+
+    def __init__(self, party, deeds):
+        self.party = party
+        self.deeds = deeds
+
+    def ask(self, request, timeout_s):
+        assert timeout_s > 0
+        deed = self.deeds.get(type(request))
+        changed = deed() if deed else None
+        return changed or self.party.answer(request)
+
+
+class PartiesHere(Parties):
+    """The two parties of the tiny workload, both in this process."""
+
+    made = 0
+
+    def __init__(self, folder, deeds):
+        store = self.store = BlobStore(folder)
+        self.client = Here(Client(store, WORKLOADS, task), deeds)
+        self.server = Here(Server(store, WORKLOADS), deeds)
+        self.is_ended = False
+        PartiesHere.made += 1
+
+    def meet(self):
+        pass
+
+    @property
+    def is_pinned(self):
+        return True
+
+    def tidy(self):
+        self.store.sweep(0)
+
+    def kill(self):
+        pass
+
+    def end(self):
+        self.is_ended = True
+
+
+def a_trial(workload="tiny", scheme="ckks", **budget):
+    spec = WORKLOADS[workload].parameters(scheme)
+    case = Case("seal", "learning", workload, spec, 0, "real", data_set="any")
+    return Trial("t", "r", case, 0, 2**61 + 5, Budget(**({"samples": 3, "min_time_s": 0.0} | budget)))
+
+
+def a_seat(tmp_path, deeds=None, timeout_s=60.0):
+    made = []
+
+    def make(needs):
+        made.append(PartiesHere(tmp_path, deeds or {}))
+        return made[-1]
+
+    needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), timeout_s)
+    return LearningSeat(needs, make), made
+
+
+def executed(seat, trial):
+    seat.start()
+    if seat.open(trial):
+        while not seat.turn():
+            pass
+    return seat.close()
+
+
+def phases(outcome, metric, *, is_warmup=False):
+    return [s.phase for s in outcome.samples if s.metric == metric and s.is_warmup == is_warmup]
+
+
+def test_a_trial_in_three_passes(tmp_path):
+    seat, made = a_seat(tmp_path)
+    outcome = executed(seat, a_trial())
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert outcome.accuracy.wrong_slots == 0
+    assert outcome.library.variant == "seal"
+    assert outcome.facts == {"is_pinned": 1.0}
+    for phase in ("train", "infer", "train.evaluate", "infer.decrypt", "train.transfer", "infer.serialize"):
+        of_phase = [s for s in outcome.samples if s.metric == "time" and s.phase == phase]
+        assert [(s.ordinal, s.is_warmup) for s in of_phase] == [(0, True), (0, False), (1, False), (2, False)]
+    assert phases(outcome, "time").count("prepare") == 1
+    assert phases(outcome, "agreement") == ["infer"] * 3
+    assert sorted(phases(outcome, "peak_memory")) == [
+        f"{stage}.{role}" for stage in ("infer", "prepare", "train") for role in ("client", "server")
+    ]
+    assert phases(outcome, "size", is_warmup=True) == ["train", "train.returned", "infer", "infer.returned"]
+    assert made[0].is_ended
+
+
+def test_a_stage_is_the_sum_of_its_steps(tmp_path):
+    outcome = executed(a_seat(tmp_path)[0], a_trial(samples=1))
+    for stage in ("prepare", "train", "infer"):
+        times = {s.phase: s.value for s in outcome.samples if s.metric == "time" and not s.is_warmup}
+        steps = [v for phase, v in times.items() if phase.startswith(f"{stage}.") and "encode" not in phase]
+        assert len(steps) > 2
+        assert sum(steps) == pytest.approx(times[stage])
+        assert times[f"{stage}.transfer"] > 0
+
+
+def test_every_trial_has_parties_of_its_own(tmp_path):
+    seat, made = a_seat(tmp_path)
+    outcomes = [executed(seat, a_trial()) for _ in range(2)]
+    assert [outcome.status for outcome in outcomes] == ["ok", "ok"]
+    assert len(made) == 2
+    assert all(parties.is_ended for parties in made)
+
+
+def test_no_blob_outlives_a_pass(tmp_path):
+    executed(a_seat(tmp_path)[0], a_trial())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_material_is_gone_when_the_passes_begin(tmp_path):
+    found = []
+    executed(
+        a_seat(tmp_path, {messages.Encrypt: lambda: found.append(list(tmp_path.iterdir()))})[0], a_trial()
+    )
+    assert found[0] == []
+
+
+def test_more_passes_until_there_was_enough_time(tmp_path):
+    outcome = executed(a_seat(tmp_path)[0], a_trial(samples=1, min_time_s=0.5))
+    times = [
+        s.value
+        for s in outcome.samples
+        if s.metric == "time" and s.phase in ("train", "infer") and not s.is_warmup
+    ]
+    assert sum(times) >= 0.5
+    assert sum(times[:-2]) < 0.5
+
+
+def fails(status, text):
+    def deed():
+        return Refused(status, text)
+
+    return deed
+
+
+# Replies that nobody asked for: the first, or to ``Evaluate`` the second.
+STRANGE = (messages.Evaluated((), ()), messages.Encrypted((), Blob("0" * 64, 0), 0, ()))
+
+
+def dies():
+    raise WorkerDied("crashed", "the worker died of SIGSEGV")
+
+
+@pytest.mark.parametrize(
+    "request_type",
+    [messages.MakeKeys, messages.Load, messages.Encrypt, messages.Evaluate, messages.Score],
+)
+def test_a_failure_of_either_party_costs_its_trial_alone(tmp_path, request_type):
+    for deed, status, error in (
+        (fails("unsupported", "no such thing"), "unsupported", "no such thing"),
+        (dies, "crashed", "the worker died of SIGSEGV"),
+        (lambda: STRANGE[request_type is messages.Evaluate], "crashed", "a party answers with"),
+    ):
+        deeds = {request_type: deed}
+        seat, made = a_seat(tmp_path, deeds)
+        outcome = executed(seat, a_trial())
+        assert outcome.status == status
+        assert outcome.error.startswith(error)
+        deeds.clear()
+        assert executed(seat, a_trial()).status == "ok"
+        assert [parties.is_ended for parties in made] == [True, True]
+
+
+def test_a_failure_in_a_later_pass_keeps_the_samples_before_it(tmp_path):
+    counted = []
+
+    def later():
+        counted.append(1)
+        return Refused("crashed", "late") if len(counted) > 3 else None
+
+    outcome = executed(a_seat(tmp_path, {messages.Score: later})[0], a_trial())
+    assert (outcome.status, outcome.error) == ("crashed", "late")
+    assert phases(outcome, "agreement") == ["infer"] * 2
+
+
+def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
+    class Swapped(PartiesHere):
+        def __init__(self, needs):
+            super().__init__(tmp_path, {})
+            ask = self.server.ask
+            self.server.ask = lambda request, timeout_s: ask(
+                msgspec_swapped(request) if isinstance(request, messages.Evaluate) else request, timeout_s
+            )
+
+    def msgspec_swapped(request):
+        return messages.Evaluate(request.phase, request.inputs[::-1], request.plain)
+
+    needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
+    outcome = executed(LearningSeat(needs, Swapped), a_trial())
+    assert outcome.status == "wrong"
+    assert "rows agree with the plaintext run of the same algorithm" in outcome.error
+    assert phases(outcome, "agreement") == []
+    assert phases(outcome, "agreement", is_warmup=True) == ["infer"]
+    assert outcome.accuracy.wrong_slots > 0
+
+
+def test_an_abandoned_seat_does_nothing_more(tmp_path):
+    seat, made = a_seat(tmp_path)
+    seat.abandon()
+    assert executed(seat, a_trial()).status == "cancelled"
+    assert all(parties.is_ended for parties in made)
+
+
+def test_a_trial_that_takes_too_long_is_told_so(tmp_path):
+    def late():
+        time.sleep(1.1)
+        raise WorkerDied("timed_out", "no answer within 1 s")
+
+    outcome = executed(a_seat(tmp_path, {messages.Evaluate: late}, timeout_s=1.0)[0], a_trial())
+    assert outcome.status == "timed_out"
+    assert outcome.error == "the trial took longer than the 1 s that budget.timeout_s allows"
+
+
+def test_what_is_left_of_a_stage_is_the_transfer():
+    told = [
+        Sample("time", "s", 1.0, "train.serialize"),
+        Sample("cpu_time", "s", 0.5, "train.serialize"),
+        Sample("time", "s", 2.0, "train.serialize"),
+        Sample("time", "s", 3.0, "train.evaluate"),
+        Sample("cpu_time", "s", 4.0, "train.evaluate"),
+        Sample("peak_memory", "bytes", 10.0, "train.client"),
+        Sample("peak_memory", "bytes", 30.0, "train.client"),
+        Sample("peak_memory", "bytes", 20.0, "train.server"),
+    ]
+    found = {(s.metric, s.phase): s.value for s in account.stage_samples("train", 7.0, told)}
+    assert found == {
+        ("time", "train.serialize"): 3.0,
+        ("cpu_time", "train.serialize"): 0.5,
+        ("time", "train.evaluate"): 3.0,
+        ("cpu_time", "train.evaluate"): 4.0,
+        ("time", "train.transfer"): 1.0,
+        ("time", "train"): 7.0,
+        ("cpu_time", "train"): 4.5,
+        ("peak_memory", "train.client"): 30.0,
+        ("peak_memory", "train.server"): 20.0,
+    }
+
+
+def test_sizes_are_those_of_the_blobs():
+    sent = [Blob("0" * 64, 300), Blob("1" * 64, 500)]
+    found = account.size_samples("infer", sent, [Blob("2" * 64, 50)], 16)
+    assert [(s.metric, s.phase, s.value) for s in found] == [
+        ("size", "infer", 800.0),
+        ("size", "infer.returned", 50.0),
+        ("plaintext_size", "infer", 16.0),
+        ("expansion", "infer", 50.0),
+    ]
+
+
+RUN = "00000000-0000-0000-0000-000000000001"
+
+
+def an_experiment(**changes):
+    given = {"kind": "learning", "variants": ["seal"], "workloads": ["lmc-plain"], "data_sets": ["boston"]}
+    return given | changes
+
+
+def planned(*experiments, here=None, **budget):
+    suite = Suite(name="test", budget=BudgetText(**budget), experiments=list(experiments))
+    names = {name for item in suite.experiments for name in item.variants}
+    available = {name: Availability(registry.declaration(name)) for name in names} | (here or {})
+    return suite, plan.cases(suite, available)
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({}, 3),  # all schemes that the workload offers
+        ({"schemes": ["ckks"]}, 1),
+        ({"variants": ["seal", "pyfhel"], "schemes": ["ckks"]}, 2),
+        ({"data_sets": ["boston", "breast-cancer"], "schemes": ["ckks"]}, 2),
+        ({"workloads": ["lmc-plain", "lr-k3-plain"], "schemes": ["bfv", "ckks"]}, 3),
+        ({"variants": ["openfhe"], "threads": [1, 2], "schemes": ["bfv"]}, 2),
+    ],
+)
+def test_every_combination_that_a_workload_offers_is_a_case(changes, count):
+    _, cases = planned(an_experiment(**changes))
+    assert len(cases) == count
+    for item in cases:
+        case = item.case
+        assert item.reason is None
+        assert (case.experiment, case.data_pattern) == ("learning", "real")
+        assert case.parameters.security == 128
+        assert case.size == {"boston": 506 * 13, "breast-cancer": 569 * 30}[case.data_set]
+
+
+def test_parameters_are_those_of_the_workload():
+    _, cases = planned(
+        an_experiment(workloads=["lmc-encrypted"], variants=["seal", "openfhe"], security="none")
+    )
+    for item in cases:
+        workload, spec = SHIPPED["lmc-encrypted"], item.case.parameters
+        asked = workload.roomy_parameters if item.case.variant == "openfhe" else workload.parameters
+        assert replace(asked(spec.scheme), security=0) == spec
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"variants": ["tenseal"], "workloads": ["lmc-encrypted"], "schemes": ["ckks"]},
+            "lmc-encrypted needs rotate: TenSEAL's vectors offer sums and matrix products",
+        ),
+        ({"variants": ["tenseal"], "schemes": ["bgv"]}, "TenSEAL offers no bgv here"),
+        ({"threads": [4], "schemes": ["ckks"]}, "SEAL cannot be given 4 threads here"),
+    ],
+)
+def test_what_a_variant_cannot_do_is_told_before_it_begins(changes, reason):
+    (item,) = planned(an_experiment(**changes))[1]
+    assert item.reason.startswith(reason)
+
+
+def test_a_variant_that_is_not_there_is_told():
+    away = {"seal": Availability(registry.declaration("seal"), "it is away", "fetch it")}
+    _, cases = planned(an_experiment(), here=away)
+    assert {item.reason for item in cases} == {"it is away; fetch it"}
+
+
+def test_learning_has_blocks_of_its_own_and_one_split_for_all():
+    spec = SHIPPED["lmc-encrypted"].parameters("ckks")
+    arithmetic = {
+        "kind": "arithmetic",
+        "variants": ["seal"],
+        "schemes": ["ckks"],
+        "ring_dimension": [spec.ring_dimension],
+        "modulus_bits": list(spec.modulus_bits),
+        "scale_bits": spec.scale_bits,
+    }
+    several = an_experiment(workloads=["lmc-plain", "lmc-encrypted"], variants=["seal", "cleartext"])
+    suite, cases = planned(arithmetic, several, processes=2)
+    made = plan.make(RUN, suite, cases)
+    for block in made.blocks:
+        kinds = {trial.case.experiment for item in block.comparisons for trial in item.trials}
+        assert kinds == ({"learning"} if block.is_learning else {"arithmetic"})
+    learning = [trial for trial in made.trials if trial.case.data_set]
+    for process in range(2):
+        assert len({trial.seed for trial in learning if trial.process == process}) == 1
+    assert len({trial.seed for trial in learning}) == 2
+    assert any(block.is_learning for block in made.blocks)
+    rest = plan.without(made, {trial.id for trial in made.trials if not trial.case.data_set})
+    assert len(rest.trials) == len(learning)
+    assert all(block.is_learning for block in rest.blocks)
+
+
+def test_longer_workloads_are_estimated_to_take_longer():
+    def seconds(**changes):
+        suite, cases = planned(an_experiment(schemes=["ckks"], **changes))
+        return estimate.run_s(cases, plan.budget_of(suite.budget))
+
+    assert seconds(workloads=["lmc-encrypted"]) < seconds(workloads=["lr-k3-encrypted"])
+    assert seconds(workloads=["lr-k3-encrypted"]) < seconds(workloads=["lr-k5-encrypted"])

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ciphermark_core.errors import UserError
+from ciphermark_measure.blobs import Blob, BlobError, BlobStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return BlobStore(tmp_path / "blobs")
+
+
+def files(tmp_path):
+    return sorted(path.name for path in (tmp_path / "blobs").iterdir())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=4096))
+def test_what_is_put_can_be_got_by_its_digest(store, data):
+    blob = store.put(data)
+    assert blob == Blob(hashlib.sha256(data).hexdigest(), len(data))
+    assert store.get(blob) == data
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(chunks=st.lists(st.binary(max_size=300)))
+def test_chunks_are_the_bytes_that_they_form(store, chunks):
+    assert store.put(iter(chunks)) == store.put(b"".join(chunks))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(min_size=1, max_size=500), where=st.integers(0, 10**6), flip=st.integers(1, 255))
+def test_one_changed_byte_is_found_out(tmp_path, store, data, where, flip):
+    blob = store.put(data)
+    damaged = bytearray(data)
+    damaged[where % len(data)] ^= flip
+    (tmp_path / "blobs" / blob.digest).write_bytes(damaged)
+    with pytest.raises(BlobError, match=f"blob {blob.digest} is corrupted: its digest is"):
+        store.get(blob)
+    assert store.put(data) == blob  # which heals it
+    assert store.get(blob) == data
+
+
+def test_a_truncated_blob_is_told_from_a_corrupted_one(tmp_path, store):
+    blob = store.put(b"x" * 1000)
+    os.truncate(tmp_path / "blobs" / blob.digest, 900)
+    with pytest.raises(BlobError, match="is truncated: 900 bytes of 1000"):
+        store.get(blob)
+
+
+def test_a_blob_with_bytes_after_its_end_is_corrupted(tmp_path, store):
+    blob = store.put(b"x" * 1000)
+    with (tmp_path / "blobs" / blob.digest).open("ab") as file:
+        file.write(b"y")
+    with pytest.raises(BlobError, match="is corrupted"):
+        store.get(blob)
+
+
+def test_a_missing_blob_is_told(store):
+    with pytest.raises(BlobError, match="is missing: it was never written, or swept away"):
+        store.get(Blob("0" * 64, 1))
+
+
+@pytest.mark.parametrize(
+    "digest",
+    [
+        "",
+        "../" + "0" * 61,
+        "/etc/passwd",
+        "0" * 63,
+        "0" * 65,
+        "A" * 64,
+        "g" * 64,
+        "0" * 64 + "\n",
+        "0" * 63 + "\0",
+        "٠" * 64,
+        "0" * 60 + "/../",
+        ".partial-x",
+    ],
+)
+def test_nothing_but_a_digest_names_a_blob(tmp_path, store, digest):
+    (tmp_path / "secret").write_text("secret")
+    with pytest.raises(BlobError, match="names no blob: a digest is 64 hexadecimal digits in lower case"):
+        store.get(Blob(digest, 6))
+
+
+def test_a_folder_or_link_out_of_the_store_is_no_way_in(tmp_path, store):
+    (tmp_path / "blobs" / ("1" * 64)).mkdir()
+    with pytest.raises(BlobError, match="cannot be read: Is a directory"):
+        store.get(Blob("1" * 64, 0))
+    (tmp_path / "secret").write_bytes(b"secret")
+    (tmp_path / "blobs" / ("2" * 64)).symlink_to(tmp_path / "secret")
+    with pytest.raises(BlobError, match="corrupted"):
+        store.get(Blob("2" * 64, 6))
+
+
+def test_a_blob_that_is_too_large_leaves_nothing_behind(tmp_path):
+    small = BlobStore(tmp_path / "blobs", most_bytes=10)
+    assert small.get(small.put(b"0123456789")) == b"0123456789"
+    for data in (b"01234567890", [b"012345", b"67890"]):
+        with pytest.raises(BlobError, match="may have 10 bytes, and this one has more"):
+            small.put(data)
+    assert files(tmp_path) == [hashlib.sha256(b"0123456789").hexdigest()]
+    large = BlobStore(tmp_path / "blobs").put(b"01234567890")
+    with pytest.raises(BlobError, match="has 11 bytes, and 10 are allowed"):
+        small.get(large)
+
+
+def test_a_source_that_fails_leaves_nothing_behind(tmp_path, store):
+    def failing():
+        yield b"something"
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        store.put(failing())
+    assert files(tmp_path) == []
+
+
+def test_files_are_for_the_group_and_nobody_else(tmp_path, store):
+    blob = store.put(b"x")
+    assert stat.S_IMODE((tmp_path / "blobs" / blob.digest).stat().st_mode) == 0o640
+
+
+def test_a_folder_that_cannot_be_is_a_mistake(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot keep blobs there"):
+        BlobStore(tmp_path / "file" / "blobs")
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path, store):
+    (tmp_path / "blobs").rmdir()
+    with pytest.raises(BlobError, match="could not be written"):
+        store.put(b"x")
+
+
+def test_sweeping_takes_what_is_old(tmp_path, store):
+    old, young = store.put(b"old"), store.put(b"young")
+    long_ago = time.time() - 1000
+    partial = tmp_path / "blobs" / ".partial-abc"
+    stranger = tmp_path / "blobs" / "notes.txt"
+    for path in (partial, stranger):
+        path.write_text("")
+    for path in (tmp_path / "blobs" / old.digest, partial, stranger):
+        os.utime(path, (long_ago, long_ago))
+    assert store.sweep(older_than_s=500) == 2
+    assert files(tmp_path) == sorted([young.digest, "notes.txt"])
+    store.put(b"young")
+    assert store.sweep(older_than_s=0) == 1
+    assert files(tmp_path) == ["notes.txt"]
+
+
+def test_putting_again_makes_a_blob_young(tmp_path, store):
+    blob = store.put(b"x")
+    os.utime(tmp_path / "blobs" / blob.digest, (1, 1))
+    store.put(b"x")
+    assert store.sweep(older_than_s=500) == 0
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from ciphermark_measure.blobs import BlobStore
+store = BlobStore(Path(sys.argv[1]))
+def chunks():
+    for index in range(100_000):
+        if index == 20:
+            print("writing", flush=True)
+        yield bytes([index % 256]) * 100_000
+while True:
+    store.put(chunks())
+"""
+
+
+def test_a_writer_killed_in_the_middle_leaves_no_blob(tmp_path, store):
+    for _ in range(3):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path / "blobs")], stdout=subprocess.PIPE
+        )
+        assert writer.stdout.readline() == b"writing\n"
+        writer.send_signal(signal.SIGKILL)
+        writer.communicate()
+    assert all(name.startswith(".partial-") for name in files(tmp_path))
+    assert len(files(tmp_path)) == 3
+    assert store.sweep(older_than_s=0) == 3
+
+
+def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
+    contents = [bytes([index]) * 200_000 for index in range(4)]
+    blobs = [store.put(data) for data in contents]
+    script = (
+        "import sys; from pathlib import Path; from ciphermark_measure.blobs import BlobStore\n"
+        "store = BlobStore(Path(sys.argv[1]))\n"
+        "for _ in range(50):\n"
+        "    for index in range(4): store.put(bytes([index]) * 200_000)\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "blobs")]) for _ in range(2)]
+    failures = []
+
+    def read():
+        while any(writer.poll() is None for writer in writers):
+            for blob, data in zip(blobs, contents, strict=True):
+                try:
+                    assert store.get(blob) == data
+                except Exception as error:
+                    failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert failures == []
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert files(tmp_path) == sorted(blob.digest for blob in blobs)

@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from tiny_workload import WORKLOADS, task
+
+from ciphermark_circuits.workload import Result
+from ciphermark_core import wire
+from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_measure.checking import UNBOUNDED
+from ciphermark_measure.parties import messages, plain_model
+from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.quality import quality
+from ciphermark_measure.parties.server import Server
+from ciphermark_measure.protocol import Refused
+
+DATA = messages.DataSet("any", 7)
+
+
+class Pair:
+    """A client and a server in this process, with everything that is said between them put through JSON."""
+
+    def __init__(self, folder, variant="seal", workload="tiny", scheme="ckks"):
+        self.folder = folder
+        self.store = BlobStore(folder)
+        self.variant, self.workload = variant, workload
+        self.spec = WORKLOADS[workload].parameters(scheme)
+        self.client = Client(self.store, WORKLOADS, task)
+        self.server = Server(self.store, WORKLOADS)
+
+    def ask(self, role, request):
+        party = self.client if role == "client" else self.server
+        request = messages.read_request(role, wire.to_line(request))
+        return messages.read_reply(wire.to_line(party.answer(request)))
+
+    def make_keys(self):
+        return self.ask("client", messages.MakeKeys(self.variant, self.spec, self.workload))
+
+    def load(self, material, variant=None):
+        return self.ask("server", messages.Load(variant or self.variant, self.workload, material))
+
+    def encrypt(self, phase, data=DATA):
+        return self.ask("client", messages.Encrypt(phase, data))
+
+    def evaluate(self, phase, sent):
+        return self.ask("server", messages.Evaluate(phase, sent.inputs, sent.plain))
+
+    def score(self, outputs, data=DATA):
+        return self.ask("client", messages.Score(outputs, data))
+
+    def prepared(self):
+        made = self.make_keys()
+        assert isinstance(made, messages.KeysMade), made
+        loaded = self.load(made.material)
+        assert isinstance(loaded, messages.Loaded), loaded
+        return made, loaded
+
+    def passed(self):
+        """One pass, of which the last reply is returned."""
+        for phase in WORKLOADS[self.workload].phases:
+            sent = self.encrypt(phase)
+            back = self.evaluate(phase, sent)
+            if isinstance(back, Refused):
+                return back
+        return self.score(back.outputs)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("scheme", ["bfv", "ckks"])
+@pytest.mark.parametrize("variant", ["cleartext", "seal", "tenseal", "pyfhel"])
+def test_two_parties_compute_what_one_would(tmp_path, variant, scheme, workload):
+    pair = Pair(tmp_path, variant, workload, scheme)
+    made, loaded = pair.prepared()
+    assert made.phases == WORKLOADS[workload].phases
+    assert made.parameters == loaded.parameters
+    assert made.library == loaded.library
+    for _ in range(2):
+        scored = pair.passed()
+        assert isinstance(scored, messages.Scored), scored
+        assert scored.complaint is None
+        assert scored.accuracy.wrong_slots == 0
+        found = {sample.metric: sample.value for sample in scored.samples if sample.phase == "infer"}
+        assert found["agreement"] == 1.0
+        assert found["noise_error"] < 1e-4
+        assert (found["noise_error"] == 0.0) or scheme == "ckks"
+
+
+def test_every_step_is_timed(tmp_path):
+    pair = Pair(tmp_path)
+    made, loaded = pair.prepared()
+    sent = pair.encrypt("train")
+    back = pair.evaluate("train", sent)
+    sent_again = pair.encrypt("infer")
+    scored = pair.score(pair.evaluate("infer", sent_again).outputs)
+
+    def phases(reply, metric):
+        return [sample.phase for sample in reply.samples if sample.metric == metric]
+
+    assert phases(made, "time") == ["prepare.keys", "prepare.serialize"]
+    assert phases(loaded, "time") == ["prepare.deserialize"]
+    assert phases(sent, "time") == ["train.pack", "train.encrypt", "train.serialize"]
+    assert phases(back, "time") == [
+        f"train.{step}" for step in ("deserialize", "encode", "evaluate", "serialize")
+    ]
+    again = pair.evaluate("train", pair.encrypt("train"))  # the model is known by now
+    assert phases(again, "time") == ["train.deserialize", "train.evaluate", "train.serialize"]
+    assert phases(scored, "time") == ["infer.deserialize", "infer.decrypt", "infer.unpack"]
+    for reply in (made, loaded, sent, back, scored):
+        assert phases(reply, "time") == phases(reply, "cpu_time")
+        assert all(sample.value >= 0 for sample in reply.samples)
+    assert phases(sent, "peak_memory") == ["train.client"]
+    assert phases(back, "peak_memory") == ["train.server"]
+    assert sent.plaintext_bytes == 20 * 5 * 8
+    assert sent_again.plaintext_bytes == 5 * 4 * 8
+
+
+def test_encryptions_are_fresh_in_every_pass(tmp_path):
+    pair = Pair(tmp_path)
+    pair.prepared()
+    first, second = pair.encrypt("train"), pair.encrypt("train")
+    assert first.plain == second.plain
+    assert not set(first.inputs) & set(second.inputs)
+
+
+@pytest.mark.parametrize("variant", ["seal", "tenseal", "pyfhel"])
+def test_the_secret_key_is_in_no_blob(tmp_path, variant):
+    pair = Pair(tmp_path, variant)
+    pair.prepared()
+    assert isinstance(pair.passed(), messages.Scored)
+    owner = pair.client._keys.owner
+    mode = "zstd" if variant == "tenseal" else "none"
+    secret = owner.dump_key("secret_key", mode)
+    windows = [secret[at : at + 64] for at in range(len(secret) // 2, len(secret) - 64, 4096)]
+    assert len(windows) > 10
+    contents = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert contents
+    for content in contents:
+        assert not any(window in content for window in windows)
+    (tmp_path / "leaked").write_bytes(b"some" + secret)  # the search finds what it looks for
+    assert all(window in (tmp_path / "leaked").read_bytes() for window in windows)
+
+
+def test_requests_out_of_order_are_refused(tmp_path):
+    pair = Pair(tmp_path)
+    assert "OutOfOrder: there are no keys yet" in pair.encrypt("train").error
+    assert "OutOfOrder: there are no keys yet" in pair.score(()).error
+    nothing = pair.store.put(plain_model.dump({}))
+    sent = messages.Encrypted((), nothing, 0, ())
+    assert "OutOfOrder: there is no evaluator yet" in pair.evaluate("train", sent).error
+    pair.prepared()
+    assert "infer needs what train returns: evaluate that first" in pair.evaluate("infer", sent).error
+    plain = Pair(tmp_path, workload="tiny-plain")
+    plain.prepared()
+    assert "tiny-plain has no phase train, only infer" in plain.evaluate("train", sent).error
+
+
+def test_a_party_refuses_what_it_does_not_know(tmp_path):
+    pair = Pair(tmp_path)
+    pair.workload = "tinny"
+    assert "unknown workload 'tinny'; known: tiny, tiny-plain" in pair.make_keys().error
+    pair.workload, pair.variant = "tiny", "seel"
+    assert "unknown variant 'seel'" in pair.make_keys().error
+    with pytest.raises(ValueError, match="Invalid value"):
+        messages.read_request("server", wire.to_line(messages.Encrypt("train", DATA)))
+
+
+def test_too_little_security_is_unsupported(tmp_path):
+    pair = Pair(tmp_path)
+    pair.spec = type(pair.spec)("ckks", 4096, (60, 40, 60), scale_bits=40)
+    reply = pair.make_keys()
+    assert reply.status == "unsupported"
+    assert "write `security: none` to allow it" in reply.error
+
+
+def test_a_damaged_blob_is_refused(tmp_path):
+    pair = Pair(tmp_path)
+    pair.prepared()
+    sent = pair.encrypt("train")
+    path = tmp_path / sent.inputs[0].digest
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    reply = pair.evaluate("train", sent)
+    assert (reply.status, "is corrupted" in reply.error) == ("crashed", True)
+    os.truncate(path, 100)
+    assert "is truncated: 100 bytes of" in pair.evaluate("train", sent).error
+    path.unlink()
+    assert "is missing" in pair.evaluate("train", sent).error
+    traversal = messages.Encrypted((Blob("../../etc/passwd", 5),), sent.plain, 0, ())
+    assert "names no blob" in pair.evaluate("train", traversal).error
+
+
+def is_rejected(reply):
+    return isinstance(reply, Refused) or reply.complaint is not None
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "ckks"])
+@pytest.mark.parametrize("variant", ["seal", "tenseal", "pyfhel"])
+def test_ciphertexts_of_another_key_are_never_right(tmp_path, variant, scheme):
+    pair, other = Pair(tmp_path, variant, scheme=scheme), Pair(tmp_path, variant, scheme=scheme)
+    pair.prepared()
+    other.prepared()
+    foreign = other.encrypt("train")
+    reply = pair.evaluate("train", foreign)
+    if not isinstance(reply, Refused):
+        reply = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
+    assert is_rejected(reply), reply
+
+
+@pytest.mark.parametrize("variant", ["seal", "tenseal", "pyfhel"])
+def test_ciphertexts_of_other_parameters_are_never_right(tmp_path, variant):
+    pair, other = Pair(tmp_path, variant), Pair(tmp_path, variant)
+    pair.prepared()
+    other.spec = type(other.spec)("ckks", 16384, (60, 40, 40, 60), scale_bits=40)
+    other.prepared()
+    reply = pair.evaluate("train", other.encrypt("train"))
+    if not isinstance(reply, Refused):
+        reply = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
+    assert is_rejected(reply), reply
+
+
+@pytest.mark.parametrize("variant", ["seal", "tenseal", "pyfhel"])
+def test_what_is_no_ciphertext_is_refused(tmp_path, variant):
+    pair = Pair(tmp_path, variant)
+    made, _ = pair.prepared()
+    sent = pair.encrypt("train")
+    for data in (b"", b"nonsense" * 100):
+        junk = pair.store.put(data)
+        reply = pair.evaluate("train", messages.Encrypted((junk, junk), sent.plain, 0, ()))
+        if not isinstance(reply, Refused):  # nothing at all is a vector of no values to TenSEAL
+            reply = pair.evaluate("infer", pair.encrypt("infer"))
+            reply = reply if isinstance(reply, Refused) else pair.score(reply.outputs)
+        assert is_rejected(reply), reply
+        assert isinstance(pair.load(junk), Refused)
+    assert isinstance(pair.load(made.material), messages.Loaded)
+    assert isinstance(pair.evaluate("train", messages.Encrypted(sent.inputs, junk, 0, ())), Refused)
+
+
+def test_rows_that_were_swapped_on_the_way_are_wrong(tmp_path):
+    pair = Pair(tmp_path)
+    pair.prepared()
+    train = pair.encrypt("train")
+    swapped = messages.Encrypted(train.inputs[::-1], train.plain, 0, ())
+    pair.evaluate("train", swapped)
+    scored = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
+    assert scored.complaint.startswith("0 of 5 rows agree with the plaintext run of the same algorithm")
+    assert scored.accuracy.wrong_slots == 5
+
+
+def test_a_spent_noise_budget_is_told(tmp_path):
+    pair = Pair(tmp_path, scheme="bfv")
+    pair.spec = type(pair.spec)("bfv", 4096, (36, 36, 37), plain_modulus=1073692673)
+    pair.prepared()
+    reply = pair.passed()
+    assert (reply.status, reply.error) == ("exhausted", "no noise budget is left in what the server returned")
+
+
+finite = st.floats(-1e6, 1e6)
+
+
+@given(st.dictionaries(st.text(), arrays(np.float64, array_shapes(max_side=4), elements=finite)))
+def test_a_plain_model_survives_its_bytes(model):
+    again = plain_model.load(plain_model.dump(model))
+    assert set(again) == set(model)
+    assert all(np.array_equal(again[name], model[name]) for name in model)
+    assert plain_model.dump(dict(reversed(model.items()))) == plain_model.dump(model)
+
+
+def judged(scores, reference, labels, scheme="ckks"):
+    found, clear = Result(np.array(scores)), Result(np.array(reference))
+    return quality(found, clear, found, np.array(labels, dtype=float), scheme)
+
+
+def values(found):
+    return {sample.metric: sample.value for sample in found.samples}
+
+
+def test_quality_is_judged_by_agreement_and_never_by_accuracy():
+    found = judged([1.0, -2.0, 3.0, -4.5], [1.0, -2.0, 3.0, -4.0], [0, 1, 0, 0])
+    assert found.complaint is None
+    assert values(found) == {"accuracy": 0.25, "mse": 0.75, "agreement": 1.0, "noise_error": 0.125}
+    assert found.accuracy.max_abs_error == 0.5
+    assert found.accuracy.tolerance == 1.0
+    assert found.accuracy.precision_bits == 3.0
+    better = judged([1.0, 2.0, -3.0], [1.0, -2.0, 3.0], [1, 1, 0])
+    assert values(better)["accuracy"] == 1.0
+    assert better.complaint == (
+        "1 of 3 rows agree with the plaintext run of the same algorithm; ckks must agree in at least 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "wrong", "is_right"),
+    [
+        ("ckks", 0, True),
+        ("ckks", 1, False),
+        ("bfv", 1, True),
+        ("bfv", 2, False),
+        ("bgv", 1, True),
+        ("bgv", 2, False),
+    ],
+)
+def test_how_many_rows_may_differ(scheme, wrong, is_right):
+    reference = np.ones(102)
+    scores = reference.copy()
+    scores[:wrong] = -1.0
+    found = judged(scores, reference, np.ones(102), scheme)
+    assert (found.complaint is None) == is_right
+    assert found.accuracy.wrong_slots == wrong
+    assert (found.accuracy.precision_bits is None) == (scheme != "ckks")
+
+
+def test_fixed_point_is_exact_or_wrong():
+    clear, labels = Result(np.array([3.0, -2.0])), np.array([1.0, 0.0])
+    right = Result(np.array([2.75, -2.25]))
+    assert quality(right, clear, right, labels, "bfv").complaint is None
+    off_by_one = Result(np.array([2.75 + 2.0**-30, -2.25]))
+    complaint = "1 of 2 scores are not those of the same whole numbers in the clear"
+    assert quality(off_by_one, clear, right, labels, "bgv").complaint == complaint
+    assert quality(off_by_one, clear, right, labels, "ckks").complaint is None
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_no_numbers_agree_with_nothing(strange):
+    found = judged([strange, 1.0], [-1.0, 1.0], [0, 1])
+    assert values(found)["agreement"] == 0.5
+    assert values(found)["accuracy"] == 0.5
+    assert found.accuracy.max_abs_error == UNBOUNDED
+    assert all(math.isfinite(sample.value) for sample in found.samples)  # JSON knows no other numbers
+
+
+def test_too_few_scores_are_an_error():
+    with pytest.raises(ValueError, match="1 rows were scored, and 2 were to be"):
+        judged([1.0], [1.0, 1.0], [1, 1])
