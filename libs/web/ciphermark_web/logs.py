@@ -1,0 +1,70 @@
+"""Structured logs: one JSON object a line on standard error, with the ids of run and trial, and never a token."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from ciphermark_web.problems import Problem
+
+RUN_HEADER, TRIAL_HEADER = "x-run-id", "x-trial-id"
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+LEVELS = ("info", "debug", "warning", "error")
+_ID = re.compile(ID_PATTERN)
+
+
+def configure(service: str, level: str, token: str) -> None:
+    """Make structlog, and the standard library's loggers with it, write to standard error."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        lambda _, __, event: {"service": service, **event},
+    ]
+    render = _Concealing(token)
+    structlog.configure(
+        processors=[*shared, structlog.processors.format_exc_info, render],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                render,
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+
+
+def ids(headers: Mapping[str, str]) -> dict[str, str]:
+    """The ids of run and trial that a request carries; raises ``Problem`` for one that is no id."""
+    found = {}
+    for name, header in (("run_id", RUN_HEADER), ("trial_id", TRIAL_HEADER)):
+        if header in headers:
+            if not _ID.fullmatch(headers[header]):
+                raise Problem("invalid", f"header {header}: an id has up to 64 letters, digits and . _ -")
+            found[name] = headers[header]
+    return found
+
+
+class _Concealing:
+    """Renders an event as JSON in which the token, wherever it got in from, is not to be read."""
+
+    def __init__(self, token: str) -> None:
+        self._render = structlog.processors.JSONRenderer(default=str)
+        self._token = token
+
+    def __call__(self, logger: WrappedLogger, name: str, event: EventDict) -> str:
+        rendered: Any = self._render(logger, name, event)
+        return str(rendered).replace(self._token, "[token]")

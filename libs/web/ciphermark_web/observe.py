@@ -1,0 +1,98 @@
+"""The outermost layer of a service: every request is logged and counted, and gets an answer whatever happens."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ciphermark_web import logs, problems
+from ciphermark_web.metrics import Metrics
+from ciphermark_web.problems import Problem
+
+_UNMATCHED = "(none)"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+_log = structlog.get_logger()
+
+
+class Observed:
+    """Binds the ids of run and trial to the log and echoes them; turns bugs into problems that tell no internals."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = _Exchange(scope, receive, send)
+        structlog.contextvars.clear_contextvars()
+        try:
+            exchange.ids = logs.ids(Headers(scope=scope))
+            structlog.contextvars.bind_contextvars(**exchange.ids)
+            await self._app(scope, exchange.receive, exchange.send)
+        except Problem as problem:
+            await problems.response(problem)(scope, receive, exchange.send)
+        except Exception:
+            _log.exception("a bug", path=scope["path"])
+            await exchange.fail()
+        self._account(exchange)
+
+    def _account(self, exchange: _Exchange) -> None:
+        scope = exchange.scope
+        route = getattr(scope.get("route"), "path", _UNMATCHED)
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        duration_s = perf_counter() - exchange.started
+        self._metrics.count(method, route, exchange.status, duration_s)
+        self._metrics.count_bytes(method, route, exchange.received_bytes)
+        _log.info(
+            "request",
+            method=scope["method"],
+            path=scope["path"],
+            status=exchange.status,
+            received_bytes=exchange.received_bytes,
+            duration_s=round(duration_s, 4),
+        )
+
+
+class _Exchange:
+    """One request and its answer as they pass by."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.ids: dict[str, str] = {}
+        self.status = 499  # what is logged when the caller leaves before the answer
+        self.received_bytes = 0
+        self.started = perf_counter()
+        self._receive = receive
+        self._send = send
+        self._is_answered = False
+
+    async def receive(self) -> Message:
+        """Pass a message on, and count its bytes."""
+        message = await self._receive()
+        self.received_bytes += len(message.get("body", b""))
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on; its head gets the ids and is kept out of caches."""
+        if message["type"] == "http.response.start":
+            self._is_answered = True
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["cache-control"] = "no-store"
+            headers["x-content-type-options"] = "nosniff"
+            for name, header in (("run_id", logs.RUN_HEADER), ("trial_id", logs.TRIAL_HEADER)):
+                if name in self.ids:
+                    headers[header] = self.ids[name]
+        await self._send(message)
+
+    async def fail(self) -> None:
+        """Answer that there is a bug, unless an answer has begun."""
+        if not self._is_answered:
+            problem = Problem("internal", "this is a bug of the service; its log says more")
+            await problems.response(problem)(self.scope, self._receive, self.send)

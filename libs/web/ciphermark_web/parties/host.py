@@ -1,0 +1,167 @@
+"""Party processes behind sessions: started, asked, and their failures told as problems."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+from prometheus_client import Counter, Gauge
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_core import host
+from ciphermark_core.errors import UserError
+from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_measure.parties import messages
+from ciphermark_measure.processes import Process, Program, WorkerDied
+from ciphermark_measure.protocol import Refused
+from ciphermark_web.metrics import Metrics
+from ciphermark_web.parties.settings import PartySettings
+from ciphermark_web.problems import Problem
+from ciphermark_web.sessions import Session, Sessions
+
+Party = Process[messages.Reply]
+PartySession = Session[Party]
+ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
+
+_SWEEPING_S = 60
+_log = structlog.get_logger()
+# What a refusal of a party is to its caller, by the class of the party's exception, else by status.
+_BY_CAUSE = {"BlobError": "blob-refused", "OutOfOrder": "out-of-turn", "UserError": "invalid"}
+_BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
+
+
+class PartyHost:
+    """The party processes of one role."""
+
+    def __init__(
+        self, role: messages.Role, settings: PartySettings, metrics: Metrics, *arguments: str
+    ) -> None:
+        """``arguments`` are for the party's program, beside its role and the blobs."""
+        self.sessions: Sessions[Party] = Sessions(settings.allowance)
+        self._settings = settings
+        self._program: Program[messages.Reply] = Program(
+            module="ciphermark_measure.parties.worker",
+            version=messages.VERSION,
+            read_reply=messages.read_reply,
+            arguments=("--role", role, "--blobs", str(settings.blobs), *arguments),
+        )
+        self._cpu_flags = frozenset(host.collect().cpu_flags)
+        gauge = Gauge("ciphermark_sessions", "Open sessions", registry=metrics.registry)
+        gauge.set_function(lambda: len(self.sessions))
+        self._refused = Counter(
+            "ciphermark_refusals",
+            "Requests that a party refused or died of",
+            ["kind"],
+            registry=metrics.registry,
+        )
+        self._blob_bytes = Counter(
+            "ciphermark_blob_bytes", "Bytes of blobs by direction", ["direction"], registry=metrics.registry
+        )
+
+    @contextmanager
+    def opened(self, variant: str, workload: str) -> Iterator[PartySession]:
+        """A new session for its first request; raises ``Problem`` where the variant cannot be used here."""
+        interpreter = self._interpreter(variant)
+
+        def start() -> Party:
+            return Process(self._program, self._settings.confinement, interpreter)
+
+        with self.sessions.opened(variant, workload, start) as session:
+            yield session
+
+    def ask(self, session: PartySession, request: object, expected: type[ReplyT]) -> ReplyT:
+        """The party's reply; raises ``Problem`` for a refusal, and for a party that dies of it."""
+        try:
+            reply = session.party.ask(request, self._settings.timeout_s)
+        except WorkerDied as death:
+            raise self._lost(session, death) from None
+        if isinstance(reply, Refused):
+            raise self._refusal(reply)
+        if not isinstance(reply, expected):
+            raise self._lost(
+                session, WorkerDied("crashed", "the party answers something else than was asked")
+            )
+        self._blob_bytes.labels("read").inc(_bytes_in(request))
+        self._blob_bytes.labels("written").inc(_bytes_in(reply))
+        return reply
+
+    def available(self) -> list[Availability]:
+        """Every declared variant, and whether it can be used here."""
+        return [registry.availability(name, self._cpu_flags) for name in sorted(registry.declarations())]
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """While this lasts idle sessions end and old blobs are swept away; afterwards there is no session."""
+        sweeping = asyncio.create_task(self._sweep())
+        try:
+            async with self.sessions.kept():
+                yield
+        finally:
+            sweeping.cancel()
+
+    def checks(self) -> Mapping[str, Callable[[], str | None]]:
+        """What stands against being ready."""
+        return {"blobs": self._blobs_refuse}
+
+    async def _sweep(self) -> None:
+        """Blobs are for one pass; both services sweep, since either may be the one that runs."""
+        store, age_s = BlobStore(self._settings.blobs), self._settings.blob_age_s
+        while True:
+            try:
+                removed = await asyncio.to_thread(store.sweep, age_s)
+                _log.debug("blobs swept", removed=removed)
+            except OSError as error:
+                _log.warning("blobs cannot be swept", error=str(error))
+            await asyncio.sleep(min(_SWEEPING_S, age_s))
+
+    def _interpreter(self, variant: str) -> str:
+        try:
+            found = registry.availability(variant, self._cpu_flags)
+            if found.is_installed:
+                return registry.interpreter(variant)
+        except UserError as error:
+            raise Problem("invalid", str(error)) from None
+        raise Problem("unsupported", f"{variant}: {found.reason}; {found.remedy}", "unsupported")
+
+    def _refusal(self, reply: Refused) -> Problem:
+        kind = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
+        self._refused.labels(kind).inc()
+        if reply.cause in _BY_CAUSE:
+            return Problem(kind, plain_text(reply))
+        return Problem(kind, reply.error, reply.status)
+
+    def _lost(self, session: PartySession, death: WorkerDied) -> Problem:
+        """The session is over; a caller who ended it is not told that it crashed."""
+        self._refused.labels("session-lost").inc()
+        if session.ended is not None:
+            return Problem("session-lost", f"the session was ended: {session.ended}", "cancelled")
+        _log.warning("party died", variant=session.variant, status=death.status, error=str(death))
+        self.sessions.end_if_there(session.id, str(death))
+        return Problem("session-lost", f"{death}; open a new session", death.status)
+
+    def _blobs_refuse(self) -> str | None:
+        try:
+            with tempfile.TemporaryFile(dir=self._settings.blobs) as file:
+                file.write(b"ready?")
+        except OSError as error:
+            return f"the shared volume cannot be written: {error.strerror}"
+        return None
+
+
+def plain_text(reply: Refused) -> str:
+    """The text of a party's own refusal, without the class and the place that a failure of a library gets. Pure."""
+    text, _, _ = reply.error.removeprefix(f"{reply.cause}: ").rpartition(" (in ")
+    return text or reply.error
+
+
+def _bytes_in(message: Any) -> int:
+    """Bytes of the blobs that a message names."""
+    fields = msgspec.structs.asdict(message).values()
+    flat = [item for field in fields for item in (field if isinstance(field, tuple) else (field,))]
+    return sum(item.size_bytes for item in flat if isinstance(item, Blob))

@@ -1,0 +1,54 @@
+"""The routes that both parties have: their sessions, and what is installed."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from ciphermark_adapters.registry import Availability
+from ciphermark_web.parties.host import PartyHost, PartySession
+from ciphermark_web.parties.words import AdapterFacts, SessionFacts, SessionId
+from ciphermark_web.problems import documented
+
+
+def router(parties: PartyHost) -> APIRouter:
+    """``GET /sessions``, ``DELETE /sessions/{session_id}`` and ``GET /adapters``."""
+    made = APIRouter(prefix="/v1")
+
+    @made.get("/sessions", tags=["sessions"], summary="Open sessions", responses=documented())
+    def list_sessions() -> list[SessionFacts]:
+        return [_facts(session) for session in parties.sessions.all()]
+
+    @made.delete(
+        "/sessions/{session_id}",
+        tags=["sessions"],
+        summary="End a session, whatever it is doing",
+        status_code=204,
+        responses=documented("not-found"),
+    )
+    def end_session(session_id: SessionId) -> None:
+        parties.sessions.end(session_id, "its caller ended it")
+
+    @made.get("/adapters", tags=["adapters"], summary="What is installed here", responses=documented())
+    def list_adapters() -> list[AdapterFacts]:
+        return [_adapter(item) for item in parties.available()]
+
+    return made
+
+
+def _facts(session: PartySession) -> SessionFacts:
+    return SessionFacts(
+        id=session.id, variant=session.variant, workload=session.workload, is_busy=session.is_busy
+    )
+
+
+def _adapter(item: Availability) -> AdapterFacts:
+    declared = item.declaration
+    return AdapterFacts(
+        variant=declared.variant,
+        library=declared.library,
+        schemes=declared.schemes,
+        license=declared.license,
+        is_installed=item.is_installed,
+        reason=item.reason,
+        remedy=item.remedy,
+    )

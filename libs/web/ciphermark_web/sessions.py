@@ -1,0 +1,184 @@
+"""Sessions: each is one party process; limited in number, one request at a time, ended when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
+from typing import Generic, Protocol, TypeVar
+
+import structlog
+
+from ciphermark_web.problems import Problem
+
+_log = structlog.get_logger()
+_REAPING_S = 2.0
+
+
+class Ending(Protocol):
+    """Something that can be ended, from any thread, whatever it is doing."""
+
+    def kill(self) -> None:
+        """Make it die; who waits for it learns of it."""
+
+    def end(self) -> None:
+        """Wait for its end, and release what it held."""
+
+
+PartyT = TypeVar("PartyT", bound=Ending)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many sessions there may be, and how long one may be idle."""
+
+    most: int
+    idle_s: float
+
+
+@dataclass(slots=True)
+class Session(Generic[PartyT]):
+    """One session. ``ended`` says why it is over, while a request is still in it."""
+
+    party: PartyT
+    variant: str
+    workload: str
+    used_at: float
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
+    is_busy: bool = True
+    ended: str | None = None
+
+
+class Sessions(Generic[PartyT]):
+    """All sessions of a service. Every method may be called from any thread."""
+
+    def __init__(self, allowance: Allowance, clock: Callable[[], float] = monotonic) -> None:
+        self._allowance = allowance
+        self._clock = clock
+        self._lock = Lock()
+        self._sessions: dict[str, Session[PartyT]] = {}
+        # The kernel ends a party with the thread that started it, and threads of requests come and go.
+        self._starter = ThreadPoolExecutor(1, thread_name_prefix="starter")
+        self._starting = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def all(self) -> list[Session[PartyT]]:
+        """The sessions, oldest first."""
+        with self._lock:
+            return list(self._sessions.values())
+
+    @contextmanager
+    def opened(self, variant: str, workload: str, start: Callable[[], PartyT]) -> Iterator[Session[PartyT]]:
+        """Start a party and make the body the session's first request; one that fails ends the session.
+
+        Raises ``Problem`` where there are as many sessions as there may be.
+        """
+        with self._lock:
+            if len(self._sessions) + self._starting >= self._allowance.most:
+                raise Problem(
+                    "too-many",
+                    f"{self._allowance.most} sessions are open, and no more are allowed: end one, or wait until an "
+                    f"idle one ends after {self._allowance.idle_s:g} s",
+                    headers={"Retry-After": "10"},
+                )
+            self._starting += 1
+        try:
+            party = self._starter.submit(start).result()
+            session = Session(party, variant, workload, self._clock())
+        finally:
+            with self._lock:
+                self._starting -= 1
+        with self._lock:
+            self._sessions[session.id] = session
+        try:
+            with self._occupied(session):
+                yield session
+                _log.info("session opened", variant=variant, workload=workload)
+        except BaseException:
+            self.end_if_there(session.id, "it could not be opened")
+            raise
+
+    @contextmanager
+    def used(self, session_id: str) -> Iterator[Session[PartyT]]:
+        """Have a session for oneself; raises ``Problem`` for one that is not there, or busy."""
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None:
+                raise _unknown(session_id)
+            if session.is_busy:
+                raise Problem(
+                    "session-busy", f"session {session_id} answers one request at a time: wait for it"
+                )
+            session.is_busy = True
+        with self._occupied(session):
+            yield session
+
+    def end(self, session_id: str, why: str) -> None:
+        """End a session and its party, whatever it is doing; raises ``Problem`` for one that is not there."""
+        with self._lock:
+            session = self._sessions.pop(session_id, None)
+            if session is None:
+                raise _unknown(session_id)
+            session.ended = session.ended or why
+            is_busy = session.is_busy
+        session.party.kill()
+        if not is_busy:
+            session.party.end()
+        _log.info("session ended", session=session_id, why=why)
+
+    def end_idle(self) -> None:
+        """End the sessions that nobody used for too long."""
+        limit = self._clock() - self._allowance.idle_s
+        for session in self.all():
+            if not session.is_busy and session.used_at < limit:
+                self.end_if_there(session.id, f"idle for more than {self._allowance.idle_s:g} s")
+
+    def close(self) -> None:
+        """End all sessions; none can be opened from then on."""
+        self._starter.shutdown(wait=True)
+        for session in self.all():
+            self.end_if_there(session.id, "the service ends")
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """While this lasts idle sessions are ended; afterwards there are none."""
+        reaping = asyncio.create_task(self._reap())
+        try:
+            yield
+        finally:
+            reaping.cancel()
+            self.close()
+
+    async def _reap(self) -> None:
+        while True:
+            await asyncio.sleep(_REAPING_S)
+            await asyncio.to_thread(self.end_idle)
+
+    def end_if_there(self, session_id: str, why: str) -> None:
+        """End a session that somebody else may have ended already."""
+        with suppress(Problem):
+            self.end(session_id, why)
+
+    @contextmanager
+    def _occupied(self, session: Session[PartyT]) -> Iterator[None]:
+        structlog.contextvars.bind_contextvars(session=session.id)
+        try:
+            yield
+        finally:
+            with self._lock:
+                session.is_busy = False
+                session.used_at = self._clock()
+                is_over = session.ended is not None
+            if is_over:
+                session.party.end()
+
+
+def _unknown(session_id: str) -> Problem:
+    return Problem("not-found", f"there is no session {session_id}: it was ended, or died, or never was")

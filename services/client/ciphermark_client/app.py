@@ -1,0 +1,55 @@
+"""The client service, assembled."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from ciphermark_client import __version__, data_routes, routes
+from ciphermark_client.data_sets import MOST_BYTES, DataSets
+from ciphermark_web import environment
+from ciphermark_web.app import Service, assembled
+from ciphermark_web.limits import BodyRule
+from ciphermark_web.metrics import Metrics
+from ciphermark_web.parties import routes as party_routes
+from ciphermark_web.parties.host import PartyHost
+from ciphermark_web.parties.settings import PartySettings
+from ciphermark_web.serving import Listening
+
+PORT = 8101
+_DESCRIPTION = (
+    "Makes keys, encrypts, decrypts and scores. Each session is a process that alone holds its secret key."
+)
+
+
+def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
+    """The application; raises ``UserError`` for settings that cannot be."""
+    settings = PartySettings.read(environ)
+    private = environment.private_folder(
+        environ, "CIPHERMARK_PRIVATE", "of the client alone, for its data sets"
+    )
+    environment.require_apart(private, settings.blobs)
+    metrics = Metrics()
+    data_sets = DataSets(private / "data-sets")
+    parties = PartyHost("client", settings, metrics, "--data-sets", str(data_sets.folder))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with parties.kept():
+            yield
+
+    return assembled(
+        Service(
+            title="Ciphermark client",
+            description=_DESCRIPTION,
+            version=__version__,
+            token=at.token,
+            routers=[routes.router(parties), party_routes.router(parties), data_routes.router(data_sets)],
+            checks=parties.checks(),
+            metrics=metrics,
+            lifespan=lifespan,
+            bodies={"/v1/data-sets": BodyRule("text/csv", MOST_BYTES)},
+        )
+    )

@@ -1,0 +1,45 @@
+"""The server service, assembled."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from ciphermark_server import __version__, routes
+from ciphermark_web.app import Service, assembled
+from ciphermark_web.metrics import Metrics
+from ciphermark_web.parties import routes as party_routes
+from ciphermark_web.parties.host import PartyHost
+from ciphermark_web.parties.settings import PartySettings
+from ciphermark_web.serving import Listening
+
+PORT = 8102
+_DESCRIPTION = (
+    "Evaluates circuits on ciphertexts, with a client's public material. It never holds a secret key."
+)
+
+
+def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
+    """The application; raises ``UserError`` for settings that cannot be."""
+    metrics = Metrics()
+    parties = PartyHost("server", PartySettings.read(environ), metrics)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with parties.kept():
+            yield
+
+    return assembled(
+        Service(
+            title="Ciphermark server",
+            description=_DESCRIPTION,
+            version=__version__,
+            token=at.token,
+            routers=[routes.router(parties), party_routes.router(parties)],
+            checks=parties.checks(),
+            metrics=metrics,
+            lifespan=lifespan,
+        )
+    )

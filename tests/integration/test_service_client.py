@@ -1,0 +1,293 @@
+"""The client service over HTTP, with real party processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from command import wait_until
+from running_services import DATA, Services, done, kind_of
+
+ASKED = {"variant": "cleartext", "workload": "lmc-plain", "scheme": "ckks"}
+GIVEN = {"scheme": None}  # with parameters no scheme is named beside
+TINY = {"scheme": "ckks", "ring_dimension": 8192, "modulus_bits": [60, 40, 40, 60], "scale_bits": 40}
+CSV = "age,weight,low\n" + "".join(f"{20 + i},{50 + i % 7},{i % 2}\n" for i in range(60))
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory):
+    made = Services(tmp_path_factory.mktemp("services"), {"CIPHERMARK_SESSIONS": "3"})
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def client(services):
+    return services.start("client")
+
+
+@pytest.fixture(autouse=True)
+def no_session_is_left(client):
+    yield
+    for session in done(client.http.get("/v1/sessions")):
+        client.http.delete(f"/v1/sessions/{session['id']}")
+
+
+@pytest.fixture
+def session(client):
+    return done(client.http.post("/v1/sessions", json=ASKED))
+
+
+def asked_in(client, session, deed, body):
+    return client.http.post(f"/v1/sessions/{session['id']}/{deed}", json=body)
+
+
+def test_keys_are_made_and_the_session_is_listed(client, session):
+    assert session["library"]["library"] == "cleartext"
+    assert session["parameters"]["spec"]["scheme"] == "ckks"
+    assert {"metric", "unit", "value", "phase"} <= set(session["samples"][0])
+    (listed,) = done(client.http.get("/v1/sessions"))
+    assert listed == {"id": session["id"], "variant": "cleartext", "workload": "lmc-plain", "is_busy": False}
+    assert len(client.parties()) == 1
+
+
+def test_parameters_can_be_given(client):
+    made = done(client.http.post("/v1/sessions", json=ASKED | GIVEN | {"parameters": TINY}))
+    assert made["parameters"]["ring_dimension"] == 8192
+    assert made["parameters"]["spec"]["modulus_bits"] == TINY["modulus_bits"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "told"),
+    [
+        ({"variant": "seel"}, "invalid", "unknown variant 'seel'; known variants: "),
+        ({"workload": "nothing"}, "invalid", "unknown workload 'nothing'; known: "),
+        ({"scheme": "bfv", "parameters": TINY}, "invalid", "give scheme or parameters, not both"),
+        ({"scheme": "rsa"}, "invalid", "body.scheme"),
+        (GIVEN | {"parameters": TINY | {"ring_dimension": 5000}}, "invalid", "a power of two"),
+        (
+            GIVEN | {"parameters": TINY | {"plain_modulus": 5}},
+            "invalid",
+            "ckks needs scale_bits, and has no plain_modulus",
+        ),
+        (
+            GIVEN | {"parameters": TINY | {"ring_dimension": 1024}},
+            "unsupported",
+            "the 2018 table's limit for 128 bits",
+        ),
+        ({"variant": "planted-missing"}, "unsupported", "pip install a-module-that-nobody-has"),
+        ({"variant": "planted-elsewhere"}, "unsupported", "this CPU lacks a_flag_that_no_cpu_has"),
+        ({"variant": "planted-no-keys"}, "library-failed", "no entropy for keys"),
+        ({"variant": "planted-no-import"}, "library-failed", "libplanted.so.1"),
+        ({"variant": "../../etc/passwd"}, "invalid", "body.variant"),
+        ({"extra": 1}, "invalid", "body.extra: Extra inputs are not permitted"),
+    ],
+)
+def test_keys_that_cannot_be_made(client, changes, kind, told):
+    answer = client.http.post("/v1/sessions", json=ASKED | changes)
+    assert kind_of(answer) == kind
+    assert told in answer.json()["detail"]
+    assert done(client.http.get("/v1/sessions")) == []
+    wait_until(lambda: not client.parties(), "the party is gone")
+
+
+def test_a_library_that_crashes_costs_the_session_alone(client, session):
+    answer = client.http.post("/v1/sessions", json=ASKED | {"variant": "planted-dies-making-keys"})
+    assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
+    assert answer.json()["trial_status"] == "crashed"
+    assert "SIGSEGV" in answer.json()["detail"]
+    assert [item["id"] for item in done(client.http.get("/v1/sessions"))] == [session["id"]]
+    done(asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA}))
+
+
+def test_a_party_that_is_killed_is_missed(client, session):
+    (party,) = client.parties()
+    os.kill(party.pid, signal.SIGKILL)
+    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA})
+    assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
+    assert "SIGKILL" in answer.json()["detail"]
+    assert "open a new session" in answer.json()["detail"]
+    assert kind_of(asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA})) == "not-found"
+    done(client.http.post("/v1/sessions", json=ASKED))
+
+
+def test_there_are_as_many_sessions_as_allowed(client):
+    for _ in range(3):
+        done(client.http.post("/v1/sessions", json=ASKED))
+    answer = client.http.post("/v1/sessions", json=ASKED)
+    assert (answer.status_code, kind_of(answer)) == (429, "too-many")
+    assert answer.headers["retry-after"]
+    assert len(client.parties()) == 3
+
+
+def test_an_ended_session_is_gone_with_its_process(client, session):
+    (party,) = client.parties()
+    assert client.http.delete(f"/v1/sessions/{session['id']}").status_code == 204
+    assert not psutil.pid_exists(party.pid)
+    assert kind_of(client.http.delete(f"/v1/sessions/{session['id']}")) == "not-found"
+
+
+@pytest.mark.parametrize(
+    "path", ["nothing", "0" * 32, "../../../etc/passwd", "%2e%2e%2fetc", "0" * 31 + "%00"]
+)
+def test_sessions_that_never_were(client, path):
+    answer = client.http.post(f"/v1/sessions/{path}/encrypt", json={"phase": "infer", "data": DATA})
+    assert answer.status_code in (404, 422)
+    assert kind_of(answer) in ("not-found", "invalid")
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"name": "nowhere"}, "there is no data set 'nowhere' here; shipped: boston"),
+        ({"name": "../secrets"}, "body.data.name"),
+        ({"name": "/etc/passwd"}, "body.data.name"),
+        ({"split_seed": -1}, "body.data.split_seed"),
+        ({"test_share": 0.9}, "body.data.test_share"),
+    ],
+)
+def test_data_that_cannot_be_had(client, session, data, told):
+    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA | data})
+    assert kind_of(answer) == "invalid"
+    assert told in answer.json()["detail"]
+
+
+def test_a_given_data_set_is_used_and_never_shared(client, services, session):
+    given = done(client.http.post("/v1/data-sets", content=CSV, headers={"Content-Type": "text/csv"}))
+    assert (given["rows"], given["features"]) == (60, 2)
+    assert given in done(client.http.get("/v1/data-sets"))
+    assert done(client.http.post("/v1/data-sets", content=CSV, headers={"Content-Type": "text/csv"})) == given
+    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": {"name": given["name"]}})
+    assert done(answer)["plaintext_bytes"] == 12 * 2 * 8
+    path = services.private / "data-sets" / f"{given['name']}.csv"
+    assert path.read_text() == CSV
+    assert stat.S_IMODE(services.private.stat().st_mode) == 0o700
+    assert not any(CSV.encode()[:40] in blob.read_bytes() for blob in services.blobs.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "a header of two columns or more is needed"),
+        (b"a,b\n1,x\n", "line 2, column 'b': 'x' is not a finite number"),
+        (b"a,b\n1,nan\n", "not a finite number"),
+        (b"a,b\n" + b"1,1\n" * 20, "two classes are needed"),
+        (b"a,b\n\xff,1\n", "byte 4 is not UTF-8"),
+        (b"a,b\n1,0\n", "1 rows are too few"),
+        (b"\x00" * 100, "line 1"),
+    ],
+)
+def test_what_is_no_data_set_is_refused(client, content, told):
+    before = done(client.http.get("/v1/data-sets"))
+    answer = client.http.post("/v1/data-sets", content=content, headers={"Content-Type": "text/csv"})
+    assert kind_of(answer) == "invalid"
+    assert told in answer.json()["detail"]
+    assert done(client.http.get("/v1/data-sets")) == before
+
+
+@pytest.mark.parametrize(
+    ("header", "size", "kind"),
+    [
+        ("text/csv", (16 << 20) + 1, "too-large"),
+        ("application/json", 10, "wrong-content-type"),
+        ("multipart/form-data; boundary=x", 10, "wrong-content-type"),
+    ],
+)
+def test_bodies_that_are_no_csv(client, header, size, kind):
+    answer = client.http.post("/v1/data-sets", content=b"1" * size, headers={"Content-Type": header})
+    assert kind_of(answer) == kind
+
+
+def test_what_is_installed_is_told(client):
+    told = {item["variant"]: item for item in done(client.http.get("/v1/adapters"))}
+    assert told["cleartext"]["is_installed"]
+    assert told["planted-missing"]["remedy"] == "pip install a-module-that-nobody-has"
+    assert not told["planted-missing"]["is_installed"]
+
+
+def test_ids_are_logged_and_tokens_are_not(client):
+    ids = {"X-Run-Id": "run-17", "X-Trial-Id": "trial-4"}
+    made = done(client.http.post("/v1/sessions", json=ASKED, headers=ids))
+    client.http.get("/v1/sessions", headers={"Authorization": "Bearer not-the-token-at-all"})
+    client.http.get(f"/v1/{client.token}?token={client.token}")
+    for event in ("session opened", "request"):
+        (line,) = (line for line in client.events(event) if line.get("run_id") == "run-17")
+        assert line["trial_id"] == "trial-4"
+    (opened,) = (line for line in client.events("session opened") if line["session"] == made["id"])
+    assert opened["variant"] == "cleartext"
+    assert client.token not in client.log
+    assert "not-the-token-at-all" not in client.log
+
+
+def test_only_loopback_is_listened_to(client):
+    listening = [
+        item.laddr.ip
+        for item in psutil.Process(client.process.pid).net_connections()
+        if item.status == "LISTEN"
+    ]
+    assert listening == ["127.0.0.1"]
+
+
+def test_parties_do_not_inherit_the_token(client, services, session):
+    (party,) = client.parties()
+    environment = party.environ()
+    assert "CIPHERMARK_BLOBS" in environment
+    assert not [name for name in environment if "TOKEN" in name]
+
+
+def test_a_session_that_nobody_uses_ends(services):
+    client = services.start("client", CIPHERMARK_SESSION_IDLE_S="1")
+    done(client.http.post("/v1/sessions", json=ASKED))
+    assert len(client.parties()) == 1
+    wait_until(lambda: not client.parties(), "the idle party is gone")
+    assert done(client.http.get("/v1/sessions")) == []
+    assert "idle for more than 1 s" in client.log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_parties_end_with_the_service(services, number):
+    client = services.start("client")
+    for _ in range(2):
+        done(client.http.post("/v1/sessions", json=ASKED))
+    parties = client.parties()
+    assert len(parties) == 2
+    client.terminate(number)
+    client.process.wait(timeout=60)
+    gone, alive = psutil.wait_procs(parties, timeout=30)
+    assert (len(gone), alive) == (2, [])
+
+
+def started(environment):
+    program = Path(sys.executable).with_name("ciphermark-client")
+    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"CIPHERMARK_CLIENT_TOKEN_FILE": ""}, "client has no token"),
+        ({"CIPHERMARK_CLIENT_TOKEN": "short"}, "CIPHERMARK_CLIENT_TOKEN holds no token"),
+        ({"CIPHERMARK_PORT": "http"}, "CIPHERMARK_PORT is 'http'"),
+        ({"CIPHERMARK_BLOBS": ""}, "CIPHERMARK_BLOBS is not set"),
+        ({"CIPHERMARK_PRIVATE": ""}, "CIPHERMARK_PRIVATE is not set"),
+        ({"CIPHERMARK_SESSIONS": "0"}, "CIPHERMARK_SESSIONS is '0'"),
+        ({"CIPHERMARK_LOG_LEVEL": "loud"}, "CIPHERMARK_LOG_LEVEL is 'loud'"),
+    ],
+)
+def test_settings_that_cannot_be(services, changes, told):
+    done_ = started(services.environment("client") | changes)
+    assert done_.returncode == 2
+    assert told in done_.stderr
+    assert "Traceback" not in done_.stderr
+
+
+def test_what_is_private_is_not_shared(services):
+    inside = {"CIPHERMARK_PRIVATE": str(services.blobs / "private")}
+    done_ = started(services.environment("client") | inside)
+    assert (done_.returncode, "must be apart" in done_.stderr) == (2, True)

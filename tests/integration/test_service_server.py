@@ -1,0 +1,322 @@
+"""The server service over HTTP, with a real client beside it, on the shared folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+from command import wait_until
+from running_services import Pair, Services, done, kind_of, phases_of
+
+WORKLOAD = "lmc-encrypted"
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory):
+    made = Services(tmp_path_factory.mktemp("services"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def client(services):
+    return services.start("client")
+
+
+@pytest.fixture(scope="module")
+def server(services):
+    return services.start("server")
+
+
+@pytest.fixture(autouse=True)
+def no_session_is_left(client, server):
+    yield
+    for service in (client, server):
+        for session in done(service.http.get("/v1/sessions")):
+            service.http.delete(f"/v1/sessions/{session['id']}")
+
+
+@pytest.fixture
+def pair(client, server):
+    return Pair.open(client, server, "seal", WORKLOAD)
+
+
+@pytest.fixture(scope="module")
+def phases(client):
+    return phases_of(client, WORKLOAD)
+
+
+def tampered(services, blob, change):
+    """The blob's file, changed; what was there before is put back by the caller."""
+    path = services.blobs / blob["digest"]
+    kept = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(change(kept))
+    return path, kept
+
+
+@pytest.mark.parametrize("variant", ["cleartext", "seal"])
+@pytest.mark.parametrize("workload", ["lmc-plain", "lmc-encrypted"])
+def test_a_whole_workload(client, server, variant, workload):
+    pair = Pair.open(client, server, variant, workload)
+    scored = done(pair.score(pair.evaluated(phases_of(client, workload))))
+    assert scored["complaint"] is None
+    assert scored["accuracy"]["wrong_slots"] == 0
+    assert {"accuracy", "agreement", "mse"} <= {sample["metric"] for sample in scored["samples"]}
+    assert pair.loaded["parameters"] == pair.keys["parameters"]
+
+
+def corrupted(data):
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (corrupted, "is corrupted: its digest is"),
+        (lambda data: data[: len(data) // 2], "is truncated"),
+        (lambda data: b"", "is truncated"),
+        (lambda data: data + b"x", "is corrupted"),
+    ],
+)
+@pytest.mark.parametrize("which", ["material", "input", "plain", "output"])
+def test_blobs_that_were_changed_are_refused(services, pair, which, change, told):
+    phases = phases_of(pair.client, WORKLOAD)
+    encrypted = done(pair.encrypt(phases[0]))
+    outputs = pair.evaluated(phases) if which == "output" else []
+    blob = {
+        "material": pair.keys["material"],
+        "input": encrypted["inputs"][0],
+        "plain": encrypted["plain"],
+        "output": (outputs or [None])[0],
+    }[which]
+    names = {"variant": "seal", "workload": WORKLOAD, "material": pair.keys["material"]}
+    ask = {
+        "material": lambda: pair.server.http.post("/v1/sessions", json=names),
+        "input": lambda: pair.evaluate(phases[0], encrypted),
+        "plain": lambda: pair.evaluate(phases[0], encrypted),
+        "output": lambda: pair.score(outputs),
+    }[which]
+    path, kept = tampered(services, blob, change)
+    try:
+        answer = ask()
+    finally:
+        path.write_bytes(kept)
+    assert (answer.status_code, kind_of(answer)) == (422, "blob-refused")
+    assert blob["digest"] in answer.json()["detail"]
+    assert told in answer.json()["detail"]
+    assert ask().is_success
+
+
+def test_blobs_that_are_not_there(pair, phases):
+    encrypted = done(pair.encrypt(phases[0]))
+    missing = {"digest": "0" * 64, "size_bytes": 7}
+    answer = pair.evaluate(phases[0], encrypted | {"inputs": [missing]})
+    assert kind_of(answer) == "blob-refused"
+    assert "is missing" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "digest", ["../" * 20 + "etc/passwd", "/etc/passwd", "A" * 64, "0" * 63, "0" * 65, "0" * 63 + "\n", ""]
+)
+def test_what_is_no_digest_is_refused(pair, phases, digest):
+    encrypted = done(pair.encrypt(phases[0]))
+    answer = pair.evaluate(phases[0], encrypted | {"plain": {"digest": digest, "size_bytes": 1}})
+    assert (answer.status_code, kind_of(answer)) == (422, "invalid")
+    assert "digest" in answer.json()["detail"]
+
+
+def test_a_blob_that_leads_elsewhere_is_refused(services, pair, phases, tmp_path):
+    """A link out of the shared folder is followed by nobody who compares digests."""
+    (tmp_path / "secret").write_bytes(b"not for you")
+    digest = "1" * 64
+    (services.blobs / digest).symlink_to(tmp_path / "secret")
+    encrypted = done(pair.encrypt(phases[0]))
+    answer = pair.evaluate(phases[0], encrypted | {"inputs": [{"digest": digest, "size_bytes": 11}]})
+    assert kind_of(answer) == "blob-refused"
+    assert "not for you" not in answer.text
+
+
+def kept_as_blob(services, data):
+    digest = hashlib.sha256(data).hexdigest()
+    (services.blobs / digest).write_bytes(data)
+    return {"digest": digest, "size_bytes": len(data)}
+
+
+def test_ciphertexts_of_other_parameters_are_refused(client, server, pair, phases):
+    """Their digests are right: the library finds out."""
+    foreign = Pair.open(client, server, "seal", "lmc-plain")
+    assert foreign.keys["parameters"] != pair.keys["parameters"]
+    theirs = done(foreign.encrypt("infer"))["inputs"]
+    own = done(pair.encrypt(phases[0]))
+    answer = pair.evaluate(phases[0], own | {"inputs": theirs[:1] * len(own["inputs"])})
+    assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+    assert answer.json()["trial_status"] == "crashed"
+    assert kind_of(pair.score(theirs[:1])) == "library-failed"
+    done(pair.evaluate(phases[0], own))
+
+
+def test_bytes_that_are_no_ciphertext_are_refused(services, pair, phases):
+    own = done(pair.encrypt(phases[0]))
+    for data in (b"", b"\x00" * 1000, os.urandom(1000), b"}{"):
+        nonsense = kept_as_blob(services, data)
+        answer = pair.evaluate(phases[0], own | {"inputs": [nonsense] * len(own["inputs"])})
+        assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+        answer = pair.evaluate(phases[0], own | {"plain": nonsense})
+        assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+        names = {"variant": "seal", "workload": WORKLOAD, "material": nonsense}
+        answer = pair.server.http.post("/v1/sessions", json=names)
+        assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+    done(pair.evaluate(phases[0], own))
+
+
+def test_material_of_another_variant_is_refused(pair):
+    names = {"variant": "cleartext", "workload": WORKLOAD, "material": pair.keys["material"]}
+    answer = pair.server.http.post("/v1/sessions", json=names)
+    assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"workload": "nothing"}, "unknown workload 'nothing'; known: "),
+        ({"variant": "seel"}, "unknown variant 'seel'; known variants: "),
+    ],
+)
+def test_names_that_nobody_knows(pair, changes, told):
+    names = {"variant": "seal", "workload": WORKLOAD, "material": pair.keys["material"]}
+    answer = pair.server.http.post("/v1/sessions", json=names | changes)
+    assert (answer.status_code, kind_of(answer)) == (422, "invalid")
+    assert answer.json()["detail"].startswith(told)
+    assert "(in " not in answer.json()["detail"]
+
+
+def test_phases_come_in_order(pair, phases):
+    assert phases == ["train", "infer"]
+    answer = pair.evaluate("infer", done(pair.encrypt("infer")))
+    assert (answer.status_code, kind_of(answer)) == (409, "out-of-turn")
+    assert "infer needs what train returns" in answer.json()["detail"]
+
+
+def at_the_product(client, server, variant):
+    """A pair that is about to multiply for the first time, and what with."""
+    pair = Pair.open(client, server, variant, WORKLOAD)
+    done(pair.evaluate("train", done(pair.encrypt("train"))))
+    return pair, done(pair.encrypt("infer"))
+
+
+@pytest.fixture
+def hanging(services, client):
+    """A server whose library never returns from a multiplication, and the request that waits for it."""
+    server = services.start("server")
+    pair, encrypted = at_the_product(client, server, "planted-hangs")
+    with ThreadPoolExecutor(1) as elsewhere:
+        waiting = elsewhere.submit(pair.evaluate, "infer", encrypted)
+        wait_until(lambda: done(server.http.get("/v1/sessions"))[0]["is_busy"], "it is evaluated")
+        yield pair, waiting
+        server.stop()
+
+
+def test_one_request_at_a_time(hanging):
+    pair, _ = hanging
+    answer = pair.evaluate("infer", {"inputs": [pair.keys["material"]], "plain": pair.keys["material"]})
+    assert (answer.status_code, kind_of(answer)) == (409, "session-busy")
+
+
+def test_a_party_killed_in_the_middle_is_told_and_the_service_lives(hanging):
+    pair, waiting = hanging
+    (party,) = pair.server.parties()
+    os.kill(party.pid, signal.SIGKILL)
+    answer = waiting.result()
+    assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
+    assert "SIGKILL" in answer.json()["detail"]
+    assert (
+        answer.json()["trial_status"] == "out_of_memory"
+    )  # what the kernel does when memory runs out looks the same
+    assert done(pair.server.http.get("/v1/sessions")) == []
+    assert done(pair.server.http.get("/healthz")) == {"alive": True}
+
+
+def test_a_session_ended_in_the_middle_says_so(hanging):
+    pair, waiting = hanging
+    (party,) = pair.server.parties()
+    assert pair.server.http.delete(f"/v1/sessions/{pair.loaded['id']}").status_code == 204
+    answer = waiting.result()
+    assert kind_of(answer) == "session-lost"
+    assert "its caller ended it" in answer.json()["detail"]
+    assert answer.json()["trial_status"] == "cancelled"
+    wait_until(lambda: not psutil.pid_exists(party.pid), "the party is gone")
+
+
+def test_a_service_that_is_told_to_end_ends_while_a_library_hangs(hanging):
+    pair, waiting = hanging
+    parties = pair.server.parties()
+    pair.server.terminate()
+    pair.server.process.wait(timeout=60)
+    _, alive = psutil.wait_procs(parties, timeout=30)
+    assert alive == []
+    waiting.exception()  # it was cut off, or told so
+
+
+def test_a_library_that_takes_too_long(services, client):
+    server = services.start("server", CIPHERMARK_REQUEST_TIMEOUT_S="4")
+    pair, encrypted = at_the_product(client, server, "planted-hangs")
+    answer = pair.evaluate("infer", encrypted)
+    assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
+    assert answer.json()["trial_status"] == "timed_out"
+    wait_until(lambda: not server.parties(), "the party is gone")
+
+
+@pytest.mark.parametrize(
+    ("variant", "status"), [("planted-segfaults", "crashed"), ("planted-eats-memory", "out_of_memory")]
+)
+def test_a_library_that_takes_its_process_down(client, server, variant, status):
+    pair, encrypted = at_the_product(client, server, variant)
+    answer = pair.evaluate("infer", encrypted)
+    assert answer.status_code in (409, 422)
+    assert answer.json()["trial_status"] == status
+
+
+def test_a_library_that_throws_costs_the_request_alone(client, server):
+    pair, encrypted = at_the_product(client, server, "planted-throws")
+    for _ in range(2):
+        answer = pair.evaluate("infer", encrypted)
+        assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
+        assert "scale out of bounds" in answer.json()["detail"]
+
+
+def test_not_ready_without_the_shared_folder(services):
+    server = services.start("server", CIPHERMARK_BLOBS=str(services.folder / "elsewhere"))
+    assert server.http.get("/readyz").status_code == 200
+    shutil.rmtree(services.folder / "elsewhere")
+    answer = server.http.get("/readyz")
+    assert answer.status_code == 503
+    assert "cannot be written" in answer.json()["checks"]["blobs"]
+
+
+def test_blobs_are_swept_away_when_they_are_old(services, tmp_path):
+    old, fresh, foreign = (tmp_path / name for name in ("1" * 64, "2" * 64, "notes.txt"))
+    for path in (old, fresh, foreign):
+        path.write_bytes(b"x")
+    for path in (old, foreign):
+        os.utime(path, (0, 0))
+    services.start("server", CIPHERMARK_BLOBS=str(tmp_path), CIPHERMARK_BLOB_AGE_S="3600")
+    wait_until(lambda: not old.exists(), "the old blob is gone")
+    assert fresh.exists()
+    assert foreign.exists()
+
+
+def test_metrics_count_sessions_refusals_and_bytes(client, server, pair, phases):
+    encrypted = done(pair.encrypt(phases[0]))
+    done(pair.evaluate(phases[0], encrypted))
+    pair.evaluate(phases[0], encrypted | {"inputs": [{"digest": "0" * 64, "size_bytes": 7}]})
+    told = server.http.get("/metrics").text
+    assert "ciphermark_sessions 1.0" in told
+    assert 'ciphermark_refusals_total{kind="blob-refused"}' in told
+    assert 'ciphermark_blob_bytes_total{direction="read"}' in told
+    assert 'route="/v1/sessions/{session_id}/evaluate"' in told
