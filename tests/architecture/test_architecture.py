@@ -62,9 +62,10 @@ def test_no_file_is_long(files):
     code = [
         name
         for name in files
-        if name.startswith(("libs/", "services/", "db/"))
+        if name.startswith(("libs/", "services/", "db/", "dashboards/"))
         and name not in GENERATED
         and not name.endswith(".csv")
+        and "/migrations/" not in name  # a view is written anew in one step, comments and all
     ]
     assert len(code) > 50
     lines = {name: len((REPOSITORY / name).read_bytes().splitlines()) for name in code}
