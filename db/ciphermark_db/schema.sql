@@ -628,7 +628,7 @@ create table published (
 -- The case of ours that a published figure is about. The sources leave open which vectors they took: of several
 -- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
 create view published_match as
-select distinct on (r.run_id, p.id, r.ring_dimension, r.is_least)
+select distinct on (r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.is_least)
     r.run_id,
     p.id as published_id,
     p.source,
@@ -661,10 +661,10 @@ select distinct on (r.run_id, p.id, r.ring_dimension, r.is_least)
     r.case_key
 from published as p
 join results as r
-    on r.variant = p.variant
+    on (p.variant is null or r.variant = p.variant)
     and r.scheme = p.scheme
     and r.experiment = p.experiment
-    and r.operation = p.operation
+    and r.operation = any (string_to_array(p.operation, '|'))
     and r.phase = p.phase
     and r.metric = p.metric
     and r.unit = p.unit
@@ -672,7 +672,9 @@ join results as r
     and r.repetitions is not distinct from p.repetitions
     and r.data_set is not distinct from p.data_set
 where r.status = 'ok' and r.threads = 1 and r.ciphertexts = 1
-order by r.run_id, p.id, r.ring_dimension, r.is_least, r.data_pattern = 'random' desc, r.size desc, r.case_key;
+order by
+    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.is_least, r.data_pattern = 'random' desc, r.size desc,
+    r.case_key;
 
 -- Views of what is not time: depth, noise and security.
 
@@ -1075,10 +1077,11 @@ comment on column published.unit is 'Unit of value: s or bytes';
 comment on column published.value is 'The figure in that unit';
 comment on column published.stated is 'The figure as the source has it';
 comment on column published.note is 'What one should know of it; NULL where there is nothing';
-comment on column published.variant is 'Variant of ours that it is about; NULL where we have no such case';
-comment on column published.experiment is 'Experiment of our case; NULL like variant';
-comment on column published.operation is 'Operation of our case; NULL like variant';
-comment on column published.phase is 'Phase of our case; NULL like variant';
+comment on column published.variant is 'Variant of ours that it is about; NULL: all of them';
+comment on column published.experiment is 'Experiment of our case; NULL where we have none';
+comment on column published.operation is
+    'Our operation or workload; several that do the same are separated by |; NULL where we have none';
+comment on column published.phase is 'Phase of our case; NULL where we have none';
 comment on column published.ring_dimension is 'N of our case; NULL where the source leaves it open';
 comment on column published.repetitions is 'Operations in a row of our case; NULL where it does not repeat';
 comment on column published.data_set is 'Real data of our case; NULL where vectors are made up';

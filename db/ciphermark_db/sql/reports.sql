@@ -211,6 +211,7 @@ select
     m.run_id,
     m.host,
     m.variant,
+    m.operation,
     m.ring_dimension,
     m.is_least,
     m.log_qp,
@@ -223,7 +224,7 @@ select
     m.ci_high
 from published as p
 left join (select * from published_match where run_id = %(run_id)s) as m on m.published_id = p.id
-order by p.id, m.ring_dimension, m.is_least;
+order by p.id, m.operation, m.ring_dimension, m.is_least, m.median;
 
 -- name: learning
 select

@@ -72,7 +72,7 @@ def _ours(row: Row) -> tuple[str, str, str]:
     if row["median"] is None:
         return NOTHING, "", ""
     ring = f"N {row['ring_dimension']}{' (smallest)' if row['is_least'] else ''}"
-    place = f"{row['variant']}, {ring}, {level(row['security_2018'])} (2018)"
+    place = f"{row['variant']} {row['operation']}, {ring}, {level(row['security_2018'])} (2018)"
     if row["unit"] == "s":
         return (*time_with_interval(row["median"], row["ci_low"], row["ci_high"]), place)
     own = "" if row["ci_low"] is None else interval(row["ci_low"], row["ci_high"], 1e-6)
