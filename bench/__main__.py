@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from time import monotonic
 
-from bench import aa, baseline, loop, quick, storage
+from bench import aa, api, baseline, dashboard, learning, loop, memory, overhead, quick, storage, wrappers
 from bench.figures import Figure, Section
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
@@ -23,9 +23,15 @@ from ciphermark_core.errors import UserError
 SECTIONS: dict[str, Section] = {
     "loop": loop.section,
     "storage": storage.section,
+    "overhead": overhead.section,
     "aa": aa.section,
+    "memory": memory.section,
     "quick": quick.section,
     "baseline": baseline.section,
+    "learning": learning.section,
+    "wrappers": wrappers.section,
+    "api": api.section,
+    "dashboard": dashboard.section,
 }
 
 

@@ -55,7 +55,7 @@ def our_packages() -> list[Path]:
     """Return the `pyproject.toml` of each of our own packages."""
     return [
         path
-        for pattern in ("libs/*", "services/*", "db")
+        for pattern in ("libs/*", "services/*", "db", "dashboards")
         for path in sorted(ROOT.glob(f"{pattern}/pyproject.toml"))
     ]
 

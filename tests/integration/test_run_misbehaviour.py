@@ -22,7 +22,15 @@ IN_MUL = {
     "exits": ("crashed", ["the worker died of exit code 0"]),
     "exits-politely": ("crashed", ["the worker died of exit code 3"]),
     "scribbles": ("crashed", ["the worker answers nonsense", "}{ garbage"]),
-    "wrong": ("wrong", ["1 of 1024 slots differ from cleartext", "largest error 1"]),
+    "wrong": (
+        "wrong",
+        [
+            "1 of 1024 slots differ from cleartext",
+            "largest error 1",
+            "it is as wrong with a longer modulus chain",
+        ],
+    ),
+    "runs-dry": ("exhausted", ["with a longer modulus chain the same comes out right"]),
     "wrong-later": ("wrong", ["operation: the result of the last sample is wrong in 1 slots"]),
     "short": ("wrong", ["1024 of 1024 slots differ"]),
     "not-a-number": ("wrong", ["1024 of 1024 slots differ"]),
@@ -154,9 +162,15 @@ def test_deeds_in_other_experiments(ciphermark):
     ckks = {"kind": "arithmetic", "schemes": ["ckks"], "ring_dimension": [4096], "operations": ["mul"]}
     depth = {"kind": "depth", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["mul"]}
     depth |= {"sizes": [16], "cap": 4}
+    chain = depth | {"kind": "chain", "repetitions": [3]}
+    del chain["cap"]
+    unsound = ["planted-wrong", "planted-runs-dry"]
     suite = ciphermark.suite(
         ckks | {"variants": ["planted-not-a-number", "planted-wrong", "planted-good"]},
         depth | {"variants": ["planted-throws", "planted-exits", "planted-good"]},
+        depth | {"modulus_bits": [30], "variants": unsound},
+        chain | {"modulus_bits": [30], "variants": [*unsound, "planted-good"]},
+        chain | {"modulus_bits": [30], "repetitions": [1], "variants": ["planted-caches"]},
         depth | {"kind": "noise", "variants": ["planted-segfaults", "planted-good"]},
     )
     ciphermark("run", str(suite))
@@ -174,6 +188,14 @@ def test_deeds_in_other_experiments(ciphermark):
     assert found["depth", "good"] == ("ok", None)
     assert found["depth", "throws"] == ("crashed", "RuntimeError: scale out of bounds (in mul)")
     assert found["depth", "exits"] == ("crashed", "the worker died of exit code 0")
+    # a library that errs is wrong, whatever the experiment; one that ran out of noise budget is not
+    for kind in ("depth", "chain"):
+        assert found[kind, "wrong"][0] == "wrong"
+        assert "as wrong with a longer modulus chain" in found[kind, "wrong"][1]
+        assert found[kind, "runs-dry"][0] == "exhausted"
+    assert found["chain", "good"] == ("ok", None)
+    assert found["chain", "caches"][0] == "wrong"
+    assert "results look cached" in found["chain", "caches"][1]
     # cleartext has no noise to tell of, and that is found out before the first operation
     assert {found["noise", name] for name in ("good", "segfaults")} == {
         ("unsupported", "Planted tells no noise budget in bfv")

@@ -27,6 +27,10 @@ from ciphermark_core.words import Host, Outcome, Run
 OnOutcome = Callable[[Outcome], None]
 
 
+class HostBusy(UserError):
+    """Another run is being executed in this home."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that is ready to be executed: its plan holds what is still to do."""
@@ -129,7 +133,9 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
 
 @contextmanager
 def alone_on_host(home: Home) -> Iterator[None]:
-    """Two runs at once would measure each other. Raises ``UserError`` for that, and for a folder that cannot be."""
+    """Two runs at once would measure each other. Raises :class:`HostBusy` for that, ``UserError`` for a folder that
+    cannot be.
+    """
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
         lock = (home.folder / "run.lock").open("w")
@@ -141,7 +147,7 @@ def alone_on_host(home: Home) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(
+            raise HostBusy(
                 f"another run is being executed in {home.folder}: wait for it, or they would measure each other"
             ) from None
         yield

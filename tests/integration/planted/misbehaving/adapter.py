@@ -13,6 +13,8 @@ from ciphermark_core.words import Parameters
 from misbehaving.deeds import DEEDS
 
 COARSE_NS = 15_000_000
+# "runs-dry" multiplies right with a modulus of at least so many bits, and tells no noise budget
+LEAST_BITS = 40
 
 
 class AstrayBound(Bound):
@@ -41,6 +43,8 @@ class MisbehavingEvaluator(CleartextEvaluator):
         self._planted = dict(super().operations)
         if deed in DEEDS:
             self._planted["mul"] = DEEDS[deed](self._planted["mul"])
+        if deed == "runs-dry" and parameters.log_q < LEAST_BITS:
+            self._planted["mul"] = DEEDS["wrong"](self._planted["mul"])
 
     @property
     def operations(self):

@@ -19,6 +19,7 @@ IN_MUL = (
     "babbles",
     "scribbles",
     "wrong",
+    "runs-dry",
     "wrong-later",
     "short",
     "not-a-number",

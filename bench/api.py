@@ -1,0 +1,201 @@
+"""Section ``api``: the service under 200 readers at once, and 1,000 jobs through the queue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from statistics import median
+from time import monotonic, perf_counter, sleep
+
+import httpx
+
+from bench.figures import Figure, Progress, Target
+from bench.places import environment, fresh_home
+from bench.storage import synthetic_outcome, synthetic_run
+from ciphermark_benchmark import storage, suite_file
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.needs import needs_of
+from ciphermark_benchmark.jobs.store import Store, Submission
+from ciphermark_core import host
+
+READERS = 200
+_REQUESTS = 20  # of each reader
+_PAUSE_S = 0.5  # between two requests of a reader: a person or a page that looks again
+_TRIALS = 50
+JOBS = 1_000
+_KILLS = 3
+_LONGEST_S = 1_800
+_LENGTH = re.compile(rb"content-length: (\d+)")
+# One trial that no library can do: the whole way of a job, less the measuring.
+_SUITE = {
+    "name": "nothing",
+    "experiments": [
+        {
+            "kind": "arithmetic",
+            "variants": ["cleartext"],
+            "schemes": ["bfv"],
+            "ring_dimension": [1024],
+            "operations": ["rescale"],
+        }
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    url: str
+    token: str
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Readers first, then jobs."""
+    with fresh_home() as home:
+        run_id = _recorded(home)
+        with _serving(home) as service:
+            progress(f"{READERS} readers, {_REQUESTS} requests each")
+            times_ms = asyncio.run(_read(service, run_id))
+            yield Figure(
+                "api",
+                f"results for {READERS} readers, p99",
+                sorted(times_ms)[int(0.99 * len(times_ms))],
+                "ms",
+                Target(most=250),
+                f"{len(times_ms)} answers, each reader pauses {_PAUSE_S} s between two; "
+                f"median {median(times_ms):.0f} ms",
+            )
+        progress(f"{JOBS} jobs, the worker killed {_KILLS} times")
+        yield _jobs(home)
+
+
+def _recorded(home: Home) -> str:
+    """A run whose results are read."""
+    run = synthetic_run(0, host.collect())
+    with storage.connected(home) as database:
+        database.record_run(run)
+        for number in range(_TRIALS):
+            database.record_outcome(synthetic_outcome(run, number))
+        database.analyze()
+    return run.id
+
+
+@contextmanager
+def _serving(home: Home) -> Iterator[_Service]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    service = _Service(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32))
+    own = environment(home) | {"CIPHERMARK_PORT": str(port), "CIPHERMARK_BENCHMARK_TOKEN": service.token}
+    command = [sys.executable, "-m", "ciphermark_benchmark.cli", "serve"]
+    process = subprocess.Popen(command, env=own, stderr=subprocess.DEVNULL)
+    try:
+        while not _is_ready(service):
+            if process.poll() is not None:
+                raise RuntimeError("the service ended")
+            sleep(0.1)
+        yield service
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _is_ready(service: _Service) -> bool:
+    try:
+        return httpx.get(f"{service.url}/readyz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+async def _read(service: _Service, run_id: str) -> list[float]:
+    """Milliseconds of every answer. The client is as thin as can be: it shares the cores with the service."""
+    request = (
+        f"GET /v1/runs/{run_id}/results HTTP/1.1\r\nHost: bench\r\n"
+        f"Authorization: Bearer {service.token}\r\n\r\n"
+    ).encode()
+    port = int(service.url.rpartition(":")[2])
+    found = await asyncio.gather(*(_reader(port, request, number) for number in range(READERS)))
+    return [time_ms for times_ms in found for time_ms in times_ms]
+
+
+async def _reader(port: int, request: bytes, number: int) -> list[float]:
+    await asyncio.sleep(_PAUSE_S * number / READERS)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    times_ms = []
+    for _ in range(_REQUESTS):
+        start = perf_counter()
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not head.startswith(b"HTTP/1.1 200") or length is None:
+            raise RuntimeError(head.decode(errors="replace"))
+        await reader.readexactly(int(length[1]))
+        times_ms.append(1000 * (perf_counter() - start))
+        await asyncio.sleep(_PAUSE_S)
+    writer.close()
+    return times_ms
+
+
+def _jobs(home: Home) -> Figure:
+    """Submit jobs, kill the worker a few times, and count what is there in the end."""
+    url = storage.url(home)
+    submitted = asyncio.run(_submitted(url))
+    start = monotonic()
+    worker = _worker(home)
+    try:
+        for share in range(1, _KILLS + 2):
+            while _done(home) < JOBS * share // (_KILLS + 1):
+                if monotonic() - start > _LONGEST_S:
+                    raise RuntimeError(f"{_done(home)} of {JOBS} jobs are done after {_LONGEST_S} s")
+                sleep(0.2)
+            if share <= _KILLS:
+                worker.kill()
+                worker.wait()
+                worker = _worker(home)
+    finally:
+        worker.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            worker.wait(30)
+    elapsed_s = monotonic() - start
+    with storage.connected(home) as database:
+        rows = database.query("select run_id, count(*) from trial group by run_id").rows
+    counts = {run_id: count for run_id, count in rows if run_id in submitted}
+    wrong = sum(counts.get(run_id) != 1 for run_id in submitted)
+    return Figure(
+        "api",
+        f"{JOBS} jobs, lost or doubled",
+        float(wrong),
+        "",
+        Target(most=0),
+        f"{JOBS / elapsed_s:.1f} jobs/s by one worker, which was killed {_KILLS} times",
+    )
+
+
+async def _submitted(url: str) -> set[str]:
+    text = json.dumps(_SUITE)
+    suite = suite_file.parse(text, "bench")
+    found = [Submission(str(uuid.uuid4()), suite.name, text, (), needs_of(suite)) for _ in range(JOBS)]
+    app = queue.application(url)
+    async with app.open_async():
+        store = Store(app.connector.pool)  # type: ignore[attr-defined]
+        for job in found:
+            await store.submit(app, job)
+    return {job.id for job in found}
+
+
+def _worker(home: Home) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "ciphermark_benchmark.cli", "worker", "--stalled-after", "2"]
+    return subprocess.Popen(command, env=environment(home), stderr=subprocess.DEVNULL)
+
+
+def _done(home: Home) -> int:
+    with storage.connected(home) as database:
+        return int(database.query("select count(*) from job where state = 'done'").rows[0][0])

@@ -1,0 +1,170 @@
+"""The dashboard's application: routes over views, and what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import __version__, access, live, templating, views
+from ciphermark_dashboards.benchmark import Benchmark
+from ciphermark_dashboards.compare import Comparison
+from ciphermark_dashboards.errors import (
+    ForeignError,
+    NotFoundError,
+    ServiceAwayError,
+    TooSlowError,
+    UnpreparedError,
+)
+from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
+from ciphermark_dashboards.serving import assets
+from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards.store import Store
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_web import health
+
+_RETRY_S = 5
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_HEADERS = {
+    # Vega compiles its expressions: hence unsafe-eval for scripts that come from here, and for nothing else.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_MISTAKES = (
+    (NotFoundError, "Not found", 404),
+    (ForeignError, "Not from here", 403),
+    (ServiceAwayError, "The benchmark service is away", 503),
+    (UnpreparedError, "The database is not ready", 503),
+    (TooSlowError, "Too much at once", 503),
+)
+_OF_RUNS = frozenset(page.path for page in PAGES)
+
+
+def made(settings: Settings) -> FastAPI:
+    """The application; it connects when it starts."""
+    store = Store(settings.database_url)
+    benchmark = (
+        Benchmark(settings.benchmark_url, settings.benchmark_token) if settings.benchmark_url else None
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        assets()
+        store.open()
+        yield
+        store.close()
+        if benchmark is not None:
+            await benchmark.close()
+
+    app = FastAPI(
+        title="Ciphermark dashboard",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+    )
+    _surround(app, settings)
+    _route(app, store, benchmark)
+    app.include_router(health.router({"database": partial(_reason_against, store)}))
+    if settings.token is not None:
+        _add_login(app, settings.token)
+    app.add_exception_handler(UserError, _mistake)
+    app.add_exception_handler(DatabaseUnavailable, _away)
+    return app
+
+
+def _surround(app: FastAPI, settings: Settings) -> None:
+    """The last one added is the outermost."""
+    if settings.token is not None:
+        app.add_middleware(access.Guarded, token=settings.token)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK, *settings.hosts])
+    app.add_middleware(_WithHeaders)
+
+
+def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
+    found = views.Views(store)
+    for page in PAGES:
+        app.add_api_route(page.path, partial(found.page, page), response_class=HTMLResponse, name=page.title)
+    app.add_api_route(COMPARE_PAGE.path, Comparison(store, found).page, response_class=HTMLResponse)
+    app.add_api_route("/case", found.case, response_class=HTMLResponse)
+    app.add_api_route("/figures/{name}.{kind}", found.figure)
+    app.add_api_route("/assets/{digest}/{name}", views.asset)
+    app.include_router(live.router(store, benchmark))
+
+
+def _add_login(app: FastAPI, token: str) -> None:
+    @app.get(access.LOGIN_PATH)
+    def asked(next: str = "/") -> HTMLResponse:
+        return templating.page("login.html", title="Log in", next=access.place_within(next))
+
+    @app.post(access.LOGIN_PATH)
+    async def given(request: Request) -> Response:
+        fields = await access.form(request)
+        place = access.place_within(fields.get("next", "/"))
+        if not access.is_right(token, fields.get("token", "")):
+            return templating.page("login.html", 401, title="Log in", next=place, is_wrong=True)
+        response = RedirectResponse(place, 303)
+        response.set_cookie(access.COOKIE, access.proof(token), httponly=True, samesite="strict")
+        return response
+
+
+def _reason_against(store: Store) -> str | None:
+    try:
+        store.ask("run_choices", {})
+    except (DatabaseUnavailable, UserError):
+        return "the database does not answer, or is not migrated"
+    return None
+
+
+class _WithHeaders:
+    """Adds to every answer what browsers should know, where the answer does not say otherwise."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def completed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, completed)
+
+
+def _mistake(request: Request, error: Exception) -> HTMLResponse:
+    """A request that makes no sense, in words; and a way out where filters are to blame."""
+    for kind, title, status_code in _MISTAKES:
+        if isinstance(error, kind):
+            return templating.message(title, str(error), status_code)
+    path, run = request.url.path, request.query_params.get("run")
+    link = path + (f"?{urlencode({'run': run})}" if run else "") if path in _OF_RUNS else None
+    return templating.message("That does not fit", str(error), 400, link=link)
+
+
+def _away(_: Request, error: Exception) -> HTMLResponse:
+    """PostgreSQL does not answer: the page tries again by itself."""
+    return templating.message(
+        "The database is away",
+        f"PostgreSQL does not answer. This page tries again every {_RETRY_S} seconds.",
+        503,
+        example=str(error),
+        retry_s=_RETRY_S,
+    )

@@ -1,0 +1,62 @@
+"""Figures of one case."""
+
+from __future__ import annotations
+
+from ciphermark_dashboards import formats
+from ciphermark_dashboards.catalogue.columns import CHAIN, VARIANT, N
+from ciphermark_dashboards.charts import case
+from ciphermark_dashboards.figures import Column, Figure
+
+CASE_SAMPLES = Figure(
+    name="case-samples",
+    title="Every sample",
+    lead="In the order they were taken; pale ones are warm-ups, which count for nothing.",
+    block="case_samples",
+    draw=case.samples,
+    columns=(
+        VARIANT,
+        Column("phase", "Phase"),
+        Column("process", "Process", formats.text, is_number=True),
+        Column("ordinal", "Sample", formats.text, is_number=True),
+        Column("value", "Time", formats.seconds, is_number=True),
+        Column("loops", "Executions", formats.digits, is_number=True),
+        Column("is_warmup", "Warm-up", formats.yes),
+    ),
+    empty="No time was taken of this case.",
+)
+CASE_OUTCOMES = Figure(
+    name="case-outcomes",
+    title="Outcomes",
+    lead="What came of each trial, and the parameters that the library resolved the request to.",
+    block="case_outcomes",
+    columns=(
+        VARIANT,
+        Column("process", "Process", formats.text, is_number=True),
+        Column("status", "Outcome"),
+        Column("error", "Reason", formats.text),
+        N,
+        CHAIN,
+        Column("log_qp", "log2(QP)", formats.bits, is_number=True),
+        Column("security_2018", "Security (2018)", formats.level),
+        Column("security_2024", "Security (2024)", formats.level),
+        Column("max_abs_error", "Largest error", formats.digits, is_number=True),
+        Column("version", "Version", formats.text),
+    ),
+)
+CASE_FIGURES = Figure(
+    name="case-figures",
+    title="Figures",
+    lead="Medians over all samples that count, with the 95 % interval of the median.",
+    block="case_figures",
+    columns=(
+        VARIANT,
+        Column("metric", "Metric"),
+        Column("phase", "Phase"),
+        Column("repetitions", "Operations", formats.text, is_number=True),
+        Column("median", "Median", formats.digits, is_number=True),
+        Column("ci_low", "95 % from", formats.digits, is_number=True),
+        Column("ci_high", "to", formats.digits, is_number=True),
+        Column("unit", "Unit"),
+        Column("n", "Samples", formats.digits, is_number=True),
+    ),
+)

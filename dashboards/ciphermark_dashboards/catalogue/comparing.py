@@ -1,0 +1,91 @@
+"""The figure of two runs, side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ciphermark_dashboards import formats
+from ciphermark_dashboards.catalogue.columns import OPERATION, SIZE, VARIANT, N
+from ciphermark_dashboards.charts import ratios
+from ciphermark_dashboards.figures import Column, Figure
+from ciphermark_dashboards.store import Answer, Row
+from ciphermark_db.comparison import COLUMNS, with_judgement
+
+_INCOMPARABLE = "not comparable"
+_REGRESSION = "slower"
+_ORDER = (_REGRESSION, "changed", "faster", "too few samples", "no difference", "unchanged", _INCOMPARABLE)
+_SHOWN = {
+    "regressions": (_REGRESSION,),
+    "changed": (_REGRESSION, "changed", "faster"),
+    "unchanged": ("no difference", "unchanged"),
+    _INCOMPARABLE: (_INCOMPARABLE,),
+}
+_MARKS = {_REGRESSION: "▼ slower: a regression", "faster": "▲ faster"}
+
+
+def judged(answer: Answer, params: Row) -> Answer:
+    """The rows of the query with their judgements, what changed first. Pure."""
+    rows = []
+    for row in answer.mappings:
+        judgement = with_judgement(row, params["levels"] == "any")
+        of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
+        rows.append((*judgement, row["comparison_key"], of_run))
+    place = COLUMNS.index("verdict")
+    shown = _SHOWN.get(params["show"], _ORDER)
+    kept = [row for row in rows if kind_of(row[place]) in shown]
+    kept.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
+    return Answer((*COLUMNS, "comparison_key", "run_id"), kept)
+
+
+def kind_of(verdict: str) -> str:
+    """The verdict without its reason."""
+    return verdict.partition(":")[0]
+
+
+def counted(rows: Sequence[Row]) -> Iterator[str]:
+    """How many cases were judged how, in the order of importance."""
+    counts = Counter(kind_of(row["verdict"]) for row in rows)
+    yield from (f"{counts[kind]} {kind}" for kind in _ORDER if counts[kind])
+
+
+def _verdict(value: str) -> str:
+    return _MARKS.get(value, value)
+
+
+def _text(value: Any) -> str:
+    return value or ""
+
+
+TWO_RUNS = Figure(
+    name="two-runs",
+    title="Case by case",
+    lead=(
+        "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
+        "of 5 % show no difference; counts and sizes are equal or not."
+    ),
+    block="two_runs",
+    draw=ratios.two_runs,
+    derive=judged,
+    columns=(
+        Column("verdict", "In b", _verdict),
+        VARIANT,
+        Column("scheme", "Scheme"),
+        N,
+        Column("experiment", "Experiment"),
+        OPERATION,
+        SIZE,
+        Column("data_pattern", "Data"),
+        Column("repetitions", "In a row", formats.text, is_number=True),
+        Column("phase", "Phase", formats.text),
+        Column("metric", "Metric", formats.text),
+        Column("a_median", "a", is_number=True, unit="unit"),
+        Column("b_median", "b", is_number=True, unit="unit"),
+        Column("ratio", "a / b", formats.digits, is_number=True),
+        Column("ratio_low", "95 % from", formats.digits, is_number=True),
+        Column("ratio_high", "to", formats.digits, is_number=True),
+        Column("remark", "Parameters", _text),
+    ),
+    empty="No case is judged so.",
+)

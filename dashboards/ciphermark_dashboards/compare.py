@@ -1,0 +1,65 @@
+"""The page about two runs, or the latest runs of two hosts."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from fastapi.responses import RedirectResponse
+
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import templating
+from ciphermark_dashboards.catalogue import comparing
+from ciphermark_dashboards.pages import COMPARE_PAGE
+from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.views import Views, nothing_yet, of_two
+
+_ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
+_OTHER_HOST = "The hosts are not the same: what differs may be theirs."
+_SAME_RUN = "Both are one and the same run: choose another."
+
+
+class Comparison:
+    """Answers ``/compare``."""
+
+    def __init__(self, store: Store, views: Views) -> None:
+        self._store = store
+        self._views = views
+
+    def page(self, request: Request) -> Response:
+        """Two runs; two hosts are sent on to the latest runs of theirs."""
+        if "host_a" in request.query_params:
+            return self._of_hosts(request)
+        runs = self._views.runs()
+        if not runs:
+            return nothing_yet()
+        selection = of_two(request, runs)
+        figures = self._views.filled(COMPARE_PAGE, selection)
+        a, b = (next(run for run in runs if run["run_id"] == run_id) for run_id in selection.runs)
+        notes = [", ".join(comparing.counted(figures[0].rows))] if figures[0].rows else []
+        notes += [_SAME_RUN] if a == b else []
+        notes += [_OTHER_HOST] if a["host_id"] != b["host_id"] else []
+        notes += [_ANY_LEVEL] if selection.parameters["levels"] == "any" else []
+        return templating.page(
+            "compare.html",
+            title=COMPARE_PAGE.title,
+            lead=COMPARE_PAGE.lead,
+            path=COMPARE_PAGE.path,
+            selection=selection,
+            query=selection.query_string,
+            figures=figures,
+            runs=runs,
+            chosen={"a": a, "b": b},
+            hosts=self._store.ask("hosts", {}).mappings,
+            notes=notes,
+        )
+
+    def _of_hosts(self, request: Request) -> Response:
+        asked = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
+        found = self._store.ask("latest_of_hosts", asked).mappings
+        if not found:
+            raise UserError(
+                "These two hosts have executed no suite in common: run one suite on both, then compare."
+            )
+        pair = urlencode({"a": found[0]["run_a"], "b": found[0]["run_b"]})
+        return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)

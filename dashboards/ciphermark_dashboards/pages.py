@@ -1,0 +1,106 @@
+"""The pages: which figures each shows, and which filters it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ciphermark_dashboards import filters
+from ciphermark_dashboards.catalogue import case, comparing, quality, times, workloads
+from ciphermark_dashboards.figures import Figure
+from ciphermark_dashboards.filters import Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of figures about one run; its filters offer what cases of these ``experiments`` have."""
+
+    path: str
+    title: str
+    lead: str
+    experiments: tuple[str, ...]
+    filters: tuple[Filter, ...]
+    figures: tuple[Figure, ...]
+
+
+_COMMON = (filters.SCHEME, filters.SECURITY, filters.RING_DIMENSION, filters.OPERATION, filters.VARIANT)
+
+_TIMED = ("arithmetic", "rotation")
+
+OVERVIEW_PAGE = Page(
+    "/",
+    "Overview",
+    "Which library for which computation, at one security level.",
+    _TIMED,
+    _COMMON,
+    (times.LEADERBOARD, times.MATRIX),
+)
+OPERATIONS_PAGE = Page(
+    "/operations",
+    "Operations",
+    "What each operation costs.",
+    _TIMED,
+    (*_COMMON, filters.PHASE, filters.SIZE, filters.DATA, filters.THREADS),
+    (times.LATENCY, times.LATENCY_BY_SIZE, times.BY_DATA),
+)
+HEXL_PAGE = Page(
+    "/hexl",
+    "HEXL",
+    "What Intel HEXL brings: the same library, built with and without it, in turns.",
+    _TIMED,
+    (
+        filters.SCHEME,
+        filters.SECURITY,
+        filters.RING_DIMENSION,
+        filters.OPERATION,
+        filters.PHASE,
+        filters.SIZE,
+        filters.DATA,
+    ),
+    (times.SPEEDUP,),
+)
+NOISE_PAGE = Page(
+    "/noise",
+    "Noise and depth",
+    "How far a computation can go before decryption fails.",
+    ("noise", "depth", "chain"),
+    (*_COMMON, filters.DATA),
+    (quality.NOISE, quality.DEPTH, workloads.CHAINS),
+)
+MEMORY_PAGE = Page(
+    "/memory",
+    "Memory and bytes",
+    "What a computation takes in memory and on the wire.",
+    (*_TIMED, "chain", "serialization"),
+    (*_COMMON, filters.PHASE),
+    (quality.MEMORY, quality.SIZES),
+)
+LEARNING_PAGE = Page(
+    "/learning",
+    "Machine learning",
+    "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
+    ("learning",),
+    (filters.WORKLOAD, filters.VARIANT),
+    (workloads.LEARNING, workloads.PUBLISHED),
+)
+CASE_PAGE = Page(
+    "/case",
+    "Case",
+    "One case, every variant.",
+    (),
+    (),
+    (case.CASE_OUTCOMES, case.CASE_FIGURES, case.CASE_SAMPLES),
+)
+
+COMPARE_PAGE = Page(
+    "/compare",
+    "Compare",
+    "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
+    (),
+    (filters.LEVELS, filters.SHOW),
+    (comparing.TWO_RUNS,),
+)
+
+PAGES: tuple[Page, ...] = (OVERVIEW_PAGE, OPERATIONS_PAGE, HEXL_PAGE, NOISE_PAGE, MEMORY_PAGE, LEARNING_PAGE)
+_ALL = (*PAGES, CASE_PAGE, COMPARE_PAGE)
+FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in _ALL for figure in page.figures}
+FIGURES: dict[str, Figure] = {figure.name: figure for page in _ALL for figure in page.figures}

@@ -1,0 +1,156 @@
+"""Figures with data in them: charts as Vega-Lite, SVG, PNG; tables as CSV and for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import vl_convert
+
+from ciphermark_dashboards.figures import Figure
+from ciphermark_dashboards.filters import Selection
+from ciphermark_dashboards.kept import Kept
+from ciphermark_dashboards.store import Answer, Row, Store, with_values
+
+_PNG_SCALE = 2.0
+_STANDALONE_WIDTH = 640  # of charts that take the width of the page they are in
+_KEPT_ROWS = 200_000
+_MISSING = "not in this run"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a grid: its text, how the trial ended, and the case it links to."""
+
+    text: str
+    status: str
+    comparison_key: str | None
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A figure with the answer to its query for a selection."""
+
+    figure: Figure
+    selection: Selection
+    answer: Answer
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows by column name."""
+        return self.answer.mappings
+
+    @cached_property
+    def specification(self) -> dict[str, Any] | None:
+        """The chart in Vega-Lite, data inside; nothing where there is nothing to draw."""
+        chart = self.figure.draw(self.rows) if self.figure.draw else None
+        return None if chart is None else chart.to_dict(validate=False)  # a test validates every chart
+
+    @property
+    def sql(self) -> str:
+        """The query with its parameters written out."""
+        return with_values(self.figure.block, self.selection.parameters)
+
+    @property
+    def csv(self) -> str:
+        """All columns of the query, as PostgreSQL gave them."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.answer.columns)
+        writer.writerows([_cell(value) for value in row] for row in self.answer.rows)
+        return text.getvalue()
+
+    def written(self, most: int | None = None) -> list[list[str]]:
+        """The table's cells, for people; of all rows or the first ``most``."""
+        return [[column.cell(row) for column in self.figure.columns] for row in self.rows[:most]]
+
+    @cached_property
+    def variants(self) -> list[str]:
+        """The variants of the rows."""
+        return sorted({row["variant"] for row in self.rows})
+
+    @cached_property
+    def grid(self) -> list[tuple[list[str], list[Cell]]]:
+        """The rows of the figure's grid: what they are about, and a cell per variant. What is missing says so."""
+        grid = self.figure.grid
+        assert grid is not None
+        found: dict[tuple[str, ...], dict[str, Row]] = {}
+        for row in self.rows:
+            place = tuple(column.cell(row) for column in grid.place)
+            found.setdefault(place, {})[row["variant"]] = row
+        missing = Cell(_MISSING, "missing", None)
+        return [
+            (
+                list(place),
+                [
+                    Cell(grid.cell(cells[name]), cells[name]["status"], cells[name]["comparison_key"])
+                    if name in cells
+                    else missing
+                    for name in self.variants
+                ],
+            )
+            for place, cells in found.items()
+        ]
+
+
+class Figures:
+    """Fills figures, and keeps them until more of their runs is recorded."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._figures: Kept[Filled] = Kept(_KEPT_ROWS, lambda item: 1 + len(item.answer.rows))
+        self._choices: Kept[Answer] = Kept(_KEPT_ROWS, lambda item: 1 + len(item.rows))
+
+    def recorded(self, runs: tuple[str, ...]) -> str:
+        """What is recorded of runs, as a text that changes when more is."""
+        return repr(self._store.ask("recorded", {"runs": list(runs)}).rows)
+
+    def choices(self, run_id: str, recorded: str) -> Answer:
+        """What a run has to choose from."""
+        return self._choices.get(recorded, lambda: self._store.ask("choices", {"run_id": run_id}))
+
+    def filled(self, figure: Figure, selection: Selection, recorded: str) -> Filled:
+        """The figure for a selection; ``recorded`` is what :meth:`recorded` says of its runs."""
+        key = repr((figure.name, selection.parameters, recorded))
+        return self._figures.get(key, lambda: filled(self._store, figure, selection))
+
+
+def filled(store: Store, figure: Figure, selection: Selection) -> Filled:
+    """Ask the figure's query."""
+    answer = store.ask(figure.block, selection.parameters)
+    if figure.derive is not None:
+        answer = figure.derive(answer, selection.parameters)
+    return Filled(figure, selection, answer)
+
+
+def svg(specification: Row) -> str:
+    """A chart as SVG."""
+    return str(vl_convert.vegalite_to_svg(json.dumps(_standalone(specification))))
+
+
+def png(specification: Row, scale: float = _PNG_SCALE) -> bytes:
+    """A chart as PNG."""
+    return bytes(vl_convert.vegalite_to_png(json.dumps(_standalone(specification)), scale=scale))
+
+
+def _standalone(specification: Row) -> dict[str, Any]:
+    """A picture has no page whose width it could take."""
+    width = specification.get("width")
+    changed = {"width": _STANDALONE_WIDTH} if width == "container" else {}
+    return {**specification, **changed, "background": "white"}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def as_json(specification: Row) -> str:
+    """A chart as Vega-Lite."""
+    return json.dumps(specification)

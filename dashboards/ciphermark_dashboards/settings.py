@@ -1,0 +1,78 @@
+"""What the environment says, checked at the edge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ciphermark_core.errors import UserError
+from ciphermark_web import environment as read
+from ciphermark_web import tokens
+from ciphermark_web.logs import LEVELS
+from ciphermark_web.serving import LOOPBACK
+
+_DEFAULT_PORT = 8103
+_OWN_TOKEN = ("CIPHERMARK_DASHBOARD_TOKEN", "CIPHERMARK_DASHBOARD_TOKEN_FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``benchmark_url`` and ``benchmark_token`` reach the service that starts runs; without them pages only read.
+
+    ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``token`` is what one
+    logs in with; without one everybody who reaches the service may look.
+    """
+
+    database_url: str
+    host: str = LOOPBACK[0]
+    port: int = _DEFAULT_PORT
+    hosts: tuple[str, ...] = ()
+    token: str | None = None
+    benchmark_url: str | None = None
+    benchmark_token: str | None = None
+    log_level: str = LEVELS[0]
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read the variables; raises ``UserError`` where one is missing or makes no sense."""
+    url = environment.get("CIPHERMARK_DATABASE_URL")
+    if not url:
+        raise UserError(
+            "CIPHERMARK_DATABASE_URL is not set: name the PostgreSQL that runs are recorded in "
+            "(`ciphermark db url` prints the embedded one)"
+        )
+    host = read.text(environment, "CIPHERMARK_HOST", LOOPBACK[0])
+    return Settings(
+        database_url=url,
+        host=host,
+        port=read.integer(environment, "CIPHERMARK_PORT", _DEFAULT_PORT, (0, 65535)),
+        hosts=tuple(filter(None, environment.get("CIPHERMARK_DASHBOARD_HOSTS", "").split(","))),
+        token=_token(environment, host),
+        benchmark_url=environment.get("CIPHERMARK_BENCHMARK_URL") or None,
+        benchmark_token=_benchmark_token(environment),
+        log_level=read.one_of(environment, "CIPHERMARK_LOG_LEVEL", LEVELS),
+    )
+
+
+def _token(environment: Mapping[str, str], host: str) -> str | None:
+    if any(environment.get(name) for name in _OWN_TOKEN):
+        return tokens.configured("dashboard", environment)
+    if host not in LOOPBACK:
+        raise UserError(
+            f"CIPHERMARK_HOST is {host}: others could reach the dashboard, so it needs a token. Set "
+            "CIPHERMARK_DASHBOARD_TOKEN_FILE to a file (one that is missing is made), or CIPHERMARK_DASHBOARD_TOKEN"
+        )
+    return None
+
+
+def _benchmark_token(environment: Mapping[str, str]) -> str | None:
+    """The service's own token: its file is made by the service, never here."""
+    file = environment.get("CIPHERMARK_BENCHMARK_TOKEN_FILE")
+    if not file:
+        return environment.get("CIPHERMARK_BENCHMARK_TOKEN") or None
+    try:
+        return Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"CIPHERMARK_BENCHMARK_TOKEN_FILE: {file} cannot be read: {error}") from None

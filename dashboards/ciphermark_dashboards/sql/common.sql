@@ -1,0 +1,153 @@
+-- name: runs
+select
+    r.id as run_id,
+    r.suite,
+    r.started_at,
+    r.continues,
+    h.hostname as host,
+    h.cpu_model,
+    count(t.id) as trials,
+    count(*) filter (where t.status = 'ok') as ok,
+    count(*) filter (where t.status = 'unsupported') as unsupported,
+    count(*) filter (where t.status not in ('ok', 'unsupported')) as other
+from run as r
+join host as h on h.id = r.host_id
+left join trial as t on t.run_id = r.id
+group by r.id, h.id
+order by r.started_at desc, r.id
+limit %(limit)s;
+
+-- name: run_choices
+select
+    r.id as run_id,
+    r.suite,
+    r.started_at,
+    h.hostname as host,
+    h.id as host_id
+from run as r
+join host as h on h.id = r.host_id
+order by r.started_at desc, r.id
+limit 1000;
+
+-- name: run_facts
+select
+    r.id as run_id,
+    r.suite,
+    r.suite_text,
+    r.seed,
+    r.started_at,
+    r.software_version,
+    r.host_clock_noise,
+    r.host_load_1min,
+    r.host_warnings,
+    h.*
+from run as r
+join host as h on h.id = r.host_id
+where r.id = %(run_id)s;
+
+-- name: parts
+-- A run of the service may have gone on on another host: each part is a run of its own there.
+select
+    r.id as run_id,
+    h.hostname as host,
+    count(t.id) as trials
+from run as r
+join host as h on h.id = r.host_id
+left join trial as t on t.run_id = r.id
+where r.id = %(run_id)s or r.continues = %(run_id)s
+group by r.id, h.id
+order by r.started_at, r.id;
+
+-- name: recorded
+-- What is recorded of runs by now: equal answers mean that nothing came since.
+select
+    t.run_id,
+    count(*) as trials,
+    max(t.sequence) as last
+from trial as t
+where t.run_id = any (%(runs)s)
+group by t.run_id
+order by t.run_id;
+
+-- name: choices
+select distinct
+    c.scheme,
+    c.experiment,
+    case when c.experiment <> 'serialization' then c.operation end as operation,
+    c.variant,
+    c.size,
+    c.data_pattern,
+    c.threads,
+    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
+    p.security_2018
+from trial as t
+join case_ as c on c.key = t.case_key
+left join parameter_set as p on p.id = t.parameter_set_id
+where t.run_id = %(run_id)s;
+
+-- name: outcomes
+select
+    t.status,
+    c.variant,
+    count(*) as trials
+from trial as t
+join case_ as c on c.key = t.case_key
+where t.run_id = any (%(parts)s)
+group by t.status, c.variant
+order by c.variant, t.status;
+
+-- name: failures
+select
+    c.variant,
+    t.status,
+    c.scheme,
+    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
+    c.experiment,
+    c.operation,
+    t.error,
+    count(*) as trials,
+    t.run_id,
+    min(c.comparison_key) as comparison_key
+from trial as t
+join case_ as c on c.key = t.case_key
+left join parameter_set as p on p.id = t.parameter_set_id
+where t.run_id = any (%(parts)s) and t.status <> 'ok'
+group by t.run_id, c.variant, t.status, c.scheme, coalesce(p.ring_dimension, c.ring_dimension), c.experiment, c.operation, t.error
+order by c.variant, t.status, c.scheme, 4, c.operation
+limit 500;
+
+-- name: builds
+select distinct
+    b.variant,
+    b.library,
+    b.version,
+    b.hexl,
+    b.is_debug,
+    b.facts
+from trial as t
+join build as b on b.id = t.build_id
+where t.run_id = any (%(parts)s)
+order by b.variant;
+
+-- name: hosts
+select
+    h.id,
+    h.hostname,
+    h.cpu_model,
+    count(*) as runs
+from host as h
+join run as r on r.host_id = h.id
+group by h.id
+order by h.hostname, h.cpu_model, h.id;
+
+-- name: latest_of_hosts
+-- The latest runs of one suite on two hosts: of all suites that both executed, the one executed last.
+select
+    a.suite,
+    a.id as run_a,
+    b.id as run_b
+from run as a
+join run as b on b.suite = a.suite and b.id <> a.id
+where a.host_id = %(host_a)s and b.host_id = %(host_b)s
+order by least(a.started_at, b.started_at) desc, greatest(a.started_at, b.started_at) desc
+limit 1;

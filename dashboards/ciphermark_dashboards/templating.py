@@ -1,0 +1,47 @@
+"""Templates as pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader
+
+from ciphermark_dashboards import __version__, formats
+from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
+from ciphermark_dashboards.serving import assets
+
+RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
+_SHOWN_ROWS = 500
+_SHOWN_CHARACTERS = 300
+_LONGEST_CHARACTERS = 20_000
+
+_environment = Environment(
+    loader=PackageLoader(__package__),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+_environment.filters.update(
+    moment=formats.moment, size=formats.size, share=formats.share, digits=formats.digits
+)
+_environment.globals.update(
+    asset=lambda name: assets()[name].path,
+    pages=[*PAGES, RUNS, COMPARE_PAGE],
+    version=__version__,
+    zip=zip,
+    most_rows=_SHOWN_ROWS,
+    short=_SHOWN_CHARACTERS,
+    longest=_LONGEST_CHARACTERS,
+)
+
+
+def page(template: str, status_code: int = 200, **context: Any) -> HTMLResponse:
+    """A template as a page."""
+    return HTMLResponse(_environment.get_template(template).render(**context), status_code)
+
+
+def message(title: str, text: str, status_code: int = 200, **context: Any) -> HTMLResponse:
+    """A page of a few words."""
+    return page("message.html", status_code, title=title, text=text, **context)

@@ -1,0 +1,151 @@
+"""Answers to requests for pages, figures and assets. Plain functions: FastAPI gives each a thread of its own."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+
+from ciphermark_dashboards import rendering, templating
+from ciphermark_dashboards.errors import NotFoundError
+from ciphermark_dashboards.filters import Selection, selected
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, FIGURES, Page
+from ciphermark_dashboards.rendering import Figures, Filled
+from ciphermark_dashboards.serving import assets
+from ciphermark_dashboards.store import Store
+
+_YEAR_S = 365 * 24 * 3600
+Runs = list[dict[str, Any]]
+
+
+class Views:
+    """The pages about one run, its cases, and every figure by itself."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._figures = Figures(store)
+
+    def page(self, page: Page, request: Request) -> HTMLResponse:
+        """A page of figures about one run."""
+        runs = self.runs()
+        if not runs:
+            return nothing_yet()
+        selection = self._of_run(page, request, runs)
+        return templating.page(
+            "page.html",
+            **_told(page, selection),
+            figures=self.filled(page, selection),
+            runs=runs,
+            run_id=selection.runs[0],
+            filters_shown=True,
+        )
+
+    def case(self, request: Request) -> HTMLResponse:
+        """One case of a run, by every variant."""
+        selection = self._of_case(request, self.runs())
+        figures = self.filled(CASE_PAGE, selection)
+        if not figures[0].rows:
+            raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
+        context = _told(CASE_PAGE, selection) | {"run_id": selection.runs[0]}
+        return templating.page("page.html", **context, figures=figures)
+
+    def figure(self, name: str, kind: str, request: Request) -> Response:
+        """One figure as CSV, SQL, SVG, PNG or Vega-Lite."""
+        if name not in FIGURES:
+            raise NotFoundError(f"There is no figure {name}.")
+        page = FIGURE_PAGES[name]
+        choose = {CASE_PAGE.path: self._of_case, COMPARE_PAGE.path: of_two}
+        selection = choose.get(page.path, partial(self._of_run, page))(request, self.runs())
+        recorded = self._figures.recorded(selection.runs)
+        return _as(kind, self._figures.filled(FIGURES[name], selection, recorded))
+
+    def runs(self) -> Runs:
+        """All runs that one can choose, the latest first."""
+        return self._store.ask("run_choices", {}).mappings
+
+    def filled(self, page: Page, selection: Selection) -> list[Filled]:
+        """The page's figures for a selection."""
+        recorded = self._figures.recorded(selection.runs)
+        return [self._figures.filled(figure, selection, recorded) for figure in page.figures]
+
+    def _of_run(self, page: Page, request: Request, runs: Runs) -> Selection:
+        query = request.query_params.multi_items()
+        run_id = run_named(request.query_params.get("run", ""), runs)
+        rows = self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings
+        here = [row for row in rows if row["experiment"] in page.experiments]
+        return selected((("run", run_id),), page.filters, here, query)
+
+    def _of_case(self, request: Request, runs: Runs) -> Selection:
+        run_id = run_named(request.query_params.get("run", ""), runs)
+        case = request.query_params.get("case", "")
+        return Selection((("run", run_id),), given=(("case", case),), extra={"comparison_key": case})
+
+
+def asset(digest: str, name: str) -> Response:
+    """A stylesheet, script or picture, for a year."""
+    found = assets().get(name)
+    if found is None or found.digest != digest:
+        raise NotFoundError("There is no such file.")
+    headers = {"Cache-Control": f"public, max-age={_YEAR_S}, immutable", "Content-Encoding": "gzip"}
+    return Response(found.compressed, media_type=found.content_type, headers=headers)
+
+
+def nothing_yet() -> HTMLResponse:
+    """What an empty database has to say."""
+    return templating.message(
+        "No run yet",
+        "Nothing has been recorded in this database. Make a first run, and open this page again:",
+        example="ciphermark run suites/quick.yaml",
+    )
+
+
+def of_two(request: Request, runs: Runs) -> Selection:
+    """The two runs that the address names; the latest two where it names none."""
+    params = request.query_params
+    default = {"a": runs[min(1, len(runs) - 1)]["run_id"], "b": runs[0]["run_id"]} if runs else {}
+    subject = tuple((name, run_named(params.get(name) or default.get(name, ""), runs)) for name in ("a", "b"))
+    return selected(subject, COMPARE_PAGE.filters, (), params.multi_items())
+
+
+def run_named(asked: str, runs: Runs) -> str:
+    """The run of an id or the beginning of it; the latest for ``last`` or nothing."""
+    if not runs:
+        raise NotFoundError("No run is recorded yet.")
+    if asked in ("", "last"):
+        return str(runs[0]["run_id"])
+    found = [item["run_id"] for item in runs if item["run_id"].startswith(asked)]
+    if len(found) != 1:
+        what = "is no run here" if not found else f"is the beginning of {len(found)} runs"
+        raise NotFoundError(f"{asked} {what}. Choose one on the page Runs.")
+    return str(found[0])
+
+
+def _told(page: Page, selection: Selection) -> dict[str, Any]:
+    return {
+        "title": page.title,
+        "lead": page.lead,
+        "path": page.path,
+        "selection": selection,
+        "query": selection.query_string,
+    }
+
+
+def _as(kind: str, item: Filled) -> Response:
+    name = item.figure.name
+    if kind == "csv":
+        headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+        return PlainTextResponse(item.csv, media_type="text/csv", headers=headers)
+    if kind == "sql":
+        return PlainTextResponse(item.sql)
+    if kind not in ("svg", "png", "json"):
+        raise NotFoundError(f"A figure comes as csv, sql, svg, png or json, not {kind}.")
+    specification = item.specification
+    if specification is None:
+        raise NotFoundError(f"Figure {name} has nothing to draw for this run and these filters.")
+    if kind == "svg":
+        return Response(rendering.svg(specification), media_type="image/svg+xml")
+    if kind == "png":
+        return Response(rendering.png(specification), media_type="image/png")
+    return Response(rendering.as_json(specification), media_type="application/json")

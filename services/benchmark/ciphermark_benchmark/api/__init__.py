@@ -1,0 +1,1 @@
+"""The REST API of the service: jobs in, results out. It measures nothing itself."""

@@ -1,0 +1,175 @@
+"""Routes of runs: submit, list, look at, listen to, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.responses import StreamingResponse
+
+from ciphermark_benchmark.api import suites
+from ciphermark_benchmark.api.events import MOST_LISTENERS
+from ciphermark_benchmark.api.state import State, state_of
+from ciphermark_benchmark.api.suites import Checked
+from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
+from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of
+from ciphermark_benchmark.jobs.store import Row, Submission
+from ciphermark_web.problems import Problem, documented
+
+MOST_QUEUED = 10_000
+_LARGEST_NUMBER = (1 << 63) - 1
+
+router = APIRouter(prefix="/v1", tags=["runs"])
+Shared = Annotated[State, Depends(state_of)]
+RunId = Annotated[UUID, Path(description="the id that POST /v1/runs gave, or of a run of the command line")]
+_UNKNOWN = documented("not-found", "not-ready")
+
+
+@router.post(
+    "/runs",
+    status_code=202,
+    response_model=RunDetail,
+    summary="Submit a suite",
+    responses=documented("not-ready", "too-many"),
+)
+async def submit(body: Submitted, state: Shared) -> Row:
+    """Queue a suite. A host that has its variants, and whatever else is needed, will execute it."""
+    (count,) = await state.store.rows("count_queued")
+    if count["jobs"] >= MOST_QUEUED:
+        raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
+    found = await asyncio.to_thread(_checked, state.shelf, body)
+    _require_variants(found, body.variants)
+    needs = needs_of(found.suite, body.variants, body.needs.isa, body.needs.memory_mb)
+    job = Submission(str(uuid.uuid4()), found.suite.name, found.text, tuple(body.variants), needs)
+    await state.store.submit(state.queue, job)
+    return await _detail(state, await state.run(job.id))
+
+
+def _checked(shelf: suites.Shelf, body: Submitted) -> Checked:
+    if isinstance(body.suite, str):
+        return suites.checked(shelf.text(body.suite), f"suite {body.suite}")
+    if body.suite is not None:
+        return suites.checked(json.dumps(body.suite, indent=1, ensure_ascii=False), "suite")
+    assert body.suite_yaml is not None
+    return suites.checked(body.suite_yaml, "suite_yaml")
+
+
+def _require_variants(found: Checked, chosen: list[str]) -> None:
+    known = {name for experiment in found.suite.experiments for name in experiment.variants}
+    unknown = sorted(set(chosen) - known)
+    if unknown:
+        raise Problem("invalid", f"the suite has no variant {unknown[0]}; it has {', '.join(sorted(known))}")
+
+
+@router.get("/suites", response_model=Suites, summary="Suites by name", responses=documented())
+def shelved(state: Shared) -> dict[str, list[str]]:
+    """What `suite` may name in POST /v1/runs."""
+    return {"suites": state.shelf.names()}
+
+
+@router.get(
+    "/runs", response_model=Runs, summary="List runs, the latest first", responses=documented("not-ready")
+)
+async def listed(
+    state: Shared,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[UUID | None, Query(description="only runs older than this one")] = None,
+) -> dict[str, object]:
+    """Runs of the service and of the command line."""
+    asked = {"id": None, "before": None if before is None else str(before), "limit": limit}
+    found = await state.store.rows("runs", asked)
+    return {"runs": found, "next": found[-1]["id"] if len(found) == limit else None}
+
+
+@router.get("/runs/{run_id}", response_model=RunDetail, summary="Look at a run", responses=_UNKNOWN)
+async def looked_at(run_id: RunId, state: Shared) -> Row:
+    """A run, what is recorded of it, and why it waits."""
+    return await _detail(state, await state.run(str(run_id)))
+
+
+@router.post(
+    "/runs/{run_id}/cancel",
+    status_code=202,
+    response_model=RunLine,
+    summary="Cancel a run",
+    responses=documented("not-found", "not-ready", "unsupported"),
+)
+async def cancelled(run_id: RunId, state: Shared) -> Row:
+    """End a run: at once while it is queued, between two turns while it is executed. What was measured stays.
+
+    A run that has ended stays as it is.
+    """
+    run = await state.run(str(run_id))
+    if run["state"] == "recorded":
+        raise Problem("unsupported", "this is a run of the command line: end it there, with Ctrl-C")
+    (job,) = await state.store.rows("job", {"id": run["id"]})
+    if job["ended_at"] is None:
+        await state.store.cancel(state.queue.job_manager, job)
+    return await state.run(run["id"])
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    summary="Listen to a run",
+    response_class=StreamingResponse,
+    responses=documented("not-found", "not-ready", "too-many")
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def events(
+    run_id: RunId,
+    state: Shared,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=_LARGEST_NUMBER, description="go on behind this event")
+    ] = None,
+) -> StreamingResponse:
+    """Server-sent events: `trial` for every recorded trial, `state` at first, at every change and at last.
+
+    Whoever comes late is told everything from the beginning, or from behind `Last-Event-ID`. The stream ends with
+    the run.
+    """
+    run = await state.run(str(run_id))
+    if state.watches.listeners >= MOST_LISTENERS:
+        raise Problem("too-many", f"{MOST_LISTENERS} listen already: try again later")
+    stream = state.watches.listen(run["id"], last_event_id or 0)
+    return StreamingResponse(stream, media_type="text/event-stream")
+
+
+async def _detail(state: State, run: Row) -> Row:
+    parts = await state.store.rows("run_parts", {"id": run["id"]})
+    statuses = await state.store.rows("run_statuses", {"id": run["id"]})
+    waits_for = await _waits_for(state, run["id"]) if run["state"] == "queued" else None
+    recorded = {row["status"]: row["trials"] for row in statuses}
+    return run | {"parts": parts, "recorded": recorded, "waits_for": waits_for}
+
+
+async def _waits_for(state: State, run_id: str) -> str:
+    (row,) = await state.store.rows("run_needs", {"id": run_id})
+    needs = Needs(tuple(row["variants"]), tuple(row["isa"]), row["memory_mb"])
+    hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
+    return why_it_waits(needs, [_offer(host) for host in hosts if host["is_alive"]])
+
+
+def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
+    """Why a queued run is not executed, in words. Pure."""
+    if not offers:
+        return "no benchmark worker is there: start one with `ciphermark worker`"
+    lacking = {offer.hostname: offer.lacks(needs) for offer in offers}
+    if not all(lacking.values()):
+        return "its turn"
+    told = "; ".join(f"{host} lacks {', '.join(found)}" for host, found in lacking.items())
+    return f"a host that meets its needs: {told}"
+
+
+def _offer(host: Row) -> Offer:
+    return Offer(
+        hostname=host["hostname"],
+        fingerprint=host["fingerprint"],
+        cpu_model=host["cpu_model"],
+        variants=tuple(host["variants"]),
+        isa=tuple(host["isa"]),
+        memory_mb=host["memory_mb"],
+    )

@@ -1,0 +1,129 @@
+"""Puts the service together and runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import psycopg
+from fastapi import FastAPI, Request
+from procrastinate import App
+from procrastinate.exceptions import ConnectorException
+from starlette.responses import Response
+
+from ciphermark_benchmark import __version__, storage
+from ciphermark_benchmark.api import results, runs, suites
+from ciphermark_benchmark.api.events import Watches
+from ciphermark_benchmark.api.state import State
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.store import Store
+from ciphermark_core.errors import UserError
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.gateway import Database
+from ciphermark_web import problems
+from ciphermark_web.app import Lifespan, Service, assembled
+from ciphermark_web.limits import BodyRule
+from ciphermark_web.metrics import Metrics
+from ciphermark_web.problems import Problem
+from ciphermark_web.serving import Listening, listening
+from ciphermark_web.serving import serve as listen
+
+PORT = 8100
+STALLED_S = 30.0
+_CONNECTIONS = 10
+_CHECK_TIMEOUT_S = 3
+_ENDING_S = 30
+_DESCRIPTION = "Benchmark homomorphic-encryption libraries: submit suites, follow them, read their results."
+
+
+def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
+    """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
+    at = listening("benchmark", PORT, environ)
+    url = prepared(home)
+    listen(application(url, at, has_worker), at)
+
+
+def prepared(home: Home) -> str:
+    """The URL of the database, with this version's tables and the queue's."""
+    storage.caught_up(home).close()
+    url = storage.url(home)
+    queue.install(url)
+    return url
+
+
+def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
+    """The application."""
+    app = assembled(
+        Service(
+            title="Ciphermark benchmark",
+            description=_DESCRIPTION,
+            version=__version__,
+            token=at.token,
+            routers=[runs.router, results.router],
+            checks={"database": lambda: _reason_against(url)},
+            metrics=Metrics(),
+            lifespan=_lifespan(url, has_worker),
+            bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
+        )
+    )
+    for error in (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable):
+        app.add_exception_handler(error, _away)
+    app.add_exception_handler(UserError, _refused)
+    return app
+
+
+def _lifespan(url: str, has_worker: bool) -> Lifespan:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        connector = queue.connector(url, _CONNECTIONS)
+        queued = App(connector=connector)
+        async with queued.open_async(), _worker_beside(has_worker):
+            store = Store(connector.pool)
+            app.state.benchmark = State(
+                store=store,
+                queue=queued,
+                watches=Watches(store),
+                connect=lambda: Database.open(url),
+                stalled_s=STALLED_S,
+            )
+            yield
+
+    return lifespan
+
+
+@asynccontextmanager
+async def _worker_beside(is_wanted: bool) -> AsyncIterator[None]:
+    """A worker as a process of its own: it must not share this one's interpreter while it measures."""
+    if not is_wanted:
+        yield
+        return
+    worker = await asyncio.create_subprocess_exec(sys.executable, "-m", "ciphermark_benchmark.cli", "worker")
+    try:
+        yield
+    finally:
+        if worker.returncode is None:
+            worker.terminate()
+        try:
+            await asyncio.wait_for(worker.wait(), _ENDING_S)
+        except TimeoutError:
+            worker.kill()
+
+
+def _reason_against(url: str) -> str | None:
+    try:
+        psycopg.connect(url, connect_timeout=_CHECK_TIMEOUT_S).close()
+    except psycopg.Error:
+        return "PostgreSQL does not answer"
+    return None
+
+
+async def _away(_: Request, error: Exception) -> Response:
+    problem = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
+    return problems.response(problem)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return problems.response(Problem("invalid", str(error)))

@@ -1,0 +1,104 @@
+"""Suites that come over the network: by name out of one folder, or inline, and then held to limits."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+from ruamel.yaml import YAML
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
+
+from ciphermark_benchmark import suite_file
+from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, ExperimentText, Suite
+from ciphermark_core.errors import UserError
+
+FOLDER_VARIABLE = "CIPHERMARK_SUITES"
+MOST_BYTES = 256 << 10
+MOST_CASES = 20_000
+_MOST_NODES = 5_000
+_DEEPEST = 12
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# Lists of an experiment that do not multiply its cases.
+_NOT_VARIED = ("modulus_bits", "allow")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A suite that keeps the limits, and its text."""
+
+    suite: Suite
+    text: str
+
+
+class Shelf:
+    """The suites that can be named: the YAML files of one folder, and nothing else."""
+
+    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+        named = environ.get(FOLDER_VARIABLE)
+        self._folder = Path(named) if named else Path("suites")
+
+    def names(self) -> list[str]:
+        """The names, sorted."""
+        return sorted(path.stem for path in self._folder.glob("*.yaml") if _NAME.fullmatch(path.stem))
+
+    def text(self, name: str) -> str:
+        """The text of a suite; raises ``UserError`` for a name that is none of :meth:`names`."""
+        if name not in self.names():
+            known = ", ".join(self.names()) or f"none: {FOLDER_VARIABLE} names no folder with suites"
+            raise UserError(f"there is no suite of that name; suites: {known}")
+        try:
+            return (self._folder / f"{name}.yaml").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise UserError(f"the suite {name} cannot be read") from None
+
+
+def checked(text: str, origin: str) -> Checked:
+    """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise UserError(f"{origin}: the suite is not text that UTF-8 can write") from None
+    if size > MOST_BYTES:
+        raise UserError(f"{origin}: a suite may have {MOST_BYTES >> 10} KiB")
+    _require_plain(text, origin)
+    suite = suite_file.parse(text, origin)
+    cases = sum(map(_cases, suite.experiments)) * suite.budget.processes
+    if cases > MOST_CASES:
+        raise UserError(f"{origin}: the suite comes to {cases} trials, {MOST_CASES} are allowed: split it")
+    return Checked(suite, text)
+
+
+def _require_plain(text: str, origin: str) -> None:
+    """Refuse what can grow or build objects: anchors, aliases, tags; and what is deep or long. Stops at the first."""
+    depth = nodes = 0
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            if not isinstance(event, NodeEvent | CollectionEndEvent):
+                continue
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            nodes += 1
+            if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
+                raise UserError(f"{origin}: anchors and aliases are not taken here: write it out")
+            if getattr(event, "tag", None):
+                raise UserError(f"{origin}: tags are not taken here")
+            if depth > _DEEPEST or nodes > _MOST_NODES:
+                raise UserError(f"{origin}: no suite is that deep or long")
+    except UserError:
+        raise
+    except Exception as error:  # the parser has many ways to stumble over text that is no YAML
+        raise UserError(f"{origin}: not YAML: {str(error).strip() or type(error).__name__}") from None
+
+
+def _cases(experiment: BaseModel) -> int:
+    """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
+    lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
+    if isinstance(experiment, ExperimentText) and experiment.operations is None:
+        lists["operations"] = list(DEFAULT_OPERATIONS[experiment.kind])
+    return math.prod(
+        len(value) for name, value in lists.items() if isinstance(value, list) and name not in _NOT_VARIED
+    )

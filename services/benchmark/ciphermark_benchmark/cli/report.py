@@ -1,0 +1,49 @@
+"""``report``: a run as one file to read, print or send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import storage
+
+Form = Literal["html", "md", "pdf"]
+_FORMS: tuple[Form, ...] = ("html", "md", "pdf")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("report", epilog="[bold]Example[/bold]  ciphermark report last -o report.html")(report)
+
+
+def report(
+    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")] = "last",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; by default report-RUN.html or the like."),
+    ] = None,
+    format: Annotated[
+        Form | None, typer.Option(help="By default what the file's ending says, else html.")
+    ] = None,
+) -> None:
+    """A run as one file: what was found, charts, tables, method, host, builds, caveats."""
+    from ciphermark_dashboards import report as reports  # its charts take a second to load
+    from ciphermark_dashboards.store import Store
+
+    home = homes.find()
+    storage.caught_up(home).close()
+    with Store(storage.url(home)) as store:
+        made = reports.made(store, run)
+    chosen = format or form_of(output)
+    path = output or Path(f"report-{made.facts['run_id'][:8]}.{chosen}")
+    reports.write(made, path, chosen)
+    typer.echo(f"report: {path.resolve()}")
+
+
+def form_of(output: Path | None) -> Form:
+    """The format that a file's ending names; html for any other."""
+    ending = output.suffix.removeprefix(".") if output else ""
+    return next((form for form in _FORMS if form == ending), "html")

@@ -1,0 +1,117 @@
+"""One attempt at a job, seen from outside: a process that can be interrupted, and says how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Literal
+
+from ciphermark_benchmark.home import Home
+from ciphermark_core.errors import UserError
+from ciphermark_db.errors import DatabaseUnavailable
+
+_LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
+_MODULE = "ciphermark_benchmark.jobs.execution"
+
+How = Literal["done", "interrupted", "refused", "away", "died"]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
+    the database; or by dying."""
+
+    how: How
+    reason: str | None = None
+
+
+class Attempts:
+    """Starts attempts. Their processes are forked from one that has everything loaded, and nothing else."""
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["__main__", _MODULE])
+
+    def start(self, home: Home, job_id: str) -> Attempt:
+        """Begin an attempt at a job."""
+        receiver, sender = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_attempt, args=(home, job_id, sender), name=f"job {job_id}")
+        process.start()
+        sender.close()
+        return Attempt(process, receiver)
+
+
+class Attempt:
+    """An attempt under way."""
+
+    def __init__(self, process: BaseProcess, receiver: Connection) -> None:
+        self._process = process
+        self._receiver = receiver
+
+    async def ended(self) -> End:
+        """Wait for the end. Being cancelled leaves the attempt alone: call :meth:`interrupt`."""
+        over = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._process.sentinel, over.set)
+        try:
+            await over.wait()
+        finally:
+            loop.remove_reader(self._process.sentinel)
+        self._process.join()
+        return self._told()
+
+    async def interrupt(self) -> None:
+        """Make it end between two turns, with everything measured kept; by force where that takes too long."""
+        if self._process.is_alive() and self._process.pid is not None:
+            os.kill(self._process.pid, signal.SIGINT)
+        try:
+            await asyncio.wait_for(self.ended(), _LETTING_GO_S)
+        except TimeoutError:
+            self._process.kill()
+            await self.ended()
+
+    def _told(self) -> End:
+        try:
+            told = self._receiver.recv() if self._receiver.poll() else None
+        except EOFError:
+            told = None
+        self._receiver.close()
+        if isinstance(told, End):
+            return told
+        return End("died", f"the process that executed the job ended with exit code {self._process.exitcode}")
+
+
+def _attempt(home: Home, job_id: str, sender: Connection) -> None:
+    """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
+    _die_with_the_worker()
+    from ciphermark_benchmark.jobs import execution  # loaded before the fork
+
+    try:
+        execution.execute(home, job_id)
+        sender.send(End("done"))
+    except KeyboardInterrupt:
+        sender.send(End("interrupted"))
+    except DatabaseUnavailable as error:
+        sender.send(End("away", str(error)))
+    except UserError as error:
+        sender.send(End("refused", str(error)))
+
+
+def _die_with_the_worker() -> None:
+    """End at once when the worker is gone. Its process is not this one's parent in the kernel's eyes, so a thread waits
+    for it; the processes that measure die with this one.
+    """
+    worker = multiprocessing.parent_process()
+    assert worker is not None
+
+    def wait() -> None:
+        worker.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,189 @@
+"""One attempt at a job, on this host, in a process of its own.
+
+Ctrl-C (SIGINT) ends it between two turns, with everything measured kept; whoever started it dies, and it dies too.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from time import sleep
+from typing import Any
+
+from ciphermark_benchmark import __version__, plan, runs, storage, suite_file
+from ciphermark_benchmark.executor import Executor
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs import recording
+from ciphermark_benchmark.jobs.recording import JobRecorder
+from ciphermark_benchmark.journal import Header, Journal
+from ciphermark_benchmark.plan import Plan
+from ciphermark_benchmark.suite import Suite
+from ciphermark_core import host
+from ciphermark_core.words import Host, Run, Trial
+from ciphermark_db import rows
+from ciphermark_db.gateway import Database
+from ciphermark_db.sql import blocks
+
+_BUSY_WAIT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for."""
+
+    id: str
+    suite_name: str
+    suite_text: str
+    variants: tuple[str, ...]
+
+
+def journals(home: Home) -> Home:
+    """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
+    return Home(home.folder / "service", home.database_url)
+
+
+def execute(home: Home, job_id: str) -> None:
+    """Execute what is left of a job, and record it; returns when everything is recorded.
+
+    Raises ``UserError`` where the job makes no sense here, ``DatabaseUnavailable`` where it cannot begin.
+    """
+    facts = host.collect()
+    with storage.connected(home) as database:
+        request = requested(database, job_id)
+        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}")
+        run = claimed(database, request, suite, facts)
+        everything = planned(request, suite, run)
+        _tell_trials(database, job_id, everything)
+    journal = opened_journal(home, request, run)
+    recorder = JobRecorder(
+        recording.Job(job_id, journal, recording.members(everything)), lambda: storage.connected(home)
+    )
+    try:
+        recorder.catch_up()
+        rest = plan.without(everything, recorder.recorded())
+        with _alone(home):
+            Executor(recorder.report).execute(rest, suite.seed)
+        recorder.finish()
+        if rest.blocks:
+            recorder.analyze()
+    finally:
+        recorder.close()
+    journal.retire(journals(home))
+
+
+def recover(home: Home) -> None:
+    """Record what earlier attempts on this host left in their journals, whatever became of their jobs since.
+
+    Journals of jobs that have ended are put aside; those of another database are left alone.
+    """
+    place = journals(home)
+    with storage.connected(home) as database:
+        for path in sorted(place.pending.glob("*.jsonl")):
+            with suppress(FileNotFoundError):  # another worker put it aside meanwhile
+                _recover(database, place, Journal.read(path))
+
+
+def _recover(database: Database, place: Home, journal: Journal) -> None:
+    run = journal.header.run
+    for origin in _asked(database, "run_origin", {"id": run.id}):
+        job_id = origin["continues"] or run.id
+        request = requested(database, job_id)
+        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}")
+        of = recording.members(planned(request, suite, run))
+        recording.record_journal(database, recording.Job(job_id, journal, of))
+        if origin["has_ended"]:
+            journal.retire(place)
+
+
+def requested(database: Database, job_id: str) -> Request:
+    """The job as it was submitted."""
+    (row,) = _asked(database, "job", {"id": job_id})
+    return Request(row["id"], row["suite"], row["suite_text"], tuple(row["variants"]))
+
+
+def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> Run:
+    """This host's run of a job: the run that begins it, unless another host did so; then one that continues it.
+
+    Whoever records the first run first has it; a host that comes back goes on with its own.
+    """
+    began = Run(
+        id=request.id,
+        suite_name=suite.name,
+        suite_text=request.suite_text,
+        seed=suite.seed,
+        started_at=datetime.now(timezone.utc).isoformat(),
+        host=facts,
+        software_version=__version__,
+    )
+    _write(database, rows.host(facts), "record", "record_host")
+    _write(database, rows.run(began) | {"continues": None}, "jobs", "claim_run")
+    (holder,) = _asked(database, "run_fingerprint", {"id": request.id})
+    if holder["fingerprint"] == facts.fingerprint:
+        return began
+    own = replace(began, id=str(uuid.uuid5(uuid.UUID(request.id), facts.fingerprint)))
+    _write(database, rows.run(own) | {"continues": request.id}, "jobs", "claim_run")
+    return own
+
+
+def planned(request: Request, suite: Suite, run: Run) -> Plan:
+    """The whole plan of a job. Trials are named after the job, so that no two hosts record the same one; they belong
+    to this host's run.
+    """
+    cases = runs.selected(plan.cases(suite, runs.available(suite, run.host)), request.variants)
+    return belonging_to(run.id, plan.make(request.id, suite, cases))
+
+
+def belonging_to(run_id: str, made: Plan) -> Plan:
+    """A plan whose trials belong to another run; their ids stay. Pure."""
+
+    def moved(trial: Trial) -> Trial:
+        return replace(trial, run_id=run_id)
+
+    blocks_ = tuple(
+        replace(
+            block,
+            comparisons=tuple(
+                replace(comparison, trials=tuple(map(moved, comparison.trials)))
+                for comparison in block.comparisons
+            ),
+        )
+        for block in made.blocks
+    )
+    return Plan(blocks_, tuple((moved(trial), reason) for trial, reason in made.unsupported))
+
+
+def opened_journal(home: Home, request: Request, run: Run) -> Journal:
+    """The journal of this host's run: as an earlier attempt left it, or a new one."""
+    place = journals(home)
+    if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
+        return Journal.reopen(place, run.id)
+    return Journal.create(place, Header(run, f"job {request.id}", request.variants))
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Wait for a run of the command line in the same home."""
+    while True:
+        try:
+            with runs.alone_on_host(home):
+                yield
+            return
+        except runs.HostBusy:
+            sleep(_BUSY_WAIT_S)
+
+
+def _tell_trials(database: Database, job_id: str, made: Plan) -> None:
+    trials = len(made.trials) + len(made.unsupported)
+    _write(database, {"id": job_id, "trials": trials}, "jobs", "count_job_trials")
+
+
+def _asked(database: Database, block: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    table = database.query(blocks("jobs")[block].decode(), params)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def _write(database: Database, params: Mapping[str, Any], file: str, block: str) -> None:
+    database.query(blocks(file)[block].decode(), params, read_only=False)

@@ -1,0 +1,72 @@
+"""What a job needs of a host, and what a host offers. Pure, but for looking at this host."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import msgspec
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.suite import Suite
+from ciphermark_core.words import Host
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a host must have to take a job: variants that can be used, CPU flags, memory."""
+
+    variants: tuple[str, ...] = ()
+    isa: tuple[str, ...] = ()
+    memory_mb: int = 0
+
+    @property
+    def queue(self) -> str:
+        """Name of the queue of all jobs with these needs; the queue limits it to 128 characters."""
+        return "needs-" + hashlib.sha256(msgspec.json.encode(asdict(self))).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a host has."""
+
+    hostname: str
+    fingerprint: str
+    cpu_model: str
+    variants: tuple[str, ...]
+    isa: tuple[str, ...]
+    memory_mb: int
+
+    def lacks(self, needs: Needs) -> list[str]:
+        """What of the needs the host does not meet, each in a few words; empty where it meets all."""
+        found = [f"variant {name}" for name in needs.variants if name not in self.variants]
+        found += [f"CPU flag {name}" for name in needs.isa if name not in self.isa]
+        if needs.memory_mb > self.memory_mb:
+            found.append(f"{needs.memory_mb} MB of memory")
+        return found
+
+
+def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), memory_mb: int = 0) -> Needs:
+    """The needs of a suite, less the variants that were not chosen (none chosen: all are).
+
+    Memory is needed where the suite itself sets ``budget.memory_mb``; its default is a limit, not a need.
+    """
+    named = {name for experiment in suite.experiments for name in experiment.variants}
+    kept = {registry.base_variant(name) for name in named if not chosen or name in chosen}
+    stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
+    return Needs(tuple(sorted(kept)), tuple(sorted(set(isa))), max(memory_mb, stated_mb))
+
+
+def offer_of(facts: Host) -> Offer:
+    """What this host has: the variants whose libraries are installed, the flags and the memory."""
+    flags = frozenset(facts.cpu_flags)
+    usable = [name for name in registry.declarations() if registry.availability(name, flags).is_installed]
+    return Offer(
+        hostname=facts.hostname,
+        fingerprint=facts.fingerprint,
+        cpu_model=facts.cpu_model,
+        variants=tuple(sorted(usable)),
+        isa=facts.cpu_flags,
+        memory_mb=facts.memory_bytes >> 20,
+    )

@@ -1,0 +1,112 @@
+"""Jobs in the database, for whoever has a pool of connections: the API and the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from procrastinate import App
+from procrastinate.manager import JobManager
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.needs import Needs, Offer
+from ciphermark_db.sql import blocks
+
+Row = dict[str, Any]
+Ended = Literal["done", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A suite to be executed; ``variants`` empty means all."""
+
+    id: str
+    suite_name: str
+    suite_text: str
+    variants: tuple[str, ...]
+    needs: Needs
+
+
+class Store:
+    """What is asked of and told to the tables ``job`` and ``offer``. Methods raise psycopg's errors."""
+
+    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
+        self._pool = pool
+
+    async def rows(self, block: str, params: Mapping[str, Any] | None = None) -> list[Row]:
+        """The answer to a block of ``jobs.sql``; nothing for one that answers nothing."""
+        async with self._pool.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            await cursor.execute(blocks("jobs")[block], params or {})
+            return await cursor.fetchall() if cursor.description is not None else []
+
+    async def submit(self, app: App, job: Submission) -> None:
+        """Record the job and queue it: both or neither."""
+        async with self._pool.connection() as connection, connection.transaction():
+            deferrer = app.configure_task(queue.TASK, queue=job.needs.queue, connection=connection)
+            queue_job_id = await deferrer.defer_async(job_id=job.id)
+            await connection.execute(blocks("jobs")["record_job"], _row(job) | {"queue_job_id": queue_job_id})
+
+    async def cancel(self, manager: JobManager, job: Row) -> None:
+        """Take an open job off the queue, or ask its worker to end it."""
+        queue_job_id = job["queue_job_id"]
+        if await manager.cancel_job_by_id_async(queue_job_id, abort=True):
+            (requested,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
+            if not requested["is_running"]:
+                await self.end(job["id"], "cancelled", "cancelled before a host began it")
+
+    async def begin(self, job_id: str, hostname: str) -> int | None:
+        """Note that a host begins the job; returns which attempt this is, ``None`` where the job has ended."""
+        found = await self.rows("begin_job", {"id": job_id, "hostname": hostname})
+        return int(found[0]["attempts"]) if found else None
+
+    async def requeue(self, job_id: str, reason: str | None) -> None:
+        """Note that the job waits again; ``reason`` is what went wrong, if something did."""
+        await self.rows("requeue_job", {"id": job_id, "reason": reason})
+
+    async def count_death(self, job_id: str) -> int | None:
+        """Count an attempt that died; returns how many did, ``None`` where the job has ended."""
+        found = await self.rows("count_death", {"id": job_id})
+        return int(found[0]["deaths"]) if found else None
+
+    async def is_held(self, queue_job_id: int | None, worker_id: int | None) -> bool:
+        """Whether the queue has it that this worker executes the job."""
+        return bool(await self.rows("is_held", {"queue_job_id": queue_job_id, "worker_id": worker_id}))
+
+    async def is_abort_requested(self, queue_job_id: int | None) -> bool:
+        """Whether somebody asked for the job's end."""
+        (found,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
+        return bool(found["abort_requested"])
+
+    async def end(self, job_id: str, state: Ended, reason: str | None = None) -> None:
+        """Note how the job ended; one that has ended stays as it is."""
+        await self.rows("end_job", {"id": job_id, "state": state, "reason": reason})
+
+    async def queues(self, offer: Offer) -> list[str]:
+        """The queues with open jobs whose needs a host meets."""
+        return [row["queue"] for row in await self.rows("open_queues", _params(offer))]
+
+    async def announce(self, worker_id: int, offer: Offer) -> None:
+        """Tell what a worker's host has; what workers that are gone told is forgotten."""
+        await self.rows("forget_offers")
+        await self.rows("announce", _params(offer) | {"worker_id": worker_id})
+
+
+def _params(offer: Offer) -> Row:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(offer).items()}
+
+
+def _row(job: Submission) -> Row:
+    return {
+        "id": job.id,
+        "suite": job.suite_name,
+        "suite_text": job.suite_text,
+        "variants": list(job.variants),
+        "needed_variants": list(job.needs.variants),
+        "needed_isa": list(job.needs.isa),
+        "needed_memory_mb": job.needs.memory_mb,
+        "queue": job.needs.queue,
+    }

@@ -1,0 +1,280 @@
+"""The benchmark worker: takes jobs that its host can do, one at a time, and sees them through."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import ConnectorException, JobAborted
+from procrastinate.job_context import AbortReason, JobContext
+from procrastinate.jobs import Job, Status
+from procrastinate.retry import BaseRetryStrategy, RetryDecision
+from procrastinate.utils import utcnow
+from procrastinate.worker import Worker
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.attempts import Attempt, Attempts, End
+from ciphermark_benchmark.jobs.machine import Machine, machine_id
+from ciphermark_benchmark.jobs.needs import offer_of
+from ciphermark_benchmark.jobs.patience import AWAY, HostSide, Patience, PatientManager, is_away
+from ciphermark_benchmark.jobs.store import Store
+from ciphermark_core.words import Host
+from ciphermark_db.sql import blocks
+
+MOST_DEATHS = 3  # of attempts at one job; then it has failed
+_POLL_S = 0.5
+_LOOK_S = 5.0  # how often a worker looks whether its job is still its own
+_AGAIN_S = 2
+_CANCELLED = "cancelled on request"
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A worker's home and database; ``stalled_s`` without a heartbeat mean that a worker is dead."""
+
+    home: Home
+    url: str
+    stalled_s: float
+
+
+class _Again(Exception):
+    """The job goes back to the queue."""
+
+
+class _Refused(Exception):
+    """The job failed for good."""
+
+
+class _Lost(Exception):
+    """Another worker has the job: this one was taken for dead."""
+
+
+def _quieten() -> None:
+    """procrastinate logs our signals to it as errors, with tracebacks; what became of a job is logged here."""
+    expected = (_Again, _Refused, _Lost, JobAborted)
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], expected))
+
+    logging.getLogger("procrastinate").setLevel(logging.WARNING)
+    logging.getLogger("procrastinate.worker").addFilter(is_news)
+
+
+class _Retry(BaseRetryStrategy):
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        return RetryDecision(retry_in={"seconds": _AGAIN_S}) if isinstance(exception, _Again) else None
+
+
+class BenchmarkWorker:
+    """One worker, for one process."""
+
+    def __init__(self, settings: Settings, facts: Host) -> None:
+        self._settings = settings
+        self._hostname = facts.hostname
+        self._offer = offer_of(facts)
+        self._machine = Machine(settings.url, machine_id(facts.fingerprint))
+        self._attempts = Attempts()
+        self._patience = Patience()
+        self._worker: Worker | None = None
+
+    async def work(self) -> None:
+        """Work until SIGTERM or SIGINT; a job under way is then put back to the queue, with what it came to kept."""
+        _quieten()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        while not self._patience.is_over:
+            try:
+                await self._work_connected()
+            except AWAY as error:
+                if not self._patience.is_over:
+                    _log.warning("the worker begins anew", error=str(error.__cause__ or error).strip())
+                    await asyncio.sleep(_AGAIN_S)
+        await self._machine.release()
+
+    def stop(self) -> None:
+        """Ask for the end."""
+        self._patience.is_over = True
+        if self._worker is not None:
+            self._worker.stop()  # type: ignore[no-untyped-call]
+
+    async def _work_connected(self) -> None:
+        """Work until asked to end, or until the database cannot be asked for another job."""
+        connector = queue.connector(self._settings.url)
+        app = App(connector=connector)
+        async with app.open_async():
+            await self._rescuing(app, connector)
+
+    async def _rescuing(self, app: App, connector: PsycopgConnector) -> None:
+        store = Store(connector.pool)
+        app.job_manager = PatientManager(
+            connector, HostSide(store, self._offer, self._machine), self._patience
+        )
+        app.task(name=queue.TASK, pass_context=True, retry=_Retry())(Execution(self, store).execute)
+        self._worker = Worker(
+            app,
+            shutdown_graceful_timeout=0,
+            fetch_job_polling_interval=_POLL_S,
+            abort_job_polling_interval=_POLL_S,
+            listen_notify=False,  # the queues change with what is submitted: they are looked up at every turn
+            install_signal_handlers=False,
+            update_heartbeat_interval=self._settings.stalled_s / 4,
+            stalled_worker_timeout=self._settings.stalled_s,
+        )
+        rescue = Rescue(self._worker, store, self._settings.stalled_s)
+        rescuing = asyncio.create_task(self._rescue_for_ever(rescue))
+        try:
+            await self._worker.run()  # type: ignore[no-untyped-call]
+        finally:
+            rescuing.cancel()
+
+    async def _rescue_for_ever(self, rescue: Rescue) -> None:
+        while True:
+            try:
+                await rescue.once()
+            except AWAY as error:
+                _log.warning("cannot look after dead workers", error=str(error.__cause__ or error).strip())
+            await asyncio.sleep(self._settings.stalled_s / 4)
+
+    def start(self, job_id: str) -> Attempt:
+        """Begin an attempt."""
+        return self._attempts.start(self._settings.home, job_id)
+
+    @property
+    def hostname(self) -> str:
+        """The host's name."""
+        return self._hostname
+
+    @property
+    def patience(self) -> Patience:
+        """For calls that must get through."""
+        return self._patience
+
+
+class Execution:
+    """The task: attempts at jobs, and what becomes of them."""
+
+    def __init__(self, worker: BenchmarkWorker, store: Store) -> None:
+        self._worker = worker
+        self._store = store
+        self._patiently = worker.patience
+
+    async def execute(self, context: JobContext, job_id: str) -> None:
+        """Attempt the job once. What this raises tells procrastinate what to do with it."""
+        number = await self._patiently(lambda: self._store.begin(job_id, self._worker.hostname))
+        if number is None:
+            return
+        log = _log.bind(job_id=job_id, attempt=number)
+        log.info("job begun")
+        attempt = self._worker.start(job_id)
+        try:
+            end = await self._ended(attempt, context.job)
+        except asyncio.CancelledError:
+            await attempt.interrupt()
+            log.info("job interrupted", by=str(context.abort_reason()))
+            await self._concluded_early(context, job_id)
+        except _Lost:
+            await attempt.interrupt()
+            log.warning("job lost to another worker")
+            raise
+        else:
+            log.info("job ended", how=end.how, reason=end.reason)
+            await self._concluded(job_id, end)
+
+    async def _ended(self, attempt: Attempt, job: Job) -> End:
+        ended = asyncio.ensure_future(attempt.ended())
+        try:
+            while not ended.done():
+                await asyncio.wait({ended}, timeout=_LOOK_S)
+                if not ended.done() and await self._is_lost(job):
+                    raise _Lost
+            return ended.result()
+        finally:
+            ended.cancel()
+
+    async def _is_lost(self, job: Job) -> bool:
+        try:
+            return not await self._store.is_held(job.id, job.worker_id)
+        except AWAY as error:
+            if is_away(error):
+                return False
+            raise
+
+    async def _concluded_early(self, context: JobContext, job_id: str) -> None:
+        """After an interruption: the job is cancelled, or goes back to the queue."""
+        if context.abort_reason() is AbortReason.USER_REQUEST or await self._store.is_abort_requested(
+            context.job.id
+        ):
+            await self._patiently(lambda: self._store.end(job_id, "cancelled", _CANCELLED))
+            raise JobAborted
+        await self._patiently(lambda: self._store.requeue(job_id, None))
+        raise _Again
+
+    async def _concluded(self, job_id: str, end: End) -> None:
+        if end.how == "done":
+            await self._patiently(lambda: self._store.end(job_id, "done"))
+            return
+        if end.how == "refused":
+            await self._patiently(lambda: self._store.end(job_id, "failed", end.reason))
+            raise _Refused(end.reason)
+        if end.how == "died":
+            deaths = await self._patiently(lambda: self._store.count_death(job_id))
+            if deaths is not None and deaths >= MOST_DEATHS:
+                reason = f"{deaths} attempts died; the last one: {end.reason}"
+                await self._patiently(lambda: self._store.end(job_id, "failed", reason))
+                raise _Refused(reason)
+        await self._patiently(lambda: self._store.requeue(job_id, end.reason))
+        raise _Again
+
+
+class Rescue:
+    """Looks after jobs whose workers died; one worker at a time does."""
+
+    def __init__(self, worker: Worker, store: Store, stalled_s: float) -> None:
+        self._worker = worker
+        self._manager = worker.app.job_manager
+        self._connector: Any = worker.app.connector
+        self._store = store
+        self._stalled_s = stalled_s
+
+    async def once(self) -> None:
+        """Put jobs of dead workers back to the queue, or end them."""
+        async with self._connector.pool.connection() as connection, connection.transaction():
+            cursor = await connection.execute(blocks("jobs")["lock_sweep"])
+            (is_mine,) = await cursor.fetchone()
+            if not is_mine:
+                return
+            for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
+                if job.worker_id == self._worker.worker_id:
+                    continue  # whose heart beats late, but does
+                try:
+                    await self._rescue(job, str(job.task_kwargs["job_id"]))
+                except ConnectorException as error:
+                    if is_away(error):
+                        raise
+                    _log.info("a job needed no rescue", queue_job_id=job.id)  # its worker came back
+            await self._store.rows("end_orphans")
+
+    async def _rescue(self, job: Job, job_id: str) -> None:
+        assert job.id is not None
+        if await self._store.is_abort_requested(job.id):
+            await self._store.end(job_id, "cancelled", "cancelled; its worker died meanwhile")
+            await self._manager.finish_job_by_id_async(job.id, Status.ABORTED, delete_job=False)
+            return
+        deaths = await self._store.count_death(job_id)
+        if deaths is None:  # it had ended, and its worker died before it told the queue
+            await self._manager.finish_job_by_id_async(job.id, Status.SUCCEEDED, delete_job=False)
+        elif deaths >= MOST_DEATHS:
+            await self._store.end(job_id, "failed", f"its worker died {deaths} times")
+            await self._manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=False)
+        else:
+            _log.warning("a worker died; its job goes back to the queue", job_id=job_id)
+            await self._store.requeue(job_id, "its worker died")
+            await self._manager.retry_job_by_id_async(job.id, retry_at=utcnow())

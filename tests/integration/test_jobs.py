@@ -1,0 +1,249 @@
+"""Jobs: executed once whatever dies, cancelled, handed back, and only where their needs are met."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from command import PLANTED, Gate, wait_until
+from jobs import Jobs, Worker, Workers, suite_text
+
+from ciphermark_benchmark.jobs.worker import MOST_DEATHS
+from ciphermark_db import embedded
+
+OPERATIONS = ["add", "mul", "sub", "negate"]
+HELD = ["cleartext", "planted-waits"]
+TRIALS = len(OPERATIONS) * len(HELD)
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    made = Workers(tmp_path)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever submits knows the planted variants as the workers do."""
+    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
+
+
+@pytest.fixture
+def jobs(new_url: Callable[[], str]) -> Jobs:
+    return Jobs(new_url())
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "gate")
+
+
+def started(workers: Workers, jobs: Jobs, gate: Gate, **more: str) -> Worker:
+    return workers.start(jobs.url, PLANTED_GATE=str(gate.folder), **more)
+
+
+def in_the_middle(workers: Workers, jobs: Jobs, gate: Gate) -> tuple[str, Worker]:
+    """A job whose trial of mul is under way."""
+    (job_id,) = jobs.submit(suite_text(HELD, OPERATIONS))
+    worker = started(workers, jobs, gate)
+    gate.let_pass(0)
+    wait_until(lambda: gate.arrived() == 2, "a trial is under way")
+    return job_id, worker
+
+
+def test_a_job_is_executed_and_leaves_nothing_behind(workers: Workers, jobs: Jobs, tmp_path: Path) -> None:
+    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-good"], OPERATIONS))
+    worker = workers.start(jobs.url)
+    job = jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    assert (job["attempts"], job["deaths"], job["trials"], job["reason"]) == (1, 0, TRIALS, None)
+    (part,) = jobs.parts(job_id)
+    assert (part["id"], part["continues"]) == (job_id, None)
+    assert [path.parent.name for path in tmp_path.glob("home/service/journal/*/*.jsonl")] == ["recorded"]
+    worker.end()
+    assert jobs.rows("select * from queue.procrastinate_workers") == []
+
+
+def test_a_job_survives_its_worker(workers: Workers, jobs: Jobs, gate: Gate) -> None:
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    before = {row["id"] for row in jobs.rows("select id from trial")}
+    worker.kill()
+    gate.let_pass(*range(10))
+    started(workers, jobs, gate)
+    job = jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    assert (job["attempts"], job["deaths"]) == (2, 1)
+    assert before <= {row["id"] for row in jobs.rows("select id from trial")}
+    assert len(jobs.parts(job_id)) == 1  # the same host goes on with its own run
+
+
+def test_a_job_is_handed_back_by_a_worker_that_is_told_to_end(
+    workers: Workers, jobs: Jobs, gate: Gate
+) -> None:
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    measuring = worker.measuring()
+    assert measuring
+    worker.end()
+    assert not any(process.is_running() for process in measuring)
+    job = jobs.job(job_id)
+    assert (job["state"], job["deaths"], job["reason"]) == ("queued", 0, None)
+    gate.let_pass(*range(10))
+    started(workers, jobs, gate)
+    jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+
+
+def test_a_queued_job_is_cancelled_at_once(workers: Workers, jobs: Jobs) -> None:
+    cancelled, other = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
+    jobs.cancel(cancelled)
+    assert jobs.job(cancelled)["state"] == "cancelled"
+    workers.start(jobs.url)
+    jobs.wait(other, "done")
+    assert jobs.job(cancelled)["attempts"] == 0
+    assert {row["run_id"] for row in jobs.rows("select run_id from trial")} == {other}
+
+
+def test_a_running_job_is_cancelled_between_turns(workers: Workers, jobs: Jobs, gate: Gate) -> None:
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    jobs.cancel(job_id)  # the gate stays shut: nobody waits for the library
+    job = jobs.wait(job_id, "cancelled")
+    assert job["reason"] == "cancelled on request"
+    wait_until(lambda: not worker.measuring(), "nothing measures any more")
+    (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.wait(next_job, "done")
+    assert jobs.job(job_id)["attempts"] == 1
+
+
+def test_a_cancelled_job_of_a_dead_worker_is_not_executed_again(
+    workers: Workers, jobs: Jobs, gate: Gate
+) -> None:
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    worker.process.send_signal(19)  # SIGSTOP: it cannot react
+    jobs.cancel(job_id)
+    worker.kill()
+    gate.let_pass(*range(10))
+    started(workers, jobs, gate)
+    assert "its worker died" in jobs.wait(job_id, "cancelled")["reason"]
+    assert jobs.job(job_id)["attempts"] == 1
+
+
+def test_an_attempt_that_dies_again_and_again_fails_with_a_reason(
+    workers: Workers, jobs: Jobs, gate: Gate
+) -> None:
+    (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
+    worker = started(workers, jobs, gate)
+    for number in range(MOST_DEATHS):
+        wait_until(lambda number=number: gate.arrived() == number + 1, f"arrival {number}")
+        psutil.Process(worker.measuring()[0].pid).parent().kill()
+    job = jobs.wait(job_id, "failed")
+    assert job["deaths"] == job["attempts"] == MOST_DEATHS
+    assert "exit code -9" in job["reason"]
+    (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.wait(next_job, "done")
+
+
+def test_a_suite_that_makes_no_sense_here_fails_at_once(workers: Workers, jobs: Jobs) -> None:
+    (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.rows("update job set suite_text = 'no suite' returning id")
+    workers.start(jobs.url)
+    job = jobs.wait(job_id, "failed")
+    assert "a suite is a mapping" in job["reason"]
+    assert job["attempts"] == 1
+
+
+def test_jobs_wait_for_a_host_that_meets_their_needs(workers: Workers, jobs: Jobs) -> None:
+    text = suite_text(["cleartext"], ["add"])
+    (flag,) = jobs.submit(text, isa=["a_flag_that_no_cpu_has"])
+    (memory,) = jobs.submit(text, memory_mb=1 << 23)
+    (variant,) = jobs.submit(suite_text(["planted-missing"], ["add"]))
+    (possible,) = jobs.submit(text, isa=[psutil_flag()], memory_mb=64)
+    workers.start(jobs.url)
+    jobs.wait(possible, "done")
+    time.sleep(2)  # several looks at the queue
+    assert [jobs.job(job_id)["state"] for job_id in (flag, memory, variant)] == ["queued"] * 3
+
+
+def psutil_flag() -> str:
+    """A flag that this CPU has."""
+    line = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
+    return line.split()[-1]
+
+
+def test_one_worker_measures_on_a_machine_at_a_time(workers: Workers, jobs: Jobs, gate: Gate) -> None:
+    held, other = jobs.submit(suite_text(["planted-waits"], ["mul"])) + jobs.submit(
+        suite_text(["cleartext"], ["add"])
+    )
+    first = started(workers, jobs, gate)
+    wait_until(lambda: gate.arrived() == 1, "the first worker measures")
+    started(workers, jobs, gate, home="another")
+    wait_until(lambda: len(jobs.rows("select * from offer")) == 2, "the second worker is there")
+    time.sleep(3)  # several looks at the queue
+    assert jobs.job(other)["state"] == "queued"
+    first.kill()  # the standby takes over
+    gate.let_pass(*range(10))
+    for job_id in (held, other):
+        jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(held, 1)
+
+
+def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) -> None:
+    """Their trials are unsupported: the whole way of a job, less the measuring."""
+    submitted = jobs.submit(suite_text(["cleartext"], ["rescale"]), count=60)
+    worker = workers.start(jobs.url)
+    for count in (10, 30):
+        wait_until(lambda count=count: done_count(jobs) >= count, f"{count} jobs are done")
+        worker.kill()
+        worker = workers.start(jobs.url)
+    wait_until(lambda: done_count(jobs) == len(submitted), "all are done", 120)
+    trials = jobs.rows("select run_id, count(*) as n, min(status) as status from trial group by run_id")
+    assert {row["run_id"] for row in trials} == set(submitted)
+    assert {(row["n"], row["status"]) for row in trials} == {(1, "unsupported")}
+
+
+def done_count(jobs: Jobs) -> int:
+    (row,) = jobs.rows("select count(*) as n from job where state = 'done'")
+    return int(str(row["n"]))
+
+
+def measured_without_database(
+    workers: Workers, gate: Gate, home: Path, jobs: Jobs
+) -> tuple[str, Worker, set[object]]:
+    """A job all of whose outcomes are in the journal, while the database is away; and what it has of them."""
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    before = {row["id"] for row in jobs.rows("select id from trial")}
+    embedded.stop(home)
+    gate.let_pass(*range(10))
+    pending = workers.folder / "home" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
+    wait_until(lambda: pending.read_bytes().count(b"\n") == 1 + TRIALS, "all outcomes are in the journal")
+    return job_id, worker, before
+
+
+def test_a_job_survives_a_restart_of_the_database(workers: Workers, gate: Gate, home: Path) -> None:
+    jobs = Jobs(embedded.ensure_started(home))
+    job_id, worker, before = measured_without_database(workers, gate, home, jobs)
+    assert len(before) < TRIALS
+    embedded.ensure_started(home)
+    jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    assert jobs.job(job_id)["attempts"] == 1
+    assert before <= {row["id"] for row in jobs.rows("select id from trial")}
+    (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.wait(next_job, "done")  # the same worker goes on
+    assert worker.process.poll() is None
+
+
+def test_what_a_dead_worker_measured_is_recorded_though_the_job_was_cancelled(
+    workers: Workers, gate: Gate, home: Path
+) -> None:
+    jobs = Jobs(embedded.ensure_started(home))
+    job_id, worker, _ = measured_without_database(workers, gate, home, jobs)
+    worker.kill()
+    embedded.ensure_started(home)
+    jobs.cancel(job_id)
+    started(workers, jobs, gate)
+    jobs.wait(job_id, "cancelled")
+    jobs.assert_exactly_once(job_id, TRIALS)

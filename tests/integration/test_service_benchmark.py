@@ -1,0 +1,241 @@
+"""The benchmark service as its users have it: a process, HTTP, and a worker beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pyarrow.parquet as pq
+import pytest
+from benchmark_service import Service, ended, events_of, started, submitted, suite, when
+from command import TINY, Ciphermark, Gate, wait_until
+from jobs import Jobs
+
+
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    return Gate(tmp_path_factory.mktemp("gate") / "gate")
+
+
+@pytest.fixture(scope="module")
+def service(
+    tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str], gate: Gate
+) -> Iterator[Service]:
+    made = started(tmp_path_factory.mktemp("service"), new_url(), "--worker", PLANTED_GATE=str(gate.folder))
+    yield made
+    ended(made)
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[httpx.Client]:
+    with service.client() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def finished(service: Service) -> str:
+    """The id of a run that is done."""
+    with service.client() as client:
+        run_id = submitted(client, suite=suite("add", "mul", variants=("cleartext", "planted-good")))["id"]
+        run = when(client, run_id, "done")
+        assert run["recorded"] == {"ok": 4}
+        assert run["trials"] == 4
+        return str(run_id)
+
+
+def test_a_run_from_submission_to_results(client: httpx.Client, service: Service, finished: str) -> None:
+    assert client.get("/v1/runs").json()["runs"][-1]["id"] == finished
+    rows = client.get(f"/v1/runs/{finished}/results").json()
+    with psycopg.connect(service.database_url) as connection:
+        (count,) = connection.execute("select count(*) from results where run_id = %s", [finished]).fetchone()
+    assert len(rows) == count > 0
+    assert {row["variant"] for row in rows} == {"cleartext", "planted-good"}
+
+
+def test_exports_equal_what_sql_answers(client: httpx.Client, service: Service, finished: str) -> None:
+    columns = "case_key, phase, metric, n, median"
+    with psycopg.connect(service.database_url) as connection:
+        query = f"select {columns} from results where run_id = %s"
+        expected = sorted(map(repr, connection.execute(query, [finished])))
+    names = columns.split(", ")
+
+    def picked(rows: list[dict]) -> list[str]:
+        return sorted(repr(tuple(row[name] for name in names)) for row in rows)
+
+    answers = {
+        form: client.get(f"/v1/runs/{finished}/results", params={"format": form})
+        for form in ("json", "csv", "parquet")
+    }
+    assert picked(answers["json"].json()) == expected
+    assert picked(pq.read_table(io.BytesIO(answers["parquet"].content)).to_pylist()) == expected
+    from_csv = list(csv.DictReader(io.StringIO(answers["csv"].text)))
+    kinds = (str, str, str, int, float)
+    assert sorted(
+        repr(tuple(kind(row[name]) for kind, name in zip(kinds, names, strict=True))) for row in from_csv
+    ) == sorted(expected)
+
+
+def test_an_answer_at_hand_is_not_sent_again(client: httpx.Client, finished: str) -> None:
+    path = f"/v1/runs/{finished}/results"
+    first = client.get(path)
+    again = client.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_comparing_a_run_with_itself_finds_no_change(client: httpx.Client, finished: str) -> None:
+    rows = client.get("/v1/compare", params={"a": finished, "b": finished}).json()
+    assert rows
+    assert not [row for row in rows if row["verdict"] in ("changed", "faster", "slower")]
+
+
+def test_events_tell_every_trial_once_and_then_the_end(client: httpx.Client, gate: Gate) -> None:
+    run_id = submitted(client, suite=suite("add", "mul", variants=("cleartext", "planted-waits")))["id"]
+    wait_until(lambda: gate.arrived() == 1, "the run is under way")
+    with client.stream("GET", f"/v1/runs/{run_id}/events") as live:
+        lines = live.iter_lines()
+        assert next(lines) == "event: state"
+        assert json.loads(next(lines).removeprefix("data: "))["state"] in ("queued", "running")
+        gate.let_pass(*range(10))
+        rest = list(lines)
+    assert sum(line == "event: trial" for line in rest) == 4
+    replayed = events_of(client, run_id)
+    trials = [(number, data) for number, kind, data in replayed if kind == "trial"]
+    assert len({data["trial_id"] for _, data in trials}) == len(trials) == 4
+    assert (replayed[-1][1], replayed[-1][2]["state"]) == ("state", "done")
+    numbers = [number for number, _ in trials]
+    behind = events_of(client, run_id, **{"Last-Event-ID": str(numbers[1])})
+    assert [number for number, kind, _ in behind if kind == "trial"] == numbers[2:]
+
+
+def test_a_running_run_is_cancelled(client: httpx.Client, gate: Gate) -> None:
+    before = gate.arrived()
+    for name in gate.folder.glob("pass-*"):
+        name.unlink()
+    run_id = submitted(client, suite=suite("mul", variants=("planted-waits",)))["id"]
+    wait_until(lambda: gate.arrived() > before, "the run is under way")
+    assert client.post(f"/v1/runs/{run_id}/cancel").status_code == 202
+    run = when(client, run_id, "cancelled")
+    assert run["reason"] == "cancelled on request"
+    again = client.post(f"/v1/runs/{run_id}/cancel")  # what has ended stays as it is
+    assert (again.status_code, again.json()["state"]) == (202, "cancelled")
+    assert events_of(client, run_id)[-1][2]["state"] == "cancelled"
+
+
+def test_a_queued_run_says_what_it_waits_for(client: httpx.Client) -> None:
+    run = submitted(client, suite=suite(), needs={"isa": ["a_flag_that_no_cpu_has"]})
+    assert run["state"] == "queued"
+    assert "lacks CPU flag a_flag_that_no_cpu_has" in str(run["waits_for"])
+    cancelled = client.post(f"/v1/runs/{run['id']}/cancel").json()
+    assert cancelled["state"] == "cancelled"
+
+
+def test_suites_by_name_and_as_yaml(client: httpx.Client) -> None:
+    names = client.get("/v1/suites").json()["suites"]
+    assert "smoke" in names
+    assert names == sorted(names)
+    assert "smoke" in client.get("/v1/suites").json()["suites"]
+    named = submitted(client, suite="smoke", needs={"isa": ["none"]})
+    assert named["suite"] == "smoke"
+    matrix = "{kind: arithmetic, variants: [cleartext], schemes: [bfv], ring_dimension: [1024]}"
+    text = f"name: written\nexperiments:\n  - {matrix}\n"
+    written = submitted(client, suite_yaml=text, needs={"isa": ["none"]})
+    assert written["suite"] == "written"
+    for run in (named, written):
+        client.post(f"/v1/runs/{run['id']}/cancel")
+
+
+def test_only_the_chosen_variants_are_executed(client: httpx.Client) -> None:
+    body = {"suite": suite("add", variants=("cleartext", "planted-good", "planted-missing"))}
+    run = submitted(client, **body, variants=["planted-good"])
+    assert when(client, run["id"], "done")["recorded"] == {"ok": 1}
+    refused = client.post("/v1/runs", json=body | {"variants": ["seal"]})
+    assert refused.status_code == 422
+    assert "the suite has no variant seal" in refused.json()["detail"]
+
+
+def test_hosts_and_adapters_are_told(client: httpx.Client) -> None:
+    (host,) = client.get("/v1/hosts").json()["hosts"]
+    assert host["is_alive"]
+    assert "cleartext" in host["variants"]
+    adapters = {item["variant"]: item for item in client.get("/v1/adapters").json()["adapters"]}
+    assert adapters["cleartext"]["is_installed"]
+    assert "a_module_that_nobody_has" in adapters["planted-missing"]["reason"]
+
+
+def test_runs_of_the_command_line_are_there_too(
+    client: httpx.Client, service: Service, tmp_path: Path
+) -> None:
+    command = Ciphermark(tmp_path / "home", service.database_url)
+    command("run", str(command.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})))
+    run = client.get(f"/v1/runs/{command.run_id()}").json()
+    assert (run["state"], run["recorded"]) == ("recorded", {"ok": 1})
+    assert events_of(client, run["id"])[-1][2]["state"] == "recorded"
+    assert client.post(f"/v1/runs/{run['id']}/cancel").status_code == 422
+
+
+def test_the_list_goes_page_by_page(client: httpx.Client, finished: str) -> None:
+    everything = [run["id"] for run in client.get("/v1/runs", params={"limit": 500}).json()["runs"]]
+    assert finished in everything
+    found: list[str] = []
+    before = None
+    while True:
+        page = client.get("/v1/runs", params={"limit": 2} | ({"before": before} if before else {})).json()
+        found += [run["id"] for run in page["runs"]]
+        before = page["next"]
+        if before is None:
+            break
+    assert found == everything
+
+
+def test_a_service_without_a_token_does_not_start(ciphermark: Ciphermark) -> None:
+    done = ciphermark("serve", code=2)
+    assert "benchmark has no token" in done.err
+
+
+def test_jobs_and_listeners_survive_a_restart_of_the_service(
+    tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    """The API is killed while a run is executed: the worker and the job go on, and another API tells all of it."""
+    url = new_url()
+    gate = Gate(tmp_path / "gate")
+    first = started(tmp_path, url, "--worker", PLANTED_GATE=str(gate.folder))
+    with first.client() as client:
+        run_id = submitted(client, suite=suite("add", "mul", variants=("cleartext", "planted-waits")))["id"]
+    wait_until(lambda: gate.arrived() == 1, "the run is under way")
+    first.process.send_signal(signal.SIGTERM)  # takes its worker along, which hands the job back
+    assert first.process.wait(60) is not None
+    assert Jobs(url).job(str(run_id))["state"] == "queued"
+    second = started(tmp_path, url, "--worker", PLANTED_GATE=str(gate.folder))
+    gate.let_pass(*range(10))
+    with second.client() as client:
+        assert when(client, run_id, "done")["recorded"] == {"ok": 4}
+    ended(second)
+    Jobs(url).assert_exactly_once(str(run_id), 4)
+
+
+def test_the_service_tells_when_the_database_is_away(tmp_path: Path, home: Path) -> None:
+    from ciphermark_db import embedded
+
+    service = started(tmp_path, embedded.ensure_started(home))
+    with service.client() as client:
+        assert client.get("/v1/runs").status_code == 200
+        embedded.stop(home)
+        answer = client.get("/v1/runs")
+        assert (answer.status_code, answer.json()["type"]) == (503, "urn:ciphermark:not-ready")
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/healthz").status_code == 200
+        embedded.ensure_started(home)
+        deadline = time.monotonic() + 60
+        while client.get("/v1/runs").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+    service.process.send_signal(signal.SIGTERM)
+    service.process.wait(60)

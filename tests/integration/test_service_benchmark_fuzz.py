@@ -1,0 +1,55 @@
+"""Whatever is sent to the benchmark service, the answer is one that its description promises, and never a 5xx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+import schemathesis
+from benchmark_service import TOKEN, Service, ended, started
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+# A valid request may still be refused: the run that it names need not exist, nor the suite.
+_NOT_PROMISED = [positive_data_acceptance]
+_HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+_SETTINGS = settings(
+    max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+_LEAST_OPERATIONS = 12
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> Iterator[Service]:
+    made = started(tmp_path_factory.mktemp("service"), new_url())
+    yield made
+    ended(made)
+
+
+@pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value
+)
+def test_the_service_answers_as_it_promises(service: Service, mode: GenerationMode) -> None:
+    schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=_HEADERS)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) >= _LEAST_OPERATIONS
+    tried: list[int] = []
+
+    def held(operation: schemathesis.schemas.APIOperation) -> None:
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @_SETTINGS
+        def hold(case: schemathesis.Case) -> None:
+            answer = case.call_and_validate(headers=_HEADERS, timeout=60, excluded_checks=_NOT_PROMISED)
+            tried.append(answer.status_code)
+
+        with suppress(Unsatisfiable):  # nothing can be wrong about a request that has no parameters
+            hold()
+
+    for operation in operations:
+        held(operation)
+    assert len(tried) > 4 * len(operations)
+    assert max(tried) < 500
+    assert '"event": "a bug"' not in service.log.read_text()

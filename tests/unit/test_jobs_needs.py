@@ -1,0 +1,69 @@
+"""Needs and offers, and the queues that needs name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ciphermark_benchmark import suite_file
+from ciphermark_benchmark.api.runs import why_it_waits
+from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, offer_of
+from ciphermark_core import host
+
+OFFER = Offer("alpha", "f00d", "CPU", ("cleartext", "seal"), ("avx2", "avx512f"), 1000)
+
+
+def suite(variants: list[str], **budget: int):
+    experiment = {"kind": "arithmetic", "variants": variants, "schemes": ["bfv"], "ring_dimension": [1024]}
+    text = {"name": "x", "budget": budget, "experiments": [experiment]}
+    return suite_file.parse(json.dumps(text), "test")
+
+
+def test_labels_are_no_variants_of_their_own() -> None:
+    assert needs_of(suite(["seal", "seal@again", "cleartext"])).variants == ("cleartext", "seal")
+
+
+def test_only_chosen_variants_are_needed() -> None:
+    assert needs_of(suite(["seal", "cleartext"]), ["cleartext"]).variants == ("cleartext",)
+
+
+def test_memory_is_needed_where_somebody_says_so() -> None:
+    assert needs_of(suite(["seal"])).memory_mb == 0
+    assert needs_of(suite(["seal"], memory_mb=500)).memory_mb == 500
+    assert needs_of(suite(["seal"], memory_mb=500), memory_mb=700).memory_mb == 700
+
+
+def test_equal_needs_have_one_queue() -> None:
+    first = needs_of(suite(["seal", "cleartext"]), isa=["b", "a"])
+    assert first.queue == needs_of(suite(["cleartext", "seal"]), isa=["a", "b", "a"]).queue
+    others = [Needs(), Needs(("seal",)), Needs((), ("seal",)), Needs((), (), 1)]
+    assert len({needs.queue for needs in others}) == len(others)
+    assert all(len(needs.queue) <= 128 for needs in others)
+
+
+@pytest.mark.parametrize(
+    ("needs", "lacking"),
+    [
+        (Needs(), []),
+        (Needs(("seal",), ("avx2",), 1000), []),
+        (Needs(("openfhe",)), ["variant openfhe"]),
+        (Needs((), ("amx",), 1001), ["CPU flag amx", "1001 MB of memory"]),
+    ],
+)
+def test_what_a_host_lacks(needs: Needs, lacking: list[str]) -> None:
+    assert OFFER.lacks(needs) == lacking
+
+
+def test_why_a_run_waits() -> None:
+    assert "no benchmark worker" in why_it_waits(Needs(), [])
+    assert why_it_waits(Needs(("seal",)), [OFFER]) == "its turn"
+    told = why_it_waits(Needs(("openfhe",)), [OFFER])
+    assert told == "a host that meets its needs: alpha lacks variant openfhe"
+
+
+def test_this_host_offers_what_is_installed() -> None:
+    facts = host.collect()
+    offer = offer_of(facts)
+    assert "cleartext" in offer.variants
+    assert offer.memory_mb == facts.memory_bytes >> 20

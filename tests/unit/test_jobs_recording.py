@@ -1,0 +1,76 @@
+"""What of a journal may be recorded, and how a plan moves to another run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_benchmark.jobs import recording
+from ciphermark_benchmark.jobs.execution import belonging_to
+from ciphermark_benchmark.plan import Block, Comparison, Plan
+from ciphermark_core.words import Budget, Case, Outcome, ParameterSpec, Trial
+
+SPEC = ParameterSpec("bfv", 1024, (27,), 65537)
+
+
+def trial(name: str) -> Trial:
+    return Trial(name, "first", Case("seal", "arithmetic", "add", SPEC, 1024, "random"), 0, 1, Budget())
+
+
+def outcome(name: str, duration_s: float = 1.0) -> Outcome:
+    return Outcome(trial(name), "ok", "2025-01-01T00:00:00+00:00", duration_s)
+
+
+PLAN = Plan(
+    (
+        Block(SPEC, 1, (Comparison((trial("a1"), trial("a2"))), Comparison((trial("b1"),)))),
+        Block(SPEC, 2, (Comparison((trial("c1"), trial("c2"))),)),
+    ),
+    ((trial("u"), "no such thing"),),
+)
+MEMBERS = recording.members(PLAN)
+
+
+def test_every_trial_has_its_comparison() -> None:
+    assert MEMBERS == {
+        "a1": ("a1", "a2"),
+        "a2": ("a1", "a2"),
+        "b1": ("b1",),
+        "c1": ("c1", "c2"),
+        "c2": ("c1", "c2"),
+        "u": ("u",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("journal", "known", "expected"),
+    [
+        ([], [], []),
+        (["a1"], [], []),  # cut short
+        (["a1", "a2"], [], [["a1", "a2"]]),
+        (["a2", "b1", "a1", "u"], [], [["a1", "a2"], ["b1"], ["u"]]),
+        (["a1", "a2", "b1"], ["a1", "a2"], [["b1"]]),  # another host was first
+        (["a1", "c1", "c2"], [], [["c1", "c2"]]),
+        (["gone"], [], [["gone"]]),  # of an earlier plan
+    ],
+)
+def test_only_whole_comparisons_are_recorded(
+    journal: list[str], known: list[str], expected: list[list[str]]
+) -> None:
+    found = recording.whole(map(outcome, journal), MEMBERS, set(known))
+    assert [[item.trial.id for item in group] for group in found] == expected
+
+
+def test_of_a_comparison_that_was_executed_again_the_second_time_counts() -> None:
+    journal = [outcome("a1", 1), outcome("a1", 2), outcome("a2", 2)]
+    ((first, second),) = recording.whole(journal, MEMBERS, set())
+    assert (first.duration_s, second.duration_s) == (2, 2)
+
+
+def test_a_plan_that_belongs_to_another_run_keeps_its_trials() -> None:
+    moved = belonging_to("second", PLAN)
+    assert [item.id for item in moved.trials] == [item.id for item in PLAN.trials]
+    assert {item.run_id for item in moved.trials} == {"second"}
+    assert moved.unsupported == ((replace(trial("u"), run_id="second"), "no such thing"),)
+    assert [block.threads for block in moved.blocks] == [1, 2]

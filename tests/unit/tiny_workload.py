@@ -1,0 +1,108 @@
+"""A workload small enough for unit tests, over the real contract: class sums are trained, rows are scored by them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ciphermark_adapters.contract import KeyRequest
+from ciphermark_circuits.workload import Result, Table, Task, Workload
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.words import ParameterSpec
+
+COLUMNS = 4
+
+
+class Tiny(Workload):
+    """Score of a row x: (sum of rows of class 1 − sum of rows of class 0) · x, on encrypted data throughout."""
+
+    name = "tiny"
+    title = "Sums of two classes"
+    phases = ("train", "infer")
+    schemes = ("bfv", "ckks")
+
+    def operations(self, scheme):
+        return ("sub", "mul")
+
+    def parameters(self, scheme):
+        if scheme == "ckks":
+            return ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)
+        if scheme == "bfv":
+            return ParameterSpec("bfv", 8192, None, plain_modulus=1032193)
+        raise Unsupported(f"no {scheme}")
+
+    def keys(self, parameters):
+        return KeyRequest()
+
+    def plain_model(self, task):
+        return {"rows": np.array([float(len(task.test.labels))])}
+
+    def inputs(self, phase, task, parameters):
+        if phase == "train":
+            vectors = [self._sum(task.train, 1.0), self._sum(task.train, 0.0)]
+        else:
+            vectors = list(task.test.features)
+        if parameters.plain_modulus is None:
+            return vectors
+        return [np.round(vector).astype(np.int64) % parameters.plain_modulus for vector in vectors]
+
+    def compute(self, phase, evaluator, inputs, state, prepared):
+        managed = evaluator.managed()
+        if phase == "train":
+            return [managed.apply("sub", *inputs)]
+        assert len(inputs) == int(prepared["rows"][0])
+        return [managed.apply("mul", row, state[0]) for row in inputs]
+
+    def result(self, outputs, task, parameters):
+        modulus = parameters.plain_modulus
+        sums = np.array([float(np.sum(self._centred(vector[:COLUMNS], modulus))) for vector in outputs])
+        return Result(sums)
+
+    def reference(self, task):
+        weights = self._sum(task.train, 1.0) - self._sum(task.train, 0.0)
+        return Result(task.test.features @ weights, weights)
+
+    @staticmethod
+    def _sum(table, label):
+        return table.features[table.labels == label].sum(axis=0)
+
+    @staticmethod
+    def _centred(values, modulus):
+        if modulus is None:
+            return values
+        return np.where(values > modulus // 2, values - modulus, values)
+
+
+class TinyPlain(Tiny):
+    """The same with weights that the server knows in the clear."""
+
+    name = "tiny-plain"
+    phases = ("infer",)
+
+    def operations(self, scheme):
+        return ("mul_plain",)
+
+    def plain_model(self, task):
+        return {"weights": self.reference(task).weights}
+
+    def compute(self, phase, evaluator, inputs, state, prepared):
+        modulus = evaluator.parameters.plain_modulus
+        weights = prepared["weights"]
+        if modulus is not None:
+            weights = np.round(weights).astype(np.int64) % modulus
+        managed = evaluator.managed()
+        return [managed.apply("mul_plain", row, weights) for row in inputs]
+
+
+WORKLOADS = {item.name: item for item in (Tiny(), TinyPlain())}
+
+
+def task(data) -> Task:
+    """Small integers, so that bfv computes exactly; rows come from the seed."""
+    numbers = np.random.default_rng(data.split_seed)
+
+    def table(rows):
+        labels = np.arange(rows) % 2.0
+        features = numbers.integers(-4, 5, (rows, COLUMNS)) + 2 * (2 * labels - 1)[:, None]
+        return Table(features.astype(np.float64), labels)
+
+    return Task(table(20), table(5))
