@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo serve test check bench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ setup: ## Install everything into .venv and .build (about ten minutes the first 
 demo: setup ## Measure the quick suite and show the results
 	@mkdir -p .ciphermark
 	$(BIN)/ciphermark run suites/quick.yaml
+
+serve: setup ## Start all services here, without containers; Ctrl-C stops them
+	@$(BIN)/python deploy/serve.py
 
 test: setup ## Run the tests
 	$(BIN)/python -m pytest

@@ -17,6 +17,8 @@ WORK = BUILD / "work"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = SETUP / "requirements.txt"
+# Images are built on one machine and run on others; without this, what is built is for this CPU.
+IS_PORTABLE = os.environ.get("CIPHERMARK_PORTABLE") == "1"
 
 
 def site_packages() -> Path:

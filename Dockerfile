@@ -1,0 +1,65 @@
+# The images of client, server and benchmark. The libraries are built once, for every CPU of x86-64 (seal-hexl: every
+# one with AVX-512); each image holds what its role needs and nothing that builds.
+
+FROM python:3.12-slim-trixie AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends cargo g++ libcpu-features-dev \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /ciphermark
+ENV CIPHERMARK_PORTABLE=1
+COPY setup setup
+RUN python3 setup/install.py --only sources
+RUN python3 setup/install.py --only seal
+RUN python3 setup/install.py --only seal-hexl
+RUN python3 setup/install.py --only pyfhel
+RUN .venv/bin/python -m pip download --require-hashes --only-binary=:all: --dest /wheels \
+        --requirement setup/requirements.txt \
+    && .venv/bin/python -m pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels \
+        --requirement setup/requirements-tenseal.txt \
+    && .venv/bin/python -m pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels-openfhe \
+        --requirement setup/requirements-openfhe.txt
+COPY libs/adapters/ciphermark_adapters/seal/native libs/adapters/ciphermark_adapters/seal/native
+RUN python3 setup/install.py --only native-seal native-seal-hexl
+COPY dashboards dashboards
+COPY db db
+COPY libs libs
+COPY services services
+RUN .venv/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels \
+        ./dashboards ./db ./libs/* ./services/*
+COPY deploy/make-environment.sh deploy/
+
+FROM build AS client-environment
+RUN deploy/make-environment.sh ciphermark-client
+
+FROM build AS server-environment
+RUN deploy/make-environment.sh ciphermark-server
+
+FROM build AS benchmark-environment
+RUN deploy/make-environment.sh ciphermark-benchmark
+
+# What all images run on. Volumes that are mounted on these folders take their owner.
+FROM python:3.12-slim-trixie AS runtime
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libgomp1 \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 ciphermark \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent ciphermark \
+    && install --directory --owner ciphermark --group ciphermark --mode 0750 \
+        /var/lib/ciphermark /var/lib/ciphermark/blobs /var/lib/ciphermark/data /var/lib/ciphermark/private \
+        /run/ciphermark /run/ciphermark/benchmark /run/ciphermark/client /run/ciphermark/db /run/ciphermark/server
+ENV PATH=/opt/ciphermark/.venv/bin:$PATH PYTHONUNBUFFERED=1
+WORKDIR /opt/ciphermark
+USER ciphermark
+
+FROM runtime AS client
+COPY --from=client-environment /opt/ciphermark .
+ENTRYPOINT ["ciphermark-client"]
+
+FROM runtime AS server
+COPY --from=server-environment /opt/ciphermark .
+ENTRYPOINT ["ciphermark-server"]
+
+FROM runtime AS benchmark
+COPY --from=benchmark-environment /opt/ciphermark .
+COPY suites suites
+ENTRYPOINT ["ciphermark"]

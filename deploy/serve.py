@@ -1,0 +1,228 @@
+"""All services on this machine, without containers: one foreground process that starts and watches them.
+
+python deploy/serve.py [--benchmark-port 8100] [--client-port 8101] [--server-port 8102]
+"""
+
+import argparse
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = Path(sys.executable).parent
+READY_TIMEOUT_S = 120
+STOP_TIMEOUT_S = 20
+LOG_TAIL_LINES = 15
+_POLL_S = 0.1
+_PR_SET_PDEATHSIG = 1
+
+
+class ServingError(Exception):
+    """Why the services cannot start, or cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A program to run; with a port, it is ready when its `/readyz` says so."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers, on this machine alone."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A service and its process."""
+
+    service: Service
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def require_alive(self) -> None:
+        """Raise `ServingError` with the end of the log where the process has ended."""
+        code = self.process.poll()
+        if code is not None:
+            tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
+            raise ServingError(
+                f"{self.service.name} ended with exit code {code}; the end of {self.log}:\n{tail}"
+            )
+
+
+def main() -> int:
+    """Serve until Ctrl-C or SIGTERM (exit code 0), or until a service ends by itself (1)."""
+    ports = _parse_options()
+    home = Path(os.environ.get("CIPHERMARK_HOME") or ROOT / ".ciphermark").resolve()
+    signal.signal(signal.SIGTERM, _interrupt)
+    running: list[Running] = []
+    try:
+        _prepare(home)
+        for service in services(home, ports):
+            running.append(_start(service, home))
+        _wait_until_ready(running)
+        _print_places(running, home)
+        while True:
+            for entry in running:
+                entry.require_alive()
+            time.sleep(_POLL_S)
+    except KeyboardInterrupt:
+        print("\nstopping; the embedded PostgreSQL goes on, as after every command: ciphermark db stop")
+        return 0
+    except ServingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        _stop(running)
+
+
+def services(home: Path, ports: argparse.Namespace) -> list[Service]:
+    """Return the four services in the order they start; they share blobs, and the client alone has `private`."""
+    tokens = {
+        f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name)
+        for name in ("benchmark", "client", "server")
+    }
+    parties = {
+        "CIPHERMARK_CLIENT_URL": f"http://127.0.0.1:{ports.client_port}",
+        "CIPHERMARK_SERVER_URL": f"http://127.0.0.1:{ports.server_port}",
+    }
+    shared = {"CIPHERMARK_HOME": str(home), "CIPHERMARK_BLOBS": str(home / "blobs")}
+
+    def listening(name: str, port: int) -> dict[str, str]:
+        token = f"CIPHERMARK_{name.upper()}_TOKEN_FILE"
+        return {**shared, "CIPHERMARK_PORT": str(port), token: tokens[token]}
+
+    private = {"CIPHERMARK_PRIVATE": str(home / "private")}
+    benchmark = {**parties, **tokens}
+    return [
+        Service(
+            "client",
+            ("ciphermark-client",),
+            {**listening("client", ports.client_port), **private},
+            ports.client_port,
+        ),
+        Service(
+            "server",
+            ("ciphermark-server",),
+            listening("server", ports.server_port),
+            ports.server_port,
+        ),
+        Service(
+            "benchmark",
+            ("ciphermark", "serve"),
+            {**listening("benchmark", ports.benchmark_port), **benchmark},
+            ports.benchmark_port,
+        ),
+        Service("worker", ("ciphermark", "worker"), {**shared, **benchmark}),
+    ]
+
+
+def _parse_options() -> argparse.Namespace:
+    summary, _, usage = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=usage, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, port in (("benchmark", 8100), ("client", 8101), ("server", 8102)):
+        parser.add_argument(f"--{name}-port", type=int, default=port, metavar="PORT")
+    return parser.parse_args()
+
+
+def _prepare(home: Path) -> None:
+    """Make the folders, and bring the database up to date; starts the embedded PostgreSQL where it is needed."""
+    for folder in ("blobs", "logs", "private", "tokens"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    for folder in ("private", "tokens"):
+        (home / folder).chmod(0o700)
+    migrated = subprocess.run(
+        [PROGRAMS / "ciphermark", "db", "migrate"],
+        env={**os.environ, "CIPHERMARK_HOME": str(home)},
+        check=False,
+    )
+    if migrated.returncode != 0:
+        raise ServingError("the database cannot be used: see above")
+
+
+def _start(service: Service, home: Path) -> Running:
+    program, *arguments = service.command
+    log = home / "logs" / f"{service.name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [PROGRAMS / program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **service.environment},
+            cwd=ROOT,
+            start_new_session=True,  # Ctrl-C reaches this process alone, which stops the others in order
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 (this process has one thread)
+        )
+    return Running(service, process, log)
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process when the one that started it is gone, killed even."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _wait_until_ready(running: Sequence[Running]) -> None:
+    deadline_s = time.monotonic() + READY_TIMEOUT_S
+    waiting = [entry for entry in running if entry.service.port is not None]
+    while waiting:
+        for entry in running:
+            entry.require_alive()
+        waiting = [entry for entry in waiting if not _is_ready(entry.service)]
+        if waiting and time.monotonic() > deadline_s:
+            names = ", ".join(entry.service.name for entry in waiting)
+            raise ServingError(f"not ready after {READY_TIMEOUT_S} s: {names}; see {running[0].log.parent}")
+        time.sleep(_POLL_S)
+
+
+def _is_ready(service: Service) -> bool:
+    try:
+        with urllib.request.urlopen(f"{service.url}/readyz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _print_places(running: Sequence[Running], home: Path) -> None:
+    for entry in running:
+        place = entry.service.url if entry.service.port else "takes jobs from the queue"
+        print(f"{entry.service.name:10} {place}")
+    print(f"tokens     {home / 'tokens'}")
+    print(f"logs       {home / 'logs'}")
+    print("Ctrl-C stops all of them.", flush=True)
+
+
+def _stop(running: Sequence[Running]) -> None:
+    """Ask all to end, the last started first; kill those that do not."""
+    for entry in reversed(running):
+        entry.process.terminate()
+    deadline_s = time.monotonic() + STOP_TIMEOUT_S
+    for entry in reversed(running):
+        try:
+            entry.process.wait(max(0.0, deadline_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            entry.process.kill()
+            entry.process.wait()
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

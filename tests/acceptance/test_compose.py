@@ -1,0 +1,311 @@
+"""`docker compose up`, for real: a project of its own, on a free port, taken down with its volumes at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import uuid
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from ciphermark_core import host
+
+REPOSITORY = Path(__file__).parents[2]
+BUILD_TIMEOUT_S = 3600  # what is built once and kept by the engine: two SEALs and Pyfhel
+LONG_RUNNING = {"db", "client", "server", "benchmark", "worker"}
+ONE_SHOT = {"secrets", "migrate"}
+PORTS = {"benchmark": 8100, "client": 8101, "server": 8102}
+VARIANTS = {"seal", "seal-hexl", "tenseal", "pyfhel", "openfhe"}
+RUN_TIMEOUT_S = 900
+
+
+def why_no_engine():
+    """Why there is nothing to test with; None where `docker compose` has an engine."""
+    for question in (("docker", "compose", "version"), ("docker", "info")):
+        try:
+            asked = subprocess.run(question, capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{' '.join(question)}: {error}"
+        if asked.returncode != 0:
+            return f"{' '.join(question)}: {asked.stderr.strip()}"
+    return None
+
+
+REASON = why_no_engine()
+pytestmark = [
+    pytest.mark.skipif(REASON is not None, reason=f"no container engine is reachable: {REASON}"),
+    pytest.mark.timeout(BUILD_TIMEOUT_S),
+]
+
+
+class Project:
+    """A compose project under a name of its own."""
+
+    def __init__(self):
+        self.name = f"ciphermark-test-{uuid.uuid4().hex[:8]}"
+        with ExitStack() as stack:
+            sockets = {name: stack.enter_context(socket.socket()) for name in PORTS}
+            for entry in sockets.values():
+                entry.bind(("127.0.0.1", 0))
+            self.ports = {name: entry.getsockname()[1] for name, entry in sockets.items()}
+
+    def compose(self, *arguments, timeout=600):
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+        return subprocess.run(
+            ["docker", "compose", "--project-name", self.name, *arguments],
+            cwd=REPOSITORY,
+            env=kept | {f"CIPHERMARK_{name.upper()}_PORT": str(port) for name, port in self.ports.items()},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def done(self, *arguments, timeout=600):
+        """What the command prints; the test fails where the command does."""
+        ended = self.compose(*arguments, timeout=timeout)
+        assert ended.returncode == 0, f"{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
+        return ended.stdout
+
+    def python(self, service, code):
+        return self.compose("exec", "-T", service, "python", "-c", code)
+
+    def containers(self):
+        """Service -> what the engine tells of its container."""
+        ids = self.done("ps", "--all", "--quiet").split()
+        told = json.loads(docker("inspect", *ids))
+        return {item["Config"]["Labels"]["com.docker.compose.service"]: item for item in told}
+
+    def ask(self, service, path, token=None, body=None):
+        """(status, answer) of a request to a published port."""
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.ports[service]}{path}", headers=headers, data=data
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def secret(self, service, name):
+        return self.done("exec", "-T", service, "cat", f"/run/ciphermark/{name}").strip()
+
+
+def has_avx512():
+    return {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(host.collect().cpu_flags)
+
+
+def docker(*arguments):
+    return subprocess.run(
+        ["docker", *arguments], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def project():
+    """All services, up and healthy."""
+    made = Project()
+    try:
+        made.done("build", timeout=BUILD_TIMEOUT_S)
+        started = made.compose("up", "--detach", "--no-build", "--wait", "--wait-timeout", "300")
+        logs = made.compose("logs", "--tail", "30").stdout
+        assert started.returncode == 0, f"{started.stderr[-3000:]}\n{logs[-8000:]}"
+        yield made
+    finally:
+        made.compose("down", "--volumes", "--remove-orphans", "--timeout", "20")
+
+
+@pytest.fixture(scope="module")
+def containers(project):
+    return project.containers()
+
+
+def test_every_service_is_healthy_and_what_runs_once_has_ended_well(containers):
+    assert set(containers) == LONG_RUNNING | ONE_SHOT
+    states = {name: item["State"] for name, item in containers.items()}
+    assert {name: states[name]["Health"]["Status"] for name in LONG_RUNNING} == dict.fromkeys(
+        LONG_RUNNING, "healthy"
+    )
+    assert {name: (states[name]["Status"], states[name]["ExitCode"]) for name in ONE_SHOT} == dict.fromkeys(
+        ONE_SHOT, ("exited", 0)
+    )
+
+
+def test_every_container_is_confined(containers):
+    for name, item in containers.items():
+        host = item["HostConfig"]
+        assert host["ReadonlyRootfs"], name
+        assert host["CapDrop"] == ["ALL"], name
+        assert not host["CapAdd"], name
+        assert not host["Privileged"], name
+        assert any(option.startswith("no-new-privileges") for option in host["SecurityOpt"]), name
+        assert host["Memory"] > 0, name
+        assert host["PidsLimit"] > 0, name
+        assert {mount["Type"] for mount in item["Mounts"]} == {"volume"}, name
+
+
+def test_no_process_is_root(containers):
+    for name in LONG_RUNNING:
+        table = docker("top", containers[name]["Id"], "-eo", "uid,pid,comm").splitlines()[1:]
+        assert table, name
+        assert all(int(line.split()[0]) != 0 for line in table), f"{name}: {table}"
+    for name in ONE_SHOT:
+        assert containers[name]["Config"]["User"] not in ("", "0", "root"), name
+
+
+def test_services_are_published_to_this_machine_alone(project, containers):
+    published = {
+        (name, port, entry["HostIp"], int(entry["HostPort"]))
+        for name, item in containers.items()
+        for port, entries in item["NetworkSettings"]["Ports"].items()
+        for entry in entries or []
+    }
+    assert published == {
+        (name, f"{port}/tcp", "127.0.0.1", project.ports[name]) for name, port in PORTS.items()
+    }
+
+
+def test_what_is_private_is_seen_only_where_it_is_needed(containers):
+    seen = {
+        name: {
+            mount["Name"].partition("_")[2]
+            for mount in item["Mounts"]
+            if mount["Destination"].startswith(("/run/ciphermark", "/var/lib/ciphermark"))
+        }
+        for name, item in containers.items()
+    }
+    tokens = {f"{name}-secret" for name in PORTS}
+    assert seen == {
+        "secrets": {"db-secret"},
+        "db": {"db-secret"},
+        "migrate": {"db-secret"},
+        "client": {"client-secret", "private", "blobs"},
+        "server": {"server-secret", "blobs"},
+        "benchmark": {*tokens, "db-secret", "data"},
+        "worker": {*tokens, "db-secret", "data"},
+    }
+
+
+def test_no_secret_is_told_by_the_engine_or_the_logs(project, containers):
+    found = [project.secret(name, f"{name}/token") for name in PORTS]
+    found.append(project.secret("benchmark", "db/password"))
+    assert len(set(found)) == 4
+    assert all(len(text) >= 32 for text in found)
+    told = json.dumps(containers) + project.done("logs")
+    assert not [text for text in found if text in told]
+
+
+def test_parties_reach_neither_each_other_nor_the_database_nor_the_world(project, containers):
+    connect = "import socket; socket.create_connection(({!r}, {}), 5)"
+    addresses = {
+        name: [entry["IPAddress"] for entry in containers[name]["NetworkSettings"]["Networks"].values()]
+        for name in ("db", "client", "server")
+    }
+    for service, others in (("client", ("server", "db")), ("server", ("client", "db"))):
+        own = ("127.0.0.1", PORTS[service])
+        places = [own] + [
+            (place, {**PORTS, "db": 5432}[name]) for name in others for place in (name, *addresses[name])
+        ]
+        reached = [
+            place for place in places if project.python(service, connect.format(*place)).returncode == 0
+        ]
+        assert reached == [own]
+    networks = json.loads(
+        docker("network", "inspect", *(f"{project.name}_{name}" for name in ("db", *PORTS)))
+    )
+    masquerade = "com.docker.network.bridge.enable_ip_masquerade"
+    assert all(item["Internal"] or item["Options"].get(masquerade) == "false" for item in networks)
+
+
+def test_the_databases_superuser_cannot_be_reached(project):
+    code = (
+        "import pathlib, psycopg; password = pathlib.Path('/run/ciphermark/db/password').read_text().strip();"
+        "psycopg.connect(host='db', user={!r}, dbname={!r}, password=password)"
+    )
+    assert project.python("benchmark", code.format("ciphermark", "ciphermark")).returncode == 0
+    for user, database in (("postgres", "ciphermark"), ("postgres", "postgres"), ("ciphermark", "postgres")):
+        refused = project.python("benchmark", code.format(user, database))
+        assert refused.returncode != 0
+        assert "no pg_hba.conf entry" in refused.stderr
+
+
+@pytest.mark.parametrize("service", PORTS)
+def test_nothing_but_health_is_answered_without_the_token(project, service):
+    assert project.ask(service, "/readyz")[0] == 200
+    assert project.ask(service, "/v1/runs")[0] == 401
+    assert project.ask(service, "/v1/runs", "0" * 32)[0] == 401
+    assert project.ask(service, "/v1/runs", project.secret(service, f"{service}/token"))[0] != 401
+
+
+def test_every_library_is_in_the_images(project):
+    listed = json.loads(project.done("run", "--rm", "-T", "benchmark", "adapters", "--format", "json"))
+    reasons = {item["variant"]: item["reason"] for item in listed if item["variant"] in VARIANTS}
+    if not has_avx512():
+        assert "avx512" in reasons.pop("seal-hexl")
+    assert reasons == dict.fromkeys(reasons)
+    assert reasons.keys() | {"seal-hexl"} == VARIANTS
+
+
+def executed(project, suite):
+    """The run of a suite that is submitted over REST, when it is over."""
+    token = project.secret("benchmark", "benchmark/token")
+    status, run = project.ask("benchmark", "/v1/runs", token, {"suite": suite})
+    assert status == 202, run
+    deadline_s = time.monotonic() + RUN_TIMEOUT_S
+    while run["state"] in ("queued", "running"):
+        assert time.monotonic() < deadline_s, run
+        time.sleep(1)
+        run = project.ask("benchmark", f"/v1/runs/{run['id']}", token)[1]
+    assert run["state"] == "done", run
+    return run
+
+
+def test_a_job_over_rest_is_executed_by_the_worker(project):
+    assert executed(project, "smoke")["recorded"]["ok"] > 20
+
+
+def test_a_workload_is_carried_through_client_and_server(project):
+    experiment = {
+        "kind": "learning",
+        "variants": ["seal", "tenseal"],
+        "workloads": ["lmc-plain"],
+        "schemes": ["ckks"],
+        "data_sets": ["boston"],
+    }
+    budget = {"samples": 1, "min_time_s": 0}
+    run = executed(project, {"name": "parties", "seed": 1, "budget": budget, "experiments": [experiment]})
+    assert run["recorded"] == {"ok": 2}
+    for service, step in (("client", "encrypt"), ("client", "score"), ("server", "evaluate")):
+        assert f"/{step}" in project.done("logs", service)
+
+
+def test_the_quick_suite_runs(project):
+    printed = project.done("run", "--rm", "-T", "benchmark", "run", "quick", timeout=RUN_TIMEOUT_S)
+    assert "of suite quick" in printed
+    assert "× fastest" in printed
+    counted = "select count(*) as ok from results where suite = 'quick' and status = 'ok'"
+    rows = project.done("run", "--rm", "-T", "benchmark", "sql", counted, "--format", "json")
+    assert json.loads(rows)[0]["ok"] > 0
+
+
+def test_what_was_recorded_outlives_the_containers(project):
+    def count():
+        query = "select count(*) as runs from run"
+        return json.loads(project.done("run", "--rm", "-T", "benchmark", "sql", query, "--format", "json"))
+
+    before, token = count(), project.secret("client", "client/token")
+    project.done("down", "--timeout", "20")
+    project.done("up", "--detach", "--no-build", "--wait", "--wait-timeout", "300")
+    assert (count(), project.secret("client", "client/token")) == (before, token)
