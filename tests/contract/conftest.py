@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "schemes(*names): run the test for these schemes only")
+    config.addinivalue_line("markers", "variants(*names): run the test for these variants only")
     known = registry.declarations()
     unknown = [name for name in _asked(config) if name not in known]
     if unknown:
@@ -45,12 +46,17 @@ def _variants(config: pytest.Config) -> Iterator[Declaration]:
         yield known[name]
 
 
+def _variants_of(metafunc: pytest.Metafunc) -> Iterator[Declaration]:
+    only = metafunc.definition.get_closest_marker("variants")
+    return (item for item in _variants(metafunc.config) if only is None or item.variant in only.args)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     only = metafunc.definition.get_closest_marker("schemes")
     if "scheme" in metafunc.fixturenames:
         pairs = [
             pytest.param(declared.variant, scheme, id=f"{declared.variant}-{scheme}", marks=found)
-            for declared in _variants(metafunc.config)
+            for declared in _variants_of(metafunc)
             for found in [harness.marks(declared.variant)]
             for scheme in declared.schemes
             if only is None or scheme in only.args
@@ -59,11 +65,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif "variant" in metafunc.fixturenames:
         names = [
             pytest.param(declared.variant, id=declared.variant, marks=harness.marks(declared.variant))
-            for declared in _variants(metafunc.config)
+            for declared in _variants_of(metafunc)
         ]
         metafunc.parametrize("variant", names, scope="session")
     elif "declaration" in metafunc.fixturenames:
-        found = list(_variants(metafunc.config))
+        found = list(_variants_of(metafunc))
         metafunc.parametrize("declaration", found, ids=[item.variant for item in found])
 
 

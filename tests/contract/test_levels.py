@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from . import examples
 from .checks import levels
 from .checks.values import right
@@ -26,6 +28,14 @@ def test_what_keeps_level_scale_and_polynomials(deep: Subject) -> None:
 def test_what_multiplies_scales_and_adds_polynomials(deep: Subject) -> None:
     for operation in deep.able(GROWING):
         levels.growth(deep, operation)
+
+
+@pytest.mark.schemes("ckks")
+@pytest.mark.parametrize("factor", [0.75, 1.1, 16.0])
+def test_a_plaintext_of_another_scale_counts_with_its_own(deep: Subject, factor: float) -> None:
+    if len(deep.able(["mul_plain", "rescale"])) < 2:
+        pytest.skip(f"{deep.declared.variant} has no plaintexts of a scale of their own")
+    levels.product_with_scaled_plaintext(deep, factor)
 
 
 def test_relinearization_leaves_two_polynomials(deep: Subject) -> None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -96,14 +98,50 @@ def test_nothing_but_a_digest_names_a_blob(tmp_path, store, digest):
         store.get(Blob(digest, 6))
 
 
-def test_a_folder_or_link_out_of_the_store_is_no_way_in(tmp_path, store):
-    (tmp_path / "blobs" / ("1" * 64)).mkdir()
-    with pytest.raises(BlobError, match="cannot be read: Is a directory"):
-        store.get(Blob("1" * 64, 0))
-    (tmp_path / "secret").write_bytes(b"secret")
-    (tmp_path / "blobs" / ("2" * 64)).symlink_to(tmp_path / "secret")
-    with pytest.raises(BlobError, match="corrupted"):
-        store.get(Blob("2" * 64, 6))
+def planted_folder(path, secret):
+    path.mkdir()
+
+
+def planted_pipe(path, secret):
+    os.mkfifo(path)
+
+
+def planted_link(path, secret):
+    path.symlink_to(secret)
+
+
+def planted_link_to_nothing(path, secret):
+    path.symlink_to(secret.with_name("absent"))
+
+
+def planted_socket(path, secret):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.mark.parametrize(
+    "plant", [planted_folder, planted_pipe, planted_link, planted_link_to_nothing, planted_socket]
+)
+def test_what_is_planted_neither_blocks_nor_leads_out(tmp_path, monkeypatch, plant):
+    """Not even where the link leads to the right bytes. In a process of its own: a reader that blocks is ended."""
+    monkeypatch.chdir(tmp_path)  # paths of sockets are short
+    digest = hashlib.sha256(b"secret").hexdigest()
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    Path("blobs").mkdir()
+    plant(Path("blobs", digest), secret)
+    done = subprocess.run(
+        [sys.executable, "-c", READER, digest], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert f"BlobError: blob {digest} is not a regular file" in done.stderr
+
+
+READER = """
+import sys
+from pathlib import Path
+from ciphermark_measure.blobs import Blob, BlobStore
+BlobStore(Path("blobs")).get(Blob(sys.argv[1], 6))
+"""
 
 
 def test_a_blob_that_is_too_large_leaves_nothing_behind(tmp_path):

@@ -7,10 +7,12 @@ machine stops; what is read is compared with its name, every time.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -24,7 +26,8 @@ from ciphermark_core.errors import UserError
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
 _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
-_CHUNK_BYTES = 1 << 20
+# What open says of a link and of a socket.
+_IRREGULAR = (errno.ELOOP, errno.ENXIO)
 MOST_BYTES = 16 << 30
 
 
@@ -77,14 +80,19 @@ class BlobStore:
     def get(self, blob: Blob) -> bytes:
         """The bytes of a blob, compared with its digest.
 
-        Raises :class:`BlobError` for one that is missing, truncated, corrupted or above ``most_bytes``.
+        Raises :class:`BlobError` for one that is missing, truncated, corrupted or above ``most_bytes``, and for what
+        is not a regular file.
         """
         path = self._path(blob.digest)
         try:
-            with path.open("rb") as file:
+            with open(path, "rb", opener=_opened) as file:
                 size = os.fstat(file.fileno()).st_size
                 self._require_size(size, blob)
                 data = file.read(size)
+        except _IrregularFileError:
+            raise BlobError(
+                f"blob {blob.digest} is not a regular file: it was not put there by Ciphermark"
+            ) from None
         except FileNotFoundError:
             raise BlobError(f"blob {blob.digest} is missing: it was never written, or swept away") from None
         except OSError as error:
@@ -157,3 +165,24 @@ class BlobStore:
         for path in self._folder.iterdir():
             if path.name.startswith(_PARTIAL_PREFIX) or _DIGEST.fullmatch(path.name):
                 yield path
+
+
+class _IrregularFileError(Exception):
+    """A path names a link, a pipe, a folder or something else that is no file of bytes."""
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a regular file; raises ``_IrregularFileError`` for anything else.
+
+    Whoever may write to the folder may plant a pipe there, which would block a reader, or a link that leads elsewhere.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in _IRREGULAR:
+            raise _IrregularFileError from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _IrregularFileError
+    return descriptor

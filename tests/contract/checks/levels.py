@@ -31,6 +31,25 @@ def growth(subject: Subject, name: str) -> None:
     assert result == wanted, f"{name}: level, scale, polynomials are {result}, not {wanted}"
 
 
+def product_with_scaled_plaintext(subject: Subject, factor: float) -> None:
+    """A plaintext at ``factor`` times the default scale: the scales are multiplied, exactly, and divided again."""
+    evaluator, default = subject.evaluator, subject.parameters.scale
+    assert default is not None
+    a, b = subject.vector(0), subject.vector(1)
+    x, scale = subject.encrypted(a), factor * default
+    product = evaluator.apply("mul_plain", x, evaluator.encode(b, like=x, scale=scale))
+    level, before, polynomials = state_of(subject, x)
+    assert before is not None
+    assert isclose(evaluator.scale(product) or 0.0, before * scale, rel_tol=ROUNDING)
+    assert (evaluator.level(product), evaluator.polynomials(product)) == (level, polynomials)
+    expected = examples.meaning(subject, "mul_plain", a, b)
+    right(subject, product, expected, operations=4)
+    rescaled = evaluator.apply("rescale", product)
+    wanted = before * scale / subject.parameters.moduli[level]
+    assert isclose(evaluator.scale(rescaled) or 0.0, wanted, rel_tol=ROUNDING)
+    right(subject, rescaled, expected, operations=4)
+
+
 def constancy(subject: Subject, name: str) -> None:
     """Level, scale and polynomials stay as they are."""
     item = examples.primitive(subject, name, 0)

@@ -46,6 +46,10 @@ DECLARATIONS = (
                 "56 bits it would take two special primes of 60 bits, so data primes have at most 56; the "
                 "special prime has 60, whatever was asked for"
             ),
+            "plaintext modulus": (
+                "bgv: 32 bits at most; bfv: at most 2^52 divided by the number of data primes, and not all of 47 bits "
+                "and more. Others are refused, for OpenFHE decrypts them wrongly without an error"
+            ),
             "security": (
                 "contexts are made with HEStd_NotSet: OpenFHE judges by tables of its own, Ciphermark by those "
                 "that it names"
@@ -67,6 +71,7 @@ DECLARATIONS = (
                 "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
                 "decodes, against attacks that use the error: a few bits of precision less than without"
             ),
+            "mul_plain": "EvalMult; in ckks also a call that sets the exact scale",
             "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
             "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
             "relinearize": "looks the key up in OpenFHE's process-wide map",

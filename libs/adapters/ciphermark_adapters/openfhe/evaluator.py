@@ -116,7 +116,7 @@ class OpenFheEvaluator(Evaluator):
             "sub": context.EvalSub,
             "add_plain": context.EvalAdd,
             "sub_plain": context.EvalSub,
-            "mul_plain": context.EvalMult,
+            "mul_plain": context.EvalMult if self._scheme != "ckks" else self._scaled_product,
             "mul": multiply,
             "square": lambda a: multiply(a, a),
             "relinearize": context.Relinearize,
@@ -132,6 +132,12 @@ class OpenFheEvaluator(Evaluator):
         keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
         index, automorphism = columns_index(self.parameters), self._context.EvalAutomorphism
         return lambda a: automorphism(a, index, keys)
+
+    def _scaled_product(self, a: Handle, plaintext: Handle) -> Handle:
+        """EvalMult squares the ciphertext's scale, whatever the scale of the plaintext."""
+        result = self._context.EvalMult(a, plaintext)
+        result.SetScalingFactor(a.GetScalingFactor() * plaintext.GetScalingFactor())
+        return result
 
     def _rescale(self, a: Handle) -> Handle:
         result = self._context.Rescale(a)

@@ -14,11 +14,18 @@ from ciphermark_core.words import Parameters, ParameterSpec
 
 _SPECIAL_BITS = 60
 _DEEPEST = 200
+# CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
+_BGV_PLAIN_BITS = 32
+# Integers up to here are doubles: see _decrypts_exactly.
+_EXACT_LIMIT = 2**53
+_CERTAIN_BITS = 44  # exact with any number of primes that fits a ring here
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
     """The parameter set that OpenFHE has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
     data = contexts.moduli(_context(spec))
+    if spec.scheme == "bfv":
+        _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
     return Parameters(
         spec=spec,
@@ -60,6 +67,35 @@ def _check(spec: ParameterSpec) -> None:
         raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
     elif not primes.batches(t, n):
         raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
+    elif spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
+        raise Unsupported(
+            f"OpenFHE's bgv keeps {_BGV_PLAIN_BITS} bits of the plaintext modulus, and decrypts wrongly where it has "
+            f"more: t = {t} has {t.bit_length()}"
+        )
+
+
+def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> None:
+    """Raise ``Unsupported`` where bfv would decrypt wrongly without telling, or could not even encode."""
+    t = spec.plain_modulus or 0
+    if t >= min(data):
+        raise Unsupported(
+            f"OpenFHE's bfv encodes modulo a prime of the chain: t = {t} must be below {min(data)}"
+        )
+    if not _decrypts_exactly(t, len(data)):
+        raise Unsupported(
+            f"OpenFHE's bfv rounds with doubles while it decrypts, and t = {t} with {len(data)} primes comes out "
+            f"wrong: ask for a smaller plaintext modulus, of {_CERTAIN_BITS} bits for example, or for fewer primes"
+        )
+
+
+def _decrypts_exactly(t: int, count: int) -> bool:
+    """Whether the doubles in which DCRTPoly::ScaleAndRound decrypts are exact for so many primes.
+
+    It adds two residues modulo t for each prime, which must stay a double, and takes the sum times 1/t for the
+    quotient by t: too much where the sum is one less than a multiple of t and the product is rounded up.
+    """
+    quotients = range(1, 2 * count + 1)
+    return 2 * count * t <= _EXACT_LIMIT and all(int((k * t - 1) * (1 / t)) < k for k in quotients)
 
 
 def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
