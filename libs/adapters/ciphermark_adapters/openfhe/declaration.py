@@ -71,7 +71,7 @@ DECLARATIONS = (
                 "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
                 "decodes, against attacks that use the error: a few bits of precision less than without"
             ),
-            "mul_plain": "EvalMult; in ckks also a call that sets the exact scale",
+            "mul_plain": "EvalMult; in ckks, between operands of two scales, also a call that sets the exact one",
             "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
             "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
             "relinearize": "looks the key up in OpenFHE's process-wide map",
