@@ -1,4 +1,4 @@
-# The images of client, server and benchmark. The libraries are built once, for every CPU of x86-64 (seal-hexl: every
+# The images of client, server, benchmark and dashboard. The libraries are built once, for every CPU of x86-64 (seal-hexl: every
 # one with AVX-512); each image holds what its role needs and nothing that builds.
 
 FROM python:3.12-slim-trixie AS build
@@ -37,6 +37,11 @@ RUN deploy/make-environment.sh ciphermark-server
 FROM build AS benchmark-environment
 RUN deploy/make-environment.sh ciphermark-benchmark
 
+FROM build AS dashboard-environment
+RUN python3 -m venv --without-pip /opt/ciphermark/.venv \
+    && pip --python /opt/ciphermark/.venv/bin/python install --no-index --no-cache-dir --find-links /wheels \
+        ciphermark-dashboards
+
 # What all images run on. Volumes that are mounted on these folders take their owner.
 FROM python:3.12-slim-trixie AS runtime
 RUN apt-get update \
@@ -46,7 +51,7 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent ciphermark \
     && install --directory --owner ciphermark --group ciphermark --mode 0750 \
         /var/lib/ciphermark /var/lib/ciphermark/blobs /var/lib/ciphermark/data /var/lib/ciphermark/private \
-        /run/ciphermark /run/ciphermark/benchmark /run/ciphermark/client /run/ciphermark/db /run/ciphermark/server
+        /run/ciphermark /run/ciphermark/benchmark /run/ciphermark/client /run/ciphermark/dashboard /run/ciphermark/db /run/ciphermark/server
 ENV PATH=/opt/ciphermark/.venv/bin:$PATH PYTHONUNBUFFERED=1
 WORKDIR /opt/ciphermark
 USER ciphermark
@@ -58,6 +63,10 @@ ENTRYPOINT ["ciphermark-client"]
 FROM runtime AS server
 COPY --from=server-environment /opt/ciphermark .
 ENTRYPOINT ["ciphermark-server"]
+
+FROM runtime AS dashboard
+COPY --from=dashboard-environment /opt/ciphermark .
+ENTRYPOINT ["ciphermark-dashboard"]
 
 FROM runtime AS benchmark
 COPY --from=benchmark-environment /opt/ciphermark .

@@ -12,9 +12,10 @@ help: ## List these targets
 setup: ## Install everything into .venv and .build (about ten minutes the first time)
 	@$(PYTHON) setup/install.py
 
-demo: setup ## Measure the quick suite and show the results
+demo: setup ## Measure the quick suite, show the results and write a report
 	@mkdir -p .ciphermark
 	$(BIN)/ciphermark run suites/quick.yaml
+	@$(BIN)/ciphermark report last -o .ciphermark/report.html
 
 serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py

@@ -1,6 +1,7 @@
 """All services on this machine, without containers: one foreground process that starts and watches them.
 
 python deploy/serve.py [--benchmark-port 8100] [--client-port 8101] [--server-port 8102]
+                       [--dashboard-port 8103]
 """
 
 import argparse
@@ -70,8 +71,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     running: list[Running] = []
     try:
-        _prepare(home)
-        for service in services(home, ports):
+        database_url = _prepare(home)
+        for service in services(home, ports, database_url):
             running.append(_start(service, home))
         _wait_until_ready(running)
         _print_places(running, home)
@@ -89,8 +90,8 @@ def main() -> int:
         _stop(running)
 
 
-def services(home: Path, ports: argparse.Namespace) -> list[Service]:
-    """Return the four services in the order they start; they share blobs, and the client alone has `private`."""
+def services(home: Path, ports: argparse.Namespace, database_url: str) -> list[Service]:
+    """Return the services in the order they start; they share blobs, and the client alone has `private`."""
     tokens = {
         f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name)
         for name in ("benchmark", "client", "server")
@@ -127,6 +128,18 @@ def services(home: Path, ports: argparse.Namespace) -> list[Service]:
             ports.benchmark_port,
         ),
         Service("worker", ("ciphermark", "worker"), {**shared, **benchmark}),
+        Service(
+            "dashboard",
+            ("ciphermark-dashboard",),
+            {
+                "CIPHERMARK_DATABASE_URL": database_url,
+                "CIPHERMARK_HOST": "127.0.0.1",  # where it needs no token
+                "CIPHERMARK_PORT": str(ports.dashboard_port),
+                "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
+                "CIPHERMARK_BENCHMARK_TOKEN_FILE": tokens["CIPHERMARK_BENCHMARK_TOKEN_FILE"],
+            },
+            ports.dashboard_port,
+        ),
     ]
 
 
@@ -135,24 +148,29 @@ def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=summary, epilog=usage, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name, port in (("benchmark", 8100), ("client", 8101), ("server", 8102)):
+    for name, port in (("benchmark", 8100), ("client", 8101), ("server", 8102), ("dashboard", 8103)):
         parser.add_argument(f"--{name}-port", type=int, default=port, metavar="PORT")
     return parser.parse_args()
 
 
-def _prepare(home: Path) -> None:
-    """Make the folders, and bring the database up to date; starts the embedded PostgreSQL where it is needed."""
+def _prepare(home: Path) -> str:
+    """Make the folders, and bring the database up to date; starts the embedded PostgreSQL where it is needed.
+
+    Returns the database's URL.
+    """
     for folder in ("blobs", "logs", "private", "tokens"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     for folder in ("private", "tokens"):
         (home / folder).chmod(0o700)
-    migrated = subprocess.run(
-        [PROGRAMS / "ciphermark", "db", "migrate"],
-        env={**os.environ, "CIPHERMARK_HOME": str(home)},
-        check=False,
-    )
-    if migrated.returncode != 0:
+    environment = {**os.environ, "CIPHERMARK_HOME": str(home)}
+    if (
+        subprocess.run([PROGRAMS / "ciphermark", "db", "migrate"], env=environment, check=False).returncode
+        != 0
+    ):
         raise ServingError("the database cannot be used: see above")
+    command = [str(PROGRAMS / "ciphermark"), "db", "url"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return found.stdout.strip()
 
 
 def _start(service: Service, home: Path) -> Running:

@@ -18,7 +18,7 @@ from runner import Stage
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
-    stages = [*_downloads(without), *_libraries(), *_ours(), *_openfhe(without)]
+    stages = [*_downloads(without), *_libraries(), *_ours(), *_openfhe(without), _browser()]
     kept: list[Stage] = []
     left_out = set(without)
     for stage in stages:
@@ -120,6 +120,17 @@ def _openfhe(without: Collection[str]) -> list[Stage]:
             is_optional=True,
         ),
     ]
+
+
+def _browser() -> Stage:
+    return Stage(
+        "chromium",
+        "Chromium, for tests of the dashboard",
+        inputs=lambda: [system.BROWSER.name],
+        is_present=system.BROWSER.is_there,
+        build=system.install_browser,
+        is_optional=True,
+    )
 
 
 def _instruction_set() -> str:

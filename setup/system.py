@@ -38,6 +38,9 @@ PACKAGES = (
 )
 
 
+BROWSER = DebianPackage("chromium", lambda: shutil.which("chromium") is not None)
+
+
 def missing_packages(without: Collection[str]) -> list[str]:
     """Return the names of the Debian packages still to be installed, when these stages are left out."""
     return [
@@ -48,8 +51,16 @@ def missing_packages(without: Collection[str]) -> list[str]:
 def install_packages(without: Collection[str], shell: Shell) -> None:
     """Install what is missing, as root or through sudo when it asks no password."""
     names = missing_packages(without)
-    if not names:
-        return
+    if names:
+        _install(names, shell)
+
+
+def install_browser(shell: Shell) -> None:
+    """Install the browser that the dashboard is tested with."""
+    _install([BROWSER.name], shell)
+
+
+def _install(names: Collection[str], shell: Shell) -> None:
     command = f"apt-get update && apt-get install --yes {' '.join(names)}"
     advice = f"as root, run: {command}"
     if shutil.which("apt-get") is None:

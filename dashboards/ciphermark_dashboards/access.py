@@ -34,11 +34,12 @@ class Guarded:
         """See ASGI."""
         if scope["type"] != "http" or self._is_open(scope["path"]) or self._is_known(Headers(scope=scope)):
             await self._app(scope, receive, send)
-        elif scope["method"] == "GET":
+        elif scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", ""):
             place = scope["path"] + (f"?{scope['query_string'].decode()}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN_PATH}?next={quote(place)}", 303)(scope, receive, send)
         else:
-            await PlainTextResponse("Log in first.", 401)(scope, receive, send)
+            headers = {"WWW-Authenticate": "Bearer"}
+            await PlainTextResponse("Log in first.", 401, headers)(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
         return path in _OPEN or path.startswith(_OPEN_FOLDER)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,12 +16,31 @@ _TIMEOUT_S = 10.0
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The service's token, or the file that the service keeps it in: it is read when it is needed."""
+
+    text: str | None = None
+    file: Path | None = None
+
+    def headers(self) -> dict[str, str]:
+        """What a request carries. Raises :class:`ServiceAwayError` where the service has not made its file yet."""
+        try:
+            text = self.text if self.file is None else self.file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ServiceAwayError(f"The benchmark service's token cannot be read: {error}") from None
+        return {"Authorization": f"Bearer {text}"} if text else {}
+
+
+NO_TOKEN = Token()
+
+
 class Benchmark:
     """A client of the REST API. Raises ``UserError`` with the service's own words for what it refuses."""
 
-    def __init__(self, url: str, token: str | None) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx.AsyncClient(base_url=url, headers=headers, timeout=_TIMEOUT_S)
+    def __init__(self, url: str, token: Token) -> None:
+        self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S)
+        self._token = token
 
     async def close(self) -> None:
         """Disconnect."""
@@ -48,7 +69,7 @@ class Benchmark:
 
     async def events(self, run_id: str, last_event_id: str | None) -> AsyncIterator[bytes]:
         """The run's server-sent events, as they come."""
-        headers = {"Last-Event-ID": last_event_id} if last_event_id else {}
+        headers = self._token.headers() | ({"Last-Event-ID": last_event_id} if last_event_id else {})
         try:
             async with self._client.stream(
                 "GET", f"/v1/runs/{run_id}/events", headers=headers, timeout=_LISTENING
@@ -60,7 +81,7 @@ class Benchmark:
 
     async def _asked(self, method: str, path: str, **arguments: Any) -> dict[str, Any]:
         try:
-            response = await self._client.request(method, path, **arguments)
+            response = await self._client.request(method, path, headers=self._token.headers(), **arguments)
         except httpx.HTTPError as error:
             raise ServiceAwayError(
                 f"The benchmark service does not answer: {type(error).__name__} {error}".strip()

@@ -12,7 +12,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import templating
 from ciphermark_dashboards.access import form
 from ciphermark_dashboards.benchmark import Benchmark
-from ciphermark_dashboards.errors import NotFoundError
+from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
 from ciphermark_dashboards.store import Store
 
 PATH = templating.RUNS["path"]
@@ -26,16 +26,14 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
     @routes.get(PATH)
     async def listed(request: Request) -> HTMLResponse:
         recorded = await run_in_threadpool(store.ask, "runs", {"limit": _RECORDED_RUNS})
-        queued = await benchmark.runs() if benchmark else {"runs": []}
-        suites = await benchmark.suites() if benchmark else []
-        still_open = [run for run in queued["runs"] if run["state"] in ("queued", "running")]
+        suites, queued, reason = await _offered(benchmark)
         return templating.page(
             "runs.html",
             **templating.RUNS,
             recorded=recorded.mappings,
-            open=still_open,
+            open=[run for run in queued if run["state"] in ("queued", "running")],
             suites=suites,
-            can_start=bool(benchmark),
+            why_not=reason,
         )
 
     @routes.get(PATH + "/{run_id}")
@@ -83,6 +81,16 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
+
+
+async def _offered(benchmark: Benchmark | None) -> tuple[list[str], list[dict[str, Any]], str | None]:
+    """The suites that can be started and the service's runs; or why nothing can be started now."""
+    if benchmark is None:
+        return [], [], "This dashboard only reads: it was started without a benchmark service."
+    try:
+        return await benchmark.suites(), (await benchmark.runs())["runs"], None
+    except ServiceAwayError as error:
+        return [], [], str(error)
 
 
 async def _live(benchmark: Benchmark | None, run_id: str) -> dict[str, Any] | None:

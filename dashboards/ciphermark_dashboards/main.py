@@ -20,5 +20,5 @@ def main() -> None:
     except UserError as error:
         print(f"ciphermark-dashboard: {error}", file=sys.stderr)
         sys.exit(2)
-    concealed = found.token or found.benchmark_token or secrets.token_hex()  # the log must not show it
+    concealed = found.token or secrets.token_hex()  # the log must not show it
     serve(app.made(found), Listening("dashboard", found.host, found.port, concealed, found.log_level))

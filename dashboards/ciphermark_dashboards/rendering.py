@@ -82,7 +82,11 @@ class Filled:
         found: dict[tuple[str, ...], dict[str, Row]] = {}
         for row in self.rows:
             place = tuple(column.cell(row) for column in grid.place)
-            found.setdefault(place, {})[row["variant"]] = row
+            cells = found.setdefault(place, {})
+            if (
+                row["variant"] not in cells or row["status"] == "ok"
+            ):  # of several processes some may have failed
+                cells[row["variant"]] = row
         missing = Cell(_MISSING, "missing", None)
         return [
             (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ciphermark_core.errors import UserError
+from ciphermark_dashboards.benchmark import NO_TOKEN, Token
 from ciphermark_web import environment as read
 from ciphermark_web import tokens
 from ciphermark_web.logs import LEVELS
@@ -31,7 +32,7 @@ class Settings:
     hosts: tuple[str, ...] = ()
     token: str | None = None
     benchmark_url: str | None = None
-    benchmark_token: str | None = None
+    benchmark_token: Token = NO_TOKEN
     log_level: str = LEVELS[0]
 
 
@@ -51,7 +52,10 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         hosts=tuple(filter(None, environment.get("CIPHERMARK_DASHBOARD_HOSTS", "").split(","))),
         token=_token(environment, host),
         benchmark_url=environment.get("CIPHERMARK_BENCHMARK_URL") or None,
-        benchmark_token=_benchmark_token(environment),
+        benchmark_token=Token(
+            text=environment.get("CIPHERMARK_BENCHMARK_TOKEN") or None,
+            file=Path(file) if (file := environment.get("CIPHERMARK_BENCHMARK_TOKEN_FILE")) else None,
+        ),
         log_level=read.one_of(environment, "CIPHERMARK_LOG_LEVEL", LEVELS),
     )
 
@@ -65,14 +69,3 @@ def _token(environment: Mapping[str, str], host: str) -> str | None:
             "CIPHERMARK_DASHBOARD_TOKEN_FILE to a file (one that is missing is made), or CIPHERMARK_DASHBOARD_TOKEN"
         )
     return None
-
-
-def _benchmark_token(environment: Mapping[str, str]) -> str | None:
-    """The service's own token: its file is made by the service, never here."""
-    file = environment.get("CIPHERMARK_BENCHMARK_TOKEN_FILE")
-    if not file:
-        return environment.get("CIPHERMARK_BENCHMARK_TOKEN") or None
-    try:
-        return Path(file).read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"CIPHERMARK_BENCHMARK_TOKEN_FILE: {file} cannot be read: {error}") from None

@@ -24,7 +24,8 @@ Row = Mapping[str, Any]
 
 QUERY_TIMEOUT_S = 20
 _POOL_SIZE = 4
-_WAIT_S = 5.0
+_WAIT_S = 4.0
+_RECONNECT_S = 1.0  # then the next request tries again, rather than the pool after ever longer pauses
 _READER = "ciphermark_reader"
 _SHARED = ("two_runs",)  # blocks of the command line that the pages ask too
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
@@ -63,6 +64,7 @@ class Store:
             min_size=1,
             max_size=_POOL_SIZE,
             timeout=_WAIT_S,
+            reconnect_timeout=_RECONNECT_S,
             open=False,
             configure=_settle,
             check=ConnectionPool.check_connection,

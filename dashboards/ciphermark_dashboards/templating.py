@@ -12,7 +12,7 @@ from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
 from ciphermark_dashboards.serving import assets
 
 RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
-_SHOWN_ROWS = 500
+_SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
 _LONGEST_CHARACTERS = 20_000
 

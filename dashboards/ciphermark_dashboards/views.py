@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from ciphermark_dashboards.rendering import Figures, Filled
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
 
+_AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
 Runs = list[dict[str, Any]]
 
@@ -26,6 +28,7 @@ class Views:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._figures = Figures(store)
+        self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
         """A page of figures about one run."""
@@ -68,7 +71,8 @@ class Views:
     def filled(self, page: Page, selection: Selection) -> list[Filled]:
         """The page's figures for a selection."""
         recorded = self._figures.recorded(selection.runs)
-        return [self._figures.filled(figure, selection, recorded) for figure in page.figures]
+        ask = partial(self._figures.filled, selection=selection, recorded=recorded)
+        return list(self._asking.map(ask, page.figures))
 
     def _of_run(self, page: Page, request: Request, runs: Runs) -> Selection:
         query = request.query_params.multi_items()

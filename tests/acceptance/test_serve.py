@@ -20,7 +20,9 @@ import pytest
 from ciphermark_db import embedded
 
 REPOSITORY = Path(__file__).parents[2]
-NAMES = ("benchmark", "client", "server")
+GUARDED = ("benchmark", "client", "server")
+NAMES = (*GUARDED, "dashboard")
+PROGRAMS = {"ciphermark-client", "ciphermark-server", "ciphermark-dashboard", "serve", "worker"}
 START_TIMEOUT_S = 180
 STOP_TIMEOUT_S = 60
 
@@ -63,12 +65,10 @@ class Serving:
             time.sleep(0.1)
 
     def services(self):
-        """Name -> process of each of the four."""
+        """Name -> process of each of the five."""
         found = {}
         for child in psutil.Process(self.process.pid).children():
-            (name,) = {"ciphermark-client", "ciphermark-server", "serve", "worker"} & {
-                Path(word).name for word in child.cmdline()
-            }
+            (name,) = PROGRAMS & {Path(word).name for word in child.cmdline()}
             found[name] = child
         return found
 
@@ -120,16 +120,21 @@ def has_ended(process):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_all_are_ready_guarded_and_gone_when_told_to_end(serving, home, number):
-    for name, port in serving.ports.items():
-        token = home / "tokens" / name
-        assert stat.S_IMODE(token.stat().st_mode) == 0o600
+    for port in serving.ports.values():
         assert f"http://127.0.0.1:{port}" in serving.text()
         assert status(port, "/readyz") == 200
+    for name in GUARDED:
+        port = serving.ports[name]
+        token = home / "tokens" / name
+        assert stat.S_IMODE(token.stat().st_mode) == 0o600
         assert status(port, "/metrics") == 401
         assert status(port, "/metrics", token.read_text().strip()) == 200
     assert stat.S_IMODE((home / "private").stat().st_mode) == 0o700
     running = serving.services()
-    assert set(running) == {"ciphermark-client", "ciphermark-server", "serve", "worker"}
+    assert set(running) == PROGRAMS
+    assert (
+        status(serving.ports["dashboard"], "/runs") == 200
+    )  # with the suites that the benchmark service tells
     assert serving.end(number) == 0, serving.text()
     assert all(has_ended(process) for process in running.values())
     assert all(refuses_connections(port) for port in serving.ports.values())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_benchmark.ranking import duration
+from ciphermark_benchmark.formats import duration
 from ciphermark_core import host
 from ciphermark_db import embedded
 

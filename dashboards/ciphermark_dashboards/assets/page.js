@@ -3,6 +3,8 @@
 
 const root = document.documentElement;
 const NARROW = 640;
+const LABELS_SHARE = 0.4;
+const NARROWEST = 120;
 const ROOM_FOR_AXES = 70;
 const ROOM_FOR_LEGEND = 110;
 
@@ -28,23 +30,37 @@ function configuration() {
 
 // On a narrow screen small charts stand below each other, and none is wider than the page.
 function fit(specification, width) {
+  if (width < NARROW) {
+    const legend = { ...specification.config?.legend, orient: "bottom", columns: 2 };
+    specification.config = { ...specification.config, legend, axisY: { labelLimit: LABELS_SHARE * width } };
+  }
   if (specification.facet === undefined) return;
   const room = width - ROOM_FOR_AXES;
   const own = specification.spec.width;
   if (typeof own !== "number") return;
   specification.columns = Math.max(1, Math.min(specification.columns ?? 2, Math.floor((width - ROOM_FOR_LEGEND) / (own + ROOM_FOR_AXES))));
-  if (specification.columns === 1) specification.spec.width = Math.max(160, Math.min(own, room));
-  if (width < NARROW) specification.config = { ...specification.config, legend: { ...specification.config?.legend, orient: "bottom", columns: 2 } };
+  if (specification.columns === 1) specification.spec.width = Math.max(NARROWEST, Math.min(own, room));
+}
+
+function embed(element, specification) {
+  return vegaEmbed(element, specification, { actions: false, renderer: "svg", config: configuration() });
 }
 
 async function draw(element) {
   const specification = JSON.parse(document.getElementById(element.dataset.specification).textContent);
   fit(specification, element.clientWidth);
-  await vegaEmbed(element, specification, { actions: false, renderer: "svg", config: configuration() });
+  await embed(element, specification);
+  const excess = (element.querySelector("svg")?.width.baseVal.value ?? 0) - element.clientWidth;
+  if (excess > 0 && specification.columns === 1) { // its labels are longer than one could know before
+    specification.spec.width = Math.max(NARROWEST, specification.spec.width - excess);
+    await embed(element, specification);
+  }
   const picture = element.querySelector("svg");
   if (picture) {
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", element.dataset.label);
+    // One picture, whose text is the table below: its hundreds of marks are nothing to read out.
+    for (const part of picture.children) part.setAttribute("aria-hidden", "true");
   }
 }
 

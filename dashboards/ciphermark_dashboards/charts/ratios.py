@@ -38,7 +38,7 @@ def leaderboard(rows: Sequence[Row]) -> Chart | None:
         ],
     )
     labels = base.mark_text(align="left", dx=4).encode(text=alt.Text("mean_ratio:Q", format=".3~g"))
-    return (bars + labels).properties(height=alt.Step(28), **style.AS_WIDE_AS_THE_PAGE)
+    return (bars + labels).properties(width="container", height=28 * len(ranked))
 
 
 def speedup(rows: Sequence[Row]) -> Chart | None:
@@ -88,7 +88,6 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
             "case:N",
             title=None,
             sort=[row["case"] for row in labelled],
-            axis=alt.Axis(labelLimit=_LABEL_LIMIT),
         )
     )
     look = {
@@ -104,8 +103,10 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
         x=alt.X("ratio:Q", scale=scale), tooltip=[f"{name}:N" for name in columns], **look
     )
     one = alt.Chart().mark_rule(strokeDash=[4, 3], color="#767676").encode(x=alt.datum(1))
-    return alt.layer(one, whiskers, points, data=style.data(labelled, *columns)).properties(
-        height=alt.Step(18), **style.AS_WIDE_AS_THE_PAGE
+    return (
+        alt.layer(one, whiskers, points, data=style.data(labelled, *columns))
+        .properties(width="container", height=18 * len(farthest))
+        .configure_axisY(labelLimit=_LABEL_LIMIT)
     )
 
 

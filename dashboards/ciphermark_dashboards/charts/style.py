@@ -17,17 +17,13 @@ _OF_VARIANT = {
     "tenseal": ("#009E73", "triangle-up"),
     "pyfhel": ("#CC79A7", "diamond"),
     "openfhe": ("#8C6D00", "cross"),
-    "helib": ("#56B4E9", "triangle-down"),
+    "helib": ("#0E8A9E", "triangle-down"),
     "lattigo": ("#7F5BD4", "triangle-right"),
 }
 _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
 
 WIDTH = 320
 HEIGHT = 220
-AS_WIDE_AS_THE_PAGE: dict[str, Any] = {
-    "width": "container",
-    "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
-}
 
 
 def colour(variants: Iterable[str]) -> alt.Color:

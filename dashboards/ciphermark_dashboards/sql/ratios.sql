@@ -70,41 +70,68 @@ left join means as m using (variant)
 order by m.mean_ratio nulls last, s.variant;
 
 -- name: matrix
+-- What was measured comes from the view of ratios, which has the medians, too; what was not, from its trials.
 select
-    r.operation,
-    r.ring_dimension,
-    r.size,
-    r.data_pattern,
-    r.threads,
-    r.variant,
-    min(r.status) as status,
-    min(r.median) as median,
-    min(x.ratio) as ratio,
-    min(x.ci_low) as ci_low,
-    min(x.ci_high) as ci_high,
-    min(x.verdict) as verdict,
-    bool_and(x.is_equal_parameters) as is_equal_parameters,
-    min(r.log_qp) as log_qp,
-    min(r.error) as error,
-    r.comparison_key
-from results as r
-left join ratio as x
-    on x.run_id = r.run_id
-    and x.comparison_key = r.comparison_key
-    and x.variant = r.variant
-    and x.phase = 'operation'
+    operation,
+    ring_dimension,
+    size,
+    data_pattern,
+    threads,
+    variant,
+    'ok' as status,
+    median_s as median,
+    ratio,
+    ci_low,
+    ci_high,
+    verdict,
+    is_equal_parameters,
+    log_qp,
+    null as error,
+    comparison_key
+from ratio
 where
-    r.run_id = %(run_id)s
-    and (r.metric = 'time' or r.metric is null)
-    and (r.phase = 'operation' or r.phase is null)
-    and r.experiment in ('arithmetic', 'rotation')
-    and r.scheme = %(scheme)s
-    and coalesce(r.security_2018 = %(security)s, true)
-    and r.ring_dimension = any (%(ns)s)
-    and r.operation = any (%(operations)s)
-    and r.variant = any (%(variants)s)
-group by r.operation, r.ring_dimension, r.size, r.data_pattern, r.threads, r.variant, r.comparison_key
-order by r.operation, r.ring_dimension, r.size, r.data_pattern, r.threads, r.variant;
+    run_id = %(run_id)s
+    and phase = 'operation'
+    and experiment in ('arithmetic', 'rotation')
+    and scheme = %(scheme)s
+    and security_2018 = %(security)s
+    and ring_dimension = any (%(ns)s)
+    and operation = any (%(operations)s)
+    and variant = any (%(variants)s)
+union all
+select
+    c.operation,
+    coalesce(p.ring_dimension, c.ring_dimension),
+    c.size,
+    c.data_pattern,
+    c.threads,
+    c.variant,
+    t.status,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    min(p.log_qp),
+    string_agg(distinct t.error, E'\n'),
+    c.comparison_key
+from trial as t
+join case_ as c on c.key = t.case_key
+left join parameter_set as p on p.id = t.parameter_set_id
+where
+    t.run_id = %(run_id)s
+    and t.status <> 'ok'
+    and c.experiment in ('arithmetic', 'rotation')
+    and c.scheme = %(scheme)s
+    and coalesce(p.security_2018 = %(security)s, true)
+    and coalesce(p.ring_dimension, c.ring_dimension) = any (%(ns)s)
+    and c.operation = any (%(operations)s)
+    and c.variant = any (%(variants)s)
+group by
+    c.operation, coalesce(p.ring_dimension, c.ring_dimension), c.size, c.data_pattern, c.threads, c.variant, t.status,
+    c.comparison_key
+order by operation, ring_dimension, size, data_pattern, threads, variant, status;
 
 -- name: speedup
 select

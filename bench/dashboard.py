@@ -1,0 +1,250 @@
+"""Section ``dashboard``: its pages over 10,000,000 samples of 500 runs, in Chromium and by themselves."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, sleep, time
+from typing import Any
+
+import httpx
+import psycopg
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bench.figures import Figure, Progress, Target
+from bench.places import BIN, QUICK, environment, fresh_home
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.home import Home
+from ciphermark_dashboards.pages import PAGES
+from ciphermark_dashboards.store import parsed
+
+RUNS = 500
+SAMPLES = 10_000_000
+CHROMIUM = "chromium"
+_AT_ONCE = 10  # runs that are added in one statement
+_ASKED = 20  # runs that every page is asked for
+_PAINTS = 3
+_SQL = Path(__file__).with_suffix(".sql")
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
+_SIZES = (
+    "performance.getEntriesByType('resource').filter(e => /\\.(js|css)$/.test(e.name))"
+    ".reduce((sum, e) => sum + e.transferSize, 0)"
+)
+# Trials that no library can do come one after another, and are recorded at once.
+_LIVE = (
+    "name: live\nbudget: {samples: 3, warmups: 0, min_time_s: 0}\nexperiments:\n"
+    "- {kind: arithmetic, variants: [cleartext], schemes: [bfv], ring_dimension: [1024, 2048], modulus_bits: [27]}\n"
+)
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Fill a database, ask every page for many runs, then look at them in a browser."""
+    with fresh_home() as home:
+        progress("quick suite")
+        subprocess.run(
+            [BIN / "ciphermark", "run", QUICK], env=environment(home), check=True, capture_output=True
+        )
+        url = storage.url(home)
+        runs = fill(url, progress)
+        with served(home, url) as dashboard:
+            progress(f"every page of {_ASKED} runs")
+            yield from _times(dashboard, runs)
+            if shutil.which(CHROMIUM) is None:
+                progress("no Chromium here: what a browser sees is left out")
+                return
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=shutil.which(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
+                )
+                yield from _painted(browser, dashboard, runs)
+                progress("a live run")
+                yield _delay(browser, dashboard, home)
+                browser.close()
+
+
+def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES) -> list[str]:
+    """Copies of the latest run, each sample a little different; returns the ids of all runs."""
+    blocks = parsed(_SQL.read_text())
+    with psycopg.connect(url, autocommit=True) as connection:
+        (run_id,) = _one(connection, "select id from run order by started_at desc limit 1", {})
+        (count,) = _one(connection, blocks["count_times"], {"run_id": run_id})
+        again = max(1, round(samples / runs / count))
+        for first in range(1, runs, _AT_ONCE):
+            last = min(first + _AT_ONCE, runs) - 1
+            params = {"run_id": run_id, "first": first, "last": last, "again": again}
+            for name in ("add_runs", "add_trials", "add_samples"):
+                connection.execute(blocks[name].encode(), params)
+            progress(f"{last + 1} of {runs} runs")
+        connection.execute(blocks["analyze"].encode())
+        (total,) = _one(connection, "select count(*) from sample", {})
+        progress(f"{total:,} samples")
+        return [
+            row[0] for row in connection.execute("select id from run order by started_at desc").fetchall()
+        ]
+
+
+def _one(connection: psycopg.Connection[Any], sql: str, params: dict[str, Any]) -> tuple[Any, ...]:
+    row = connection.execute(sql.encode(), params).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+@contextmanager
+def served(home: Home, url: str) -> Iterator[str]:
+    """The dashboard beside the benchmark service and its worker; gives its address."""
+    ports = [_free_port(), _free_port()]
+    addresses = [f"http://127.0.0.1:{port}" for port in ports]
+    token = {"CIPHERMARK_BENCHMARK_TOKEN": secrets.token_urlsafe(32)}
+    own = environment(home) | token
+    shown = own | {"CIPHERMARK_DATABASE_URL": url, "CIPHERMARK_BENCHMARK_URL": addresses[0]}
+    commands = [
+        ([str(BIN / "ciphermark"), "serve", "--worker"], own | {"CIPHERMARK_PORT": str(ports[0])}),
+        ([str(BIN / "ciphermark-dashboard")], shown | {"CIPHERMARK_PORT": str(ports[1])}),
+    ]
+    processes = [
+        subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command, env in commands
+    ]
+    try:
+        for address in addresses:
+            _await(address)
+        yield addresses[1]
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _await(address: str) -> None:
+    for _ in range(600):
+        try:
+            if httpx.get(f"{address}/readyz", timeout=30).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        sleep(0.1)
+    raise RuntimeError(f"{address} is not ready")
+
+
+def _times(dashboard: str, runs: list[str]) -> Iterator[Figure]:
+    """Milliseconds from request to answer, of every page for runs nobody asked for before, and again."""
+    chosen = random.Random(1).sample(runs, _ASKED)
+    with httpx.Client(base_url=dashboard, timeout=60) as client:
+        client.get("/").raise_for_status()  # compiles templates, connects
+        paths = [page.path for page in PAGES]
+        first = [_asked(client, path, run) for run in chosen for path in paths]
+        again = [_asked(client, path, run) for run in chosen for path in paths]
+        pairs = zip(chosen[::2], chosen[1::2], strict=True)
+        others = [_asked(client, "/runs", "")] + [_compared(client, *pair) for pair in pairs]
+    for name, times_ms, most in (
+        ("at first", first, 200.0),
+        ("again", again, 200.0),
+        ("comparing", others, None),
+    ):
+        yield Figure(
+            "dashboard",
+            f"a page, {name}, p95",
+            sorted(times_ms)[int(0.95 * len(times_ms))],
+            "ms",
+            None if most is None else Target(most=most),
+            f"{len(times_ms)} answers, the longest {max(times_ms):.0f} ms",
+        )
+
+
+def _asked(client: httpx.Client, path: str, run: str) -> float:
+    return _timed(client, path, {"run": run} if run else {})
+
+
+def _compared(client: httpx.Client, a: str, b: str) -> float:
+    return _timed(client, "/compare", {"a": a, "b": b})
+
+
+def _timed(client: httpx.Client, path: str, params: dict[str, str]) -> float:
+    start = perf_counter()
+    client.get(path, params=params).raise_for_status()
+    return 1000 * (perf_counter() - start)
+
+
+def _painted(browser: Browser, dashboard: str, runs: list[str]) -> Iterator[Figure]:
+    """First contentful paint of a page nobody asked for before, and what scripts and styles weigh on the first two."""
+    chosen = random.Random(2).sample(runs, _PAINTS * len(PAGES))
+    paints_ms, first, later = [], 0.0, 0.0
+    context = browser.new_context()
+    page = context.new_page()
+    for number, run in enumerate(chosen):
+        page.goto(f"{dashboard}{PAGES[number % len(PAGES)].path}?run={run}")
+        page.wait_for_load_state("networkidle")
+        paints_ms.append(_number(page, _PAINT))
+        weight = _number(page, _SIZES)
+        first, later = (weight, 0.0) if number == 0 else (first, later + weight)
+    context.close()
+    yield Figure(
+        "dashboard", "first contentful paint", max(paints_ms), "ms", Target(most=1000), "the latest of all"
+    )
+    yield Figure("dashboard", "scripts and styles, first page", first / 1e6, "MB", Target(most=1))
+    yield Figure("dashboard", "scripts and styles, all later pages", later / 1e6, "MB", Target(most=0))
+
+
+def _number(page: Page, expression: str) -> float:
+    value: Any = page.evaluate(expression)
+    return float(value if value is not None else "nan")
+
+
+def _delay(browser: Browser, dashboard: str, home: Home) -> Figure:
+    """The longest time from a trial's commit until the page of its run tells it."""
+    page = browser.new_page()
+    page.goto(f"{dashboard}/runs")
+    page.locator("summary").first.click()
+    page.fill("#suite_yaml", _LIVE)
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("#run-done")
+    committed = _Commits(storage.url(home), page.url.rpartition("/")[2])
+    committed.start()
+    delays_s, told = [], 0
+    while committed.is_alive() or told < len(committed.at):
+        done = page.locator("#run-done")
+        now, count = time(), int(done.inner_text()) if done.count() else len(committed.at)
+        delays_s += [now - at for at in committed.at[told:count]]
+        told = max(told, min(count, len(committed.at)))
+        sleep(0.02)
+    return Figure(
+        "dashboard", "live progress, delay", max(delays_s), "s", Target(most=1), f"{len(delays_s)} trials"
+    )
+
+
+class _Commits(threading.Thread):
+    """Notes when trials of a run came into the database, until the run has ended."""
+
+    def __init__(self, url: str, run_id: str) -> None:
+        super().__init__(daemon=True)
+        self.at: list[float] = []
+        self._url = url
+        self._run_id = run_id
+
+    def run(self) -> None:
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            while True:
+                row = connection.execute(
+                    "select count(t.id), j.ended_at is not null from job as j left join trial as t on t.run_id = j.id "
+                    "where j.id = %s group by j.ended_at",
+                    (self._run_id,),
+                ).fetchone()
+                assert row is not None
+                self.at += [time()] * (row[0] - len(self.at))
+                if row[1]:
+                    return
+                sleep(0.02)

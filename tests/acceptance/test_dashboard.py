@@ -1,0 +1,306 @@
+"""The dashboard as its readers have it: Chromium, over what the smoke suite measured, beside the benchmark service."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.request import urlopen
+
+import psycopg
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from ciphermark_db import embedded
+
+REPOSITORY = Path(__file__).parents[2]
+PROGRAMS = Path(sys.executable).parent
+CHROMIUM = shutil.which("chromium")
+PATHS = ("/", "/operations", "/hexl", "/noise", "/memory", "/learning", "/runs", "/compare")
+READY_TIMEOUT_S = 120
+RUN_TIMEOUT_MS = 180_000
+SUITE = """\
+name: from-the-page
+budget: {samples: 6, warmups: 1, min_time_s: 0}
+experiments:
+  - {kind: arithmetic, variants: [seal, tenseal], schemes: [bfv], ring_dimension: [4096], operations: [add, mul]}
+"""
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here: `make setup` installs it where it can"
+)
+
+
+@dataclass
+class Site:
+    """The dashboard, the service beside it, and the database of both."""
+
+    url: str
+    database_url: str
+    home: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    logs: list[Path] = field(default_factory=list)
+
+    def start(self, name: str, *command: str, **variables: str) -> None:
+        kept = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
+        log = self.home / f"{name}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [str(PROGRAMS / command[0]), *command[1:]],
+                env=kept | {"CIPHERMARK_HOME": str(self.home)} | variables,
+                cwd=REPOSITORY,
+                stdout=output,
+                stderr=output,
+            )
+        self.processes.append(process)
+        self.logs.append(log)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_ready(url: str) -> None:
+    deadline_s = time.monotonic() + READY_TIMEOUT_S
+    while True:
+        try:
+            if urlopen(f"{url}/readyz", timeout=10).status == 200:
+                return
+        except OSError:
+            assert time.monotonic() < deadline_s, url
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("dashboard") / "home"
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
+    environment |= {"CIPHERMARK_HOME": str(home)}
+    try:
+        command = [PROGRAMS / "ciphermark", "run", REPOSITORY / "suites" / "smoke.yaml"]
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=500)
+        service, dashboard = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        made = Site(dashboard, embedded.ensure_started(home), home)
+        token = {"CIPHERMARK_BENCHMARK_TOKEN": "the-token-of-the-benchmark-service"}
+        made.start(
+            "service", "ciphermark", "serve", "--worker", CIPHERMARK_PORT=service.rpartition(":")[2], **token
+        )
+        made.start(
+            "dashboard",
+            "ciphermark-dashboard",
+            CIPHERMARK_DATABASE_URL=made.database_url,
+            CIPHERMARK_BENCHMARK_URL=service,
+            CIPHERMARK_PORT=dashboard.rpartition(":")[2],
+            **token,
+        )
+        for url in (service, dashboard):
+            wait_until_ready(url)
+        yield made
+        for process in made.processes:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+        for log in made.logs:
+            assert "Traceback" not in log.read_text(), log.read_text()
+    finally:
+        embedded.stop(home)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield found
+        found.close()
+
+
+@dataclass
+class Watched:
+    """A page, and what its browser complained of or asked elsewhere."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def require_silence(self) -> None:
+        assert self.complaints == []
+
+
+@pytest.fixture
+def watched(browser: Browser, site: Site) -> Iterator[Watched]:
+    context = browser.new_context(base_url=site.url)
+    found = Watched(context.new_page())
+    found.page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    found.page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((site.url, "data:")) else found.complaints.append(request.url)
+        ),
+    )
+    yield found
+    context.close()
+
+
+def opened(page: Page, path: str) -> None:
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+
+
+def charts(page: Page) -> int:
+    """How many charts are drawn; all of them must be."""
+    expect(page.locator("[data-specification]:not(:has(svg))")).to_have_count(0)
+    return page.locator("[data-specification] svg[role=img]").count()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_opens_in_silence_and_is_for_everyone(watched: Watched, path: str, scheme: str) -> None:
+    watched.page.emulate_media(color_scheme=scheme)
+    opened(watched.page, path)
+    if path not in ("/runs", "/learning"):
+        assert charts(watched.page) > 0
+    found = Axe().run(watched.page).response["violations"]
+    serious = [f"{item['id']}: {item['help']}" for item in found if item["impact"] in ("serious", "critical")]
+    assert serious == []
+    watched.require_silence()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920])
+def test_no_page_is_wider_than_the_screen(watched: Watched, width: int) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    for path in PATHS:
+        opened(watched.page, path)
+        wide = watched.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide == 0, path
+    watched.require_silence()
+
+
+def test_filters_work_and_make_a_permanent_address(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/")
+    assert page.locator("table.grid th", has_text="pyfhel").count() == 1
+    page.get_by_label("pyfhel", exact=True).uncheck()
+    page.wait_for_url("**variant=seal**")
+    expect(page.locator("table.grid th", has_text="pyfhel")).to_have_count(0)
+    page.get_by_label("Scheme").select_option("ckks")
+    page.wait_for_url("**scheme=ckks**")
+    expect(page.locator("table.grid")).not_to_contain_text("rotate")
+    address, text = page.url, page.locator("main").inner_text()
+    opened(page, address)
+    assert page.locator("main").inner_text() == text
+    watched.require_silence()
+
+
+def test_a_page_can_be_used_without_a_mouse(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/")
+    page.keyboard.press("Tab")
+    expect(page.locator(":focus")).to_have_text("Skip to the content")
+    page.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("section.figure").first.locator("table").last).to_be_visible()
+    page.locator("#theme").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    opened(page, "/operations")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_every_cell_leads_to_its_case(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/")
+    page.locator("table.grid a", has_text="unsupported").first.click()
+    page.wait_for_url("**/case?**")
+    expect(page.locator("main")).to_contain_text("TenSEAL")
+    watched.require_silence()
+
+
+@pytest.mark.parametrize(
+    ("path", "figure"), [("/", "leaderboard"), ("/hexl", "speedup"), ("/memory", "sizes")]
+)
+def test_downloads_hold_what_sql_answers(watched: Watched, site: Site, path: str, figure: str) -> None:
+    page = watched.page
+    opened(page, path)
+    section = page.locator(f"section[aria-labelledby={figure}]")
+    with page.expect_download() as waiting:
+        section.get_by_role("link", name="CSV").click()
+    rows = list(csv.reader(io.StringIO(Path(waiting.value.path()).read_text())))
+    sql = page.request.get(section.get_by_role("link", name="SQL").get_attribute("href")).text()
+    with psycopg.connect(site.database_url) as connection:
+        cursor = connection.execute(sql.encode())
+        assert rows[0] == [column.name for column in cursor.description]
+        answer = cursor.fetchall()
+    assert len(rows) == len(answer) + 1
+    numbers = 0
+    for row, expected in zip(rows[1:], answer, strict=True):
+        for text, value in zip(row, expected, strict=True):
+            if isinstance(value, float):
+                numbers += 1
+                assert float(text) == value
+    assert numbers
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        link = section.get_by_role("link", name=kind).get_attribute("href")
+        assert page.request.get(link).body().startswith(start)
+
+
+def test_scripts_and_styles_come_once(watched: Watched) -> None:
+    transferred = (
+        "performance.getEntriesByType('resource').filter(item => /[.](js|css)$/.test(item.name))"
+        ".reduce((sum, item) => sum + item.transferSize, 0)"
+    )
+    opened(watched.page, "/")
+    assert 0 < watched.page.evaluate(transferred) < 1_000_000
+    opened(watched.page, "/noise")
+    assert watched.page.evaluate(transferred) == 0
+
+
+def test_a_run_started_from_the_page_finishes_on_the_page(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/runs")
+    expect(page.locator("#suite option", has_text="smoke")).to_have_count(1)
+    page.get_by_text("Or a suite of your own").click()
+    page.get_by_label("Suite as YAML").fill(SUITE)
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/runs/*-*")
+    expect(page.locator("#outcomes")).to_be_visible(timeout=RUN_TIMEOUT_MS)
+    expect(page.locator("#run-state")).to_have_text("done")
+    expect(page.locator("#run-done")).to_have_text("4")
+    page.get_by_role("link", name="See its results").click()
+    expect(page.locator("table.grid")).to_contain_text("mul")
+    watched.require_silence()
+
+
+def test_a_run_is_cancelled_from_the_page(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/runs")
+    page.get_by_label("Suite", exact=True).select_option("pir-report")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/runs/*-*")
+    page.get_by_role("button", name="Cancel this run").click()
+    expect(page.locator("#run-state")).to_have_text("cancelled", timeout=RUN_TIMEOUT_MS)
+    watched.require_silence()
+
+
+def test_a_mistake_in_a_suite_is_told(watched: Watched) -> None:
+    page = watched.page
+    opened(page, "/runs")
+    page.get_by_text("Or a suite of your own").click()
+    page.get_by_label("Suite as YAML").fill("name: x\nexperiments: [{kind: arithmetics}]\n")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("main")).to_contain_text("arithmetic")

@@ -1,0 +1,130 @@
+"""Who may look and who may change: host names, origins, the token and its cookie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db import embedded
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+TOKEN = "the-token-of-the-dashboard"
+HERE = "http://127.0.0.1"
+OWN = {"origin": HERE}
+BROWSER = {"accept": "text/html,*/*"}
+
+
+@pytest.fixture
+def guarded(url: str) -> Iterator[TestClient]:
+    settings = Settings(url, token=TOKEN)
+    with TestClient(app.made(settings), base_url=HERE, follow_redirects=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[TestClient]:
+    with TestClient(app.made(Settings(url, hosts=("bench.lan",))), base_url=HERE) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1", 200), ("localhost:8103", 200), ("bench.lan", 200), ("evil.example", 400), ("", 400)],
+)
+def test_only_names_of_ours_are_answered(client: TestClient, host: str, status: int) -> None:
+    assert client.get("/runs", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403), ({}, 403), (OWN, 400)],
+)
+def test_only_our_own_pages_may_start_and_cancel(
+    client: TestClient, origin: dict[str, str], status: int
+) -> None:
+    for path in ("/runs", "/runs/x/cancel"):
+        assert client.post(path, headers=origin, data={"suite": "smoke"}).status_code == status
+
+
+def test_a_form_may_not_be_huge(client: TestClient) -> None:
+    answer = client.post("/runs", headers=OWN, data={"suite_yaml": "x" * (1 << 19)})
+    assert answer.status_code == 400
+    assert "too large" in answer.text
+
+
+def test_without_the_token_there_is_only_the_log_in(guarded: TestClient) -> None:
+    for path in ("/", "/runs", "/figures/matrix.csv?run=last", "/nothing"):
+        answer = guarded.get(path, headers=BROWSER)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/login?next=")
+        assert guarded.get(path).status_code == 401
+    assert guarded.post("/runs", headers=OWN).status_code == 401
+    for path in ("/healthz", "/login"):
+        assert guarded.get(path).status_code == 200
+    assert TOKEN not in guarded.get("/login").text
+
+
+def test_the_log_in_gives_a_cookie_that_scripts_cannot_read(guarded: TestClient) -> None:
+    asked = {"token": TOKEN, "next": "/runs?x=1"}
+    assert guarded.post("/login", headers={"origin": "http://evil.example"}, data=asked).status_code == 403
+    wrong = guarded.post("/login", headers=OWN, data=asked | {"token": TOKEN[:-1]})
+    assert wrong.status_code == 401
+    assert "set-cookie" not in wrong.headers
+    right = guarded.post("/login", headers=OWN, data=asked)
+    assert (right.status_code, right.headers["location"]) == (303, "/runs?x=1")
+    cookie = right.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert guarded.get("/runs").status_code == 200
+
+
+def test_a_wrong_cookie_is_none(guarded: TestClient) -> None:
+    assert guarded.get("/runs", headers={"cookie": f"ciphermark={TOKEN}"}).status_code == 401
+    assert guarded.get("/runs", headers={"cookie": "ciphermark=é".encode()}).status_code == 401
+
+
+def test_programs_send_the_token(guarded: TestClient) -> None:
+    assert guarded.get("/runs", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert guarded.get("/runs", headers={"authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_when_the_database_is_away_the_page_says_so_and_recovers(tmp_path: Path, make: Maker) -> None:
+    home = tmp_path / "home"
+    url = embedded.ensure_started(home)
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(make.run())
+    try:
+        with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+            assert client.get("/").status_code == 200
+            embedded.stop(home)
+            answer = client.get("/")
+            assert answer.status_code == 503
+            assert "tries again" in answer.text
+            assert 'http-equiv="refresh"' in answer.text
+            assert client.get("/readyz").status_code == 503
+            embedded.ensure_started(home)
+            assert client.get("/").status_code == 200
+    finally:
+        embedded.stop(home)
+
+
+def test_without_the_benchmark_service_runs_are_listed_all_the_same(url: str) -> None:
+    for where, told in ((None, "only reads"), ("http://127.0.0.1:1", "does not answer")):
+        with TestClient(app.made(Settings(url, benchmark_url=where)), base_url=HERE) as client:
+            page = client.get("/runs")
+            assert page.status_code == 200
+            assert told in page.text
+            assert "Start a run" not in page.text
+            refused = client.post("/runs", headers=OWN, data={"suite": "smoke"})
+            assert refused.status_code == (400 if where is None else 503)

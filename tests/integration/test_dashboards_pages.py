@@ -1,0 +1,336 @@
+"""Pages, figures and downloads over a real PostgreSQL, as HTTP has them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from starlette.testclient import TestClient
+
+from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_dashboards import app
+from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
+from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards.store import Store
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+HERE = "http://127.0.0.1"
+VARIANTS = {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 8.0}
+CKKS = ParameterSpec("ckks", 8192, None, scale_bits=40)
+
+
+def times(make: Maker, median_ms: float) -> tuple[Sample, ...]:
+    values = [median_ms / 1000 * (1 + step / 1000) for step in range(-4, 5)]
+    return tuple(
+        sample
+        for phase, factor in (("operation", 1.0), ("encrypt", 3.0), ("decrypt", 0.5))
+        for sample in make.times([value * factor for value in values], phase)
+    )
+
+
+def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes: object) -> str:
+    """A run with something for every page."""
+    run = make.run(**changes)
+    database.record_run(run)
+    outcomes = []
+    for variant, cost in VARIANTS.items():
+        for number, operation in enumerate(("add", "mul"), 1):
+            for pattern in ("same", "random"):
+                for size in (16, 8192):
+                    case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
+                    outcomes.append(make.outcome(run, case, times(make, cost * number * slower)))
+        memory = (Sample("peak_memory", "bytes", cost * 1e7, "operation", 0),)
+        outcomes.append(make.outcome(run, make.case(variant, operation="add", size=8192), memory, process=1))
+        bits = tuple(
+            Sample("noise_budget", "bits", 100.0 - 9 * count, "operation", count, repetitions=count)
+            for count in (0, 1, 2, 4)
+        )
+        outcomes.append(
+            make.outcome(run, make.case(variant, experiment="noise", operation="mul", size=16), bits)
+        )
+        deepest = (
+            Sample("depth", "operations", 4.0, "operation", 0),
+            Sample("is_capped", "flag", 0.0, "operation", 0),
+        )
+        case = make.case(variant, experiment="depth", operation="mul", size=16, cap=64)
+        outcomes.append(make.outcome(run, case, deepest))
+        size = (Sample("size", "bytes", 1e6, "ciphertext", 0),)
+        case = make.case(variant, experiment="serialization", operation="none", size=8192)
+        outcomes.append(make.outcome(run, case, size))
+    case = make.case("tenseal", operation="rotate_left")
+    outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
+    database.record_outcomes(outcomes)
+    return run.id
+
+
+@pytest.fixture(scope="module")
+def run_id(database: Database, make: Maker) -> str:
+    return recorded_run(make, database)
+
+
+@pytest.fixture(scope="module")
+def client(url: str, run_id: str) -> Iterator[TestClient]:
+    with TestClient(app.made(Settings(url)), base_url=HERE) as made:
+        yield made
+
+
+@pytest.fixture
+def opened(new_url: Callable[[], str]) -> Iterator[Callable[..., TestClient]]:
+    """Opens a dashboard over a new database, migrated unless told otherwise."""
+    clients = []
+
+    def open_(is_migrated: bool = True, fill: Callable[[Database], None] = lambda _: None) -> TestClient:
+        made = new_url()
+        if is_migrated:
+            with Database.open(made) as database:
+                database.migrate()
+                fill(database)
+        clients.append(TestClient(app.made(Settings(made)), base_url=HERE))
+        clients[-1].__enter__()
+        return clients[-1]
+
+    yield open_
+    for item in clients:
+        item.__exit__(None, None, None)
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in ("href", "src", "action") and value]
+
+
+def links(text: str) -> list[str]:
+    parser = _Links()
+    parser.feed(text)
+    return parser.found
+
+
+def columns_of(client: TestClient, name: str, **params: object) -> list[dict[str, str]]:
+    answer = client.get(f"/figures/{name}.csv", params=params)
+    assert answer.status_code == 200, answer.text
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+@pytest.mark.parametrize("path", [*(page.path for page in PAGES), "/runs", "/compare"])
+def test_every_page_and_every_link_on_it_opens(client: TestClient, run_id: str, path: str) -> None:
+    answer = client.get(path, params={} if path == "/compare" else {"run": run_id} if path != "/runs" else {})
+    assert answer.status_code == 200, answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    found = [link for link in links(answer.text) if not link.startswith("#")]
+    assert all(link.startswith("/") and not link.startswith("//") for link in found), found
+    for link in {link for link in found if not link.endswith(".png")}:
+        assert client.get(link).status_code == 200, link
+
+
+def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, run_id: str) -> None:
+    rows = columns_of(client, "leaderboard", run=run_id)
+    assert [row["variant"] for row in rows] == ["seal-hexl", "seal", "tenseal"]
+    assert [float(row["mean_ratio"]) for row in rows] == pytest.approx([1, 2, 4])
+    assert {row["common_cases"] for row in rows} == {"8"}
+    assert {row["variant"]: row["unsupported"] for row in rows}["tenseal"] == "1"
+
+
+def test_filters_choose(client: TestClient, run_id: str) -> None:
+    rows = columns_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
+    assert {row["operation"] for row in rows} == {"add"}
+    assert {row["variant"] for row in rows} == {"seal", "tenseal"}
+    encrypt = columns_of(client, "latency", run=run_id, phase="encrypt", operation="add", data="same")
+    assert {row["phase"] for row in encrypt} == {"encrypt"}
+    assert {row["data_pattern"] for row in encrypt} == {"same"}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FIGURES if FIGURE_PAGES[name].path not in ("/case", "/compare")]
+)
+def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: str, name: str) -> None:
+    sql = client.get(f"/figures/{name}.sql", params={"run": run_id}).text
+    with psycopg.connect(url) as connection:
+        cursor = connection.execute(sql)
+        answer = [dict(zip([c.name for c in cursor.description], row, strict=True)) for row in cursor]
+    downloaded = columns_of(client, name, run=run_id)
+    assert len(downloaded) == len(answer)
+    assert answer or name in ("chains", "learning")
+    for row, expected in zip(downloaded, answer, strict=True):
+        for column, value in expected.items():
+            if isinstance(value, float):
+                assert float(row[column]) == value
+            elif value is None:
+                assert row[column] == ""
+
+
+def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
+    assert client.get(f"/figures/speedup.svg?run={run_id}").text.startswith("<svg")
+    assert client.get(f"/figures/speedup.png?run={run_id}").content.startswith(b"\x89PNG")
+    assert "vega-lite" in client.get(f"/figures/speedup.json?run={run_id}").json()["$schema"]
+    assert client.get(f"/figures/matrix.svg?run={run_id}").status_code == 404
+    assert client.get(f"/figures/speedup.gif?run={run_id}").status_code == 404
+    assert client.get("/figures/nothing.csv").status_code == 404
+
+
+def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
+    key = columns_of(client, "matrix", run=run_id)[0]["comparison_key"]
+    page = client.get("/case", params={"run": run_id, "case": key})
+    assert page.status_code == 200
+    samples = columns_of(client, "case-samples", run=run_id, case=key)
+    assert len(samples) == len(VARIANTS) * 3 * 9
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "told"),
+    [
+        ("/?run=nope", 404, "nope is no run here"),
+        ("/case?run=last&case=gone", 404, "no such case"),
+        ("/case?run=last&case=%00", 404, "nothing of that name"),
+        ("/runs/gone", 404, "gone is no run here"),
+        ("/?colour=red", 400, "there is no filter"),
+        ("/?scheme=rsa", 400, "this run has bfv"),
+        ("/?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
+        ("/compare?a=nope", 404, "nope is no run here"),
+        ("/compare?host_a=x&host_b=y", 400, "no suite in common"),
+        ("/assets/0/style.css", 404, "no such file"),
+        ("/assets/0/..%2f..%2fmain.py", 404, ""),
+    ],
+)
+def test_an_address_that_makes_no_sense_says_so(
+    client: TestClient, address: str, status: int, told: str
+) -> None:
+    answer = client.get(address)
+    assert answer.status_code == status
+    assert told in answer.text
+    assert "<script>alert" not in answer.text
+
+
+def test_stale_filters_offer_a_way_out(client: TestClient, run_id: str) -> None:
+    answer = client.get("/operations", params={"run": run_id, "n": "4096"})
+    assert answer.status_code == 400
+    assert client.get(f"/operations?run={run_id}").status_code == 200
+    assert f"/operations?run={run_id}" in links(answer.text)
+
+
+def test_an_empty_database_says_how_to_begin(opened: Callable[..., TestClient]) -> None:
+    client = opened()
+    for path in ("/", "/noise", "/compare"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert "ciphermark run suites/quick.yaml" in answer.text
+    assert client.get("/runs").status_code == 200
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_database_without_tables_says_what_to_do(opened: Callable[..., TestClient]) -> None:
+    client = opened(is_migrated=False)
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "ciphermark db migrate" in answer.text
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_run_of_failures_only_shows_them(opened: Callable[..., TestClient], make: Maker) -> None:
+    run = make.run()
+    endless = "<img src=x onerror=alert(1)> " + "x" * 200_000
+
+    def fill(database: Database) -> None:
+        database.record_run(run)
+        database.record_outcome(
+            make.outcome(run, make.case("seal"), status="unsupported", error="<b>none</b>")
+        )
+        database.record_outcome(make.outcome(run, make.case("tenseal"), status="crashed", error=endless))
+
+    client = opened(fill=fill)
+    for page in PAGES:
+        answer = client.get(page.path)
+        assert answer.status_code == 200, page.path
+        assert "<img src=x" not in answer.text
+        assert len(answer.text) < 200_000
+    overview = client.get("/").text
+    assert "&lt;b&gt;none&lt;/b&gt;" in overview
+    assert "crashed" in overview
+    detail = client.get(f"/runs/{run.id}").text
+    assert "&lt;img src=x" in detail
+    assert "<img src=x" not in detail
+
+
+def test_what_comes_in_later_is_shown(client: TestClient, database: Database, make: Maker) -> None:
+    run = make.run()
+    database.record_run(run)
+    database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
+    assert len(columns_of(client, "matrix", run=run.id)) == 1
+    database.record_outcome(make.outcome(run, make.case("tenseal"), times(make, 2.0)))
+    assert len(columns_of(client, "matrix", run=run.id)) == 2
+    database.record_outcome(make.outcome(run, make.case("tenseal"), times(make, 6.0), process=1))
+    medians = {row["variant"]: float(row["median"]) for row in columns_of(client, "matrix", run=run.id)}
+    assert medians["tenseal"] == pytest.approx(0.004, rel=0.01)
+
+
+def test_two_runs_are_compared(client: TestClient, database: Database, make: Maker, run_id: str) -> None:
+    other = recorded_run(make, database, slower=2.0)
+    rows = columns_of(client, "two-runs", a=run_id, b=other)
+    of_times = [row for row in rows if row["metric"] == "time"]
+    assert {row["verdict"] for row in of_times} == {"slower"}
+    assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
+    page = client.get("/compare", params={"a": run_id, "b": other}).text
+    assert "a regression" in page
+    assert "The hosts are not the same" not in page
+    shown = columns_of(client, "two-runs", a=run_id, b=other, show="not comparable")
+    assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
+
+
+def test_two_hosts_are_compared_by_their_latest_runs_of_one_suite(
+    client: TestClient, database: Database, make: Maker, url: str
+) -> None:
+    there = replace(make.run().host, hostname="elsewhere", fingerprint="cafe")
+    ours = recorded_run(make, database, suite_name="shared")
+    theirs = recorded_run(make, database, suite_name="shared", host=there)
+    with Store(url) as store:
+        hosts = {row["hostname"]: row["id"] for row in store.ask("hosts", {}).mappings}
+    answer = client.get("/compare", params={"host_a": hosts["bench"], "host_b": hosts["elsewhere"]})
+    assert answer.status_code == 200
+    assert dict(answer.url.params) == {"a": ours, "b": theirs}
+    assert "The hosts are not the same" in answer.text
+
+
+def test_parts_of_a_run_are_told_apart(client: TestClient, database: Database, make: Maker) -> None:
+    first, second = make.run(), make.run()
+    for run in (first, second):
+        database.record_run(run)
+        database.record_outcome(make.outcome(run, make.case("seal"), status="crashed", error=f"in {run.id}"))
+    database.query("update run set continues = %s where id = %s", [first.id, second.id], read_only=False)
+    page = client.get(f"/runs/{first.id}").text
+    assert f"in {first.id}" in page
+    assert f"in {second.id}" in page
+    assert f"/?run={second.id}" in links(page)
+
+
+def test_the_dashboard_cannot_write(url: str) -> None:
+    with Store(url) as store, store._connected() as connection:
+        assert connection.execute("select current_user").fetchone() == ("ciphermark_reader",)
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            connection.execute("delete from run")
+        connection.rollback()
+        connection.execute("set transaction read write")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("delete from run")
+        connection.rollback()
+
+
+def test_where_the_role_has_no_rights_reading_goes_on(new_url: Callable[[], str]) -> None:
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        database.query("revoke select on run from ciphermark_reader", read_only=False)
+    with Store(url) as store:
+        assert store.ask("run_choices", {}).rows == []
