@@ -45,6 +45,12 @@ pytestmark = [
 ]
 
 
+def content(answer):
+    """What an answer holds: decoded where it is JSON; pages are text."""
+    text = answer.read()
+    return json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text.decode()
+
+
 class Project:
     """A compose project under a name of its own."""
 
@@ -95,9 +101,9 @@ class Project:
         )
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.loads(answer.read())
+                return answer.status, content(answer)
         except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read())
+            return error.code, content(error)
 
     def secret(self, service, name):
         return self.done("exec", "-T", service, "cat", f"/run/ciphermark/{name}").strip()
