@@ -689,7 +689,7 @@ join results as r
     and r.ring_dimension = coalesce(p.ring_dimension, r.ring_dimension)
     and r.repetitions is not distinct from p.repetitions
     and r.data_set is not distinct from p.data_set
-where r.status = 'ok' and r.threads = 1 and r.ciphertexts = 1
+where r.status = 'ok' and r.threads = 1 and (r.ciphertexts = 1 or r.experiment = 'learning')
 order by
     r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.is_least, r.data_pattern = 'random' desc, r.size desc,
     r.case_key;

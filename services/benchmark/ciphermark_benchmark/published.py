@@ -53,13 +53,14 @@ def _origin(row: Row) -> tuple[str, int, str]:
 
 def _pretty(rows: Sequence[Row]) -> RichTable:
     table = RichTable(box=None, pad_edge=False)
-    for name in ("system", "scheme", "figure"):
-        table.add_column(name)
+    for name in ("system", "scheme"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("figure", min_width=20)
     table.add_column("published", justify="right", no_wrap=True)
     table.add_column("note")
-    table.add_column("ours", justify="right", no_wrap=True)
-    for name in ("95 % interval", "our case"):
-        table.add_column(name, no_wrap=True)
+    for name in ("ours", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("our case", min_width=33)
     for row in rows:
         told = (row["system"], row["scheme"], row["figure"])
         stated = quantity(row["published_value"], row["unit"])
