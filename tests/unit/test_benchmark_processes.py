@@ -36,6 +36,8 @@ MB = 1 << 20
         (-signal.SIGKILL, 10, "", "out_of_memory", ["SIGKILL", "100 MB allowed, 10 MB resident at most"]),
         (-signal.SIGSEGV, 95, "", "out_of_memory", ["ran out of memory (SIGSEGV", "95 MB resident"]),
         (-signal.SIGSEGV, 90, "", "crashed", ["died of SIGSEGV"]),
+        (-signal.SIGSEGV, None, "", "crashed", ["died of SIGSEGV"]),
+        (-signal.SIGKILL, None, "", "out_of_memory", ["SIGKILL; 100 MB allowed)"]),
         (1, 91, "", "out_of_memory", ["exit code 1"]),
         (-signal.SIGABRT, 10, "what():  std::bad_alloc", "out_of_memory", ["std::bad_alloc"]),
         (1, 10, "MemoryError", "out_of_memory", ["MemoryError"]),
@@ -44,7 +46,8 @@ MB = 1 << 20
     ],
 )
 def test_a_death_is_explained(exit_code, peak_mb, words, status, parts):
-    death = explained(exit_code, peak_mb * MB, 100 * MB, words)
+    peak_bytes = None if peak_mb is None else peak_mb * MB
+    death = explained(exit_code, peak_bytes, 100 * MB, words)
     assert isinstance(death, WorkerDied)
     assert death.status == status
     for part in parts:
@@ -173,3 +176,12 @@ def test_a_worker_can_be_made_to_end_from_another_thread(worker):
     threading.Timer(0.3, process.kill).start()
     with pytest.raises(WorkerDied):
         process.ask(protocol.Turn(), 600)
+
+
+def test_the_memory_of_who_started_it_is_not_the_workers(worker):
+    """The kernel hands the peak of the parent down to a new process."""
+    large = bytearray(b"x") * (300 * MB)
+    item = worker(HELLO + "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", memory_mb=200)
+    with pytest.raises(WorkerDied) as death:
+        item.ask(protocol.Turn(), 20)
+    assert (death.value.status, len(large)) == ("crashed", 300 * MB)

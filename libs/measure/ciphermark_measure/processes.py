@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -84,6 +85,7 @@ class Process(Generic[Reply]):
             env=_environment(os.environ, confinement.threads),
             start_new_session=True,  # Ctrl-C reaches the executor alone
         )
+        self._inherited_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def meet(self) -> None:
         """Wait for the greeting, once; raises :class:`WorkerDied` like :meth:`ask`."""
@@ -166,7 +168,9 @@ class Process(Generic[Reply]):
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - _STDERR_TAIL_BYTES))
         words = self._errors.read().decode(errors="replace").strip()
-        return explained(self._process.returncode, usage.ru_maxrss * 1024, self._memory_bytes, words)
+        # A process begins with the peak of the one that started it, which may have been larger than its own.
+        peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > self._inherited_peak else None
+        return explained(self._process.returncode, peak_bytes, self._memory_bytes, words)
 
 
 def _ends_within(pid: int, seconds: float) -> bool:
@@ -190,13 +194,15 @@ def mismatch(hello: object, interpreter: str, version: int = protocol.VERSION) -
     )
 
 
-def explained(exit_code: int, peak_bytes: int, limit_bytes: int, words: str) -> WorkerDied:
-    """What an exit code, the peak memory and the last words on standard error say about a death. Pure."""
+def explained(exit_code: int, peak_bytes: int | None, limit_bytes: int, words: str) -> WorkerDied:
+    """What an exit code, the peak memory where known, and the last words on standard error say of a death. Pure."""
     tail = f": {words}" if words else ""
     how = f"exit code {exit_code}" if exit_code >= 0 else _signal_name(-exit_code)
-    is_starved = exit_code == -signal.SIGKILL or peak_bytes > 0.9 * limit_bytes
+    is_full = peak_bytes is not None and peak_bytes > 0.9 * limit_bytes
+    is_starved = exit_code == -signal.SIGKILL or is_full
     if is_starved or any(word in words for word in _MEMORY_WORDS):
-        limit = f"{limit_bytes >> 20} MB allowed, {peak_bytes >> 20} MB resident at most"
+        peak = "" if peak_bytes is None else f", {peak_bytes >> 20} MB resident at most"
+        limit = f"{limit_bytes >> 20} MB allowed{peak}"
         return WorkerDied("out_of_memory", f"the worker ran out of memory ({how}; {limit}){tail}")
     return WorkerDied("crashed", f"the worker died of {how}{tail}")
 
