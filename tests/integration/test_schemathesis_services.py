@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 from running_services import Services
 from schemathesis import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 # A valid request may still be refused: the session that it names need not exist, nor the blob.
-_NOT_PROMISED = [positive_data_acceptance]
+# Query parameters that nobody knows are ignored.
+_NOT_PROMISED = [positive_data_acceptance, negative_data_rejection]
 _SETTINGS = settings(
     max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
