@@ -18,6 +18,7 @@ _REPETITION_S = 2e-4  # one managed operation with its share of checks at N = 40
 _MULTIPLICATION_S = 2e-3  # one in a chain at N = 4096: larger chains are longer, too
 _ADDITION_S = 2e-5
 _PASS_S = 0.1  # of a workload at N = 4096: longer ones have larger rings
+_ROW_BY_ROW_S = {"lmc-per-row-plain": 0.5, "lmc-per-row-encrypted": 1.2}  # a ciphertext per row
 _CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
 
 
@@ -32,7 +33,8 @@ def run_s(planned: list[PlannedCase], budget: Budget) -> float:
 def _trial_s(case: Case, budget: Budget) -> float:
     growth = _growth(_ring_dimension(case.parameters))
     if case.data_set is not None:
-        return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * _PASS_S * growth)
+        pass_s = growth * _ROW_BY_ROW_S.get(case.operation, _PASS_S)
+        return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * pass_s)
     if case.repetitions is not None:
         once_s = _MULTIPLICATION_S if case.operation in ("mul", "square") else _ADDITION_S
         chain_s = case.repetitions * once_s * growth
