@@ -152,6 +152,7 @@ void define_evaluator(nb::module_ &module)
 
 NB_MODULE(_ciphermark_helib, module)
 {
+    nb::set_leak_warnings(false); // a program that ends leaves its objects alive: not worth a page of text
     nb::register_exception_translator(translate_error);
     helib::helog.setLogToFile("/dev/null"); // HElib's warnings go to a file helib.log otherwise
 

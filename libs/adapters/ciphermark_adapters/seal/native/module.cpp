@@ -150,6 +150,7 @@ void define_evaluator(nb::module_ &module)
 
 NB_MODULE(CIPHERMARK_MODULE, module)
 {
+    nb::set_leak_warnings(false); // a program that ends leaves its objects alive: not worth a page of text
     nb::register_exception_translator(translate_error);
 
     module.attr("seal_version") = seal_version();
