@@ -77,6 +77,12 @@ class NativeKeyOwner(Protocol):
     def dump_rotation_keys(self, compression: str, /) -> bytes:
         """SEAL's own serialization."""
 
+    def evaluation_key_sizes(self) -> tuple[int, int]:
+        """Bytes of relinearization and rotation keys, uncompressed; 0 for keys that were not made."""
+
+    def dump_evaluation_keys(self, header: bytes, /) -> bytes:
+        """A header, then these keys one after the other."""
+
 
 class Binder(Protocol):
     """Binds one operation to rows of operands."""
@@ -114,8 +120,8 @@ class SealModule(Protocol):
     Context: Callable[[str, int, Sequence[int], int], SealContext]
     # Generates keys: relinearization or not, rotation steps; step 0 stands for the rotation of columns.
     KeyOwner: Callable[[SealContext, bool, Sequence[int]], NativeKeyOwner]
-    # Relinearization and rotation keys; empty bytes stand for keys that were not made.
-    Evaluator: Callable[[SealContext, bytes, bytes], NativeEvaluator]
+    # Relinearization and rotation keys; no bytes stand for keys that were not made.
+    Evaluator: Callable[[SealContext, memoryview, memoryview], NativeEvaluator]
 
     def default_chain(self, ring_dimension: int, /) -> list[int]:
         """SEAL's default primes for bfv and bgv, special prime last."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeBound, SealContext, SealModule, execute
-from ciphermark_adapters.seal.public_material import PublicMaterial
+from ciphermark_adapters.seal.public_material import header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_core.words import Parameters
 
@@ -50,12 +50,8 @@ class SealKeyOwner(KeyOwner):
 
     def public_material(self) -> bytes:
         """Parameters and evaluation keys. An evaluator encrypts nothing: it gets no public key."""
-        return PublicMaterial(
-            parameters=self.parameters,
-            keys=self._keys,
-            relinearization_keys=self._dumped("relinearization_keys"),
-            rotation_keys=self._dumped("rotation_keys"),
-        ).to_bytes()
+        sizes = self._native.evaluation_key_sizes()
+        return self._native.dump_evaluation_keys(header(self.parameters, self._keys, sizes))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""
@@ -84,9 +80,6 @@ class SealKeyOwner(KeyOwner):
         if _seal_steps(self._keys):
             dumps["rotation_keys"] = self._native.dump_rotation_keys
         return dumps
-
-    def _dumped(self, item: str) -> bytes:
-        return self.dump_key(item, "none") if item in self._dumps() else b""
 
     def _bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
         checked = [(self._slots.checked(values),) for (values,) in rows]

@@ -19,27 +19,30 @@ class _Header:
     rotation_bytes: int
 
 
+def header(parameters: Parameters, keys: KeyRequest, sizes: tuple[int, int]) -> bytes:
+    """The first line of a message; ``sizes`` are the bytes of relinearization and rotation keys, which follow it."""
+    return wire.to_line(_Header(parameters, keys, *sizes))
+
+
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """Keys are in SEAL's own format, uncompressed; empty where none were requested."""
+    """Keys are in SEAL's own format, uncompressed; empty where none were requested.
+
+    They are views of the message: evaluation keys are too large for a second copy.
+    """
 
     parameters: Parameters
     keys: KeyRequest
-    relinearization_keys: bytes
-    rotation_keys: bytes
-
-    def to_bytes(self) -> bytes:
-        """One message: header line, relinearization keys, rotation keys."""
-        sizes = len(self.relinearization_keys), len(self.rotation_keys)
-        header = wire.to_line(_Header(self.parameters, self.keys, *sizes))
-        return b"".join((header, self.relinearization_keys, self.rotation_keys))
+    relinearization_keys: memoryview
+    rotation_keys: memoryview
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PublicMaterial:
         """Read a message; raises ``ValueError`` for a damaged one."""
         start = data.find(b"\n") + 1
-        header = wire.from_line(data[:start], _Header)
-        middle = start + header.relinearization_bytes
-        if len(data) != middle + header.rotation_bytes:
+        line = wire.from_line(data[:start], _Header)
+        middle = start + line.relinearization_bytes
+        if len(data) != middle + line.rotation_bytes:
             raise ValueError("the public material is incomplete: it must be carried over as it is")
-        return cls(header.parameters, header.keys, data[start:middle], data[middle:])
+        view = memoryview(data)
+        return cls(line.parameters, line.keys, view[start:middle], view[middle:])

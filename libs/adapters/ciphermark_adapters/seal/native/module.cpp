@@ -7,14 +7,17 @@
 #include "evaluator.hpp"
 #include "key_owner.hpp"
 #include "vectors.hpp"
+#include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <stdexcept>
+#include <utility>
 
 namespace ciphermark {
 
@@ -78,8 +81,8 @@ void define_context(nb::module_ &module)
         .def("level", &Context::level, "ciphertext"_a)
         .def("encode_integers", &encode<std::int64_t>, "values"_a, "like"_a.none(), "scale"_a)
         .def("encode_reals", &encode<double>, "values"_a, "like"_a.none(), "scale"_a)
-        .def("load", [](const Context &context, const nb::bytes &data) {
-            return load<seal::Ciphertext>(context.seal(), data);
+        .def("load", [](const Context &context, nb::handle data) {
+            return load<seal::Ciphertext>(context.seal(), View(data));
         }, "data"_a)
         .def("dump_parameters", [](const Context &context, const std::string &compression) {
             return save(context.parameters(), compression);
@@ -90,6 +93,37 @@ template <class Key, const Key &(KeyOwner::*key)() const>
 nb::bytes dump_key(const KeyOwner &owner, const std::string &compression)
 {
     return save((owner.*key)(), compression);
+}
+
+// Bytes of keys as they are saved; 0 for keys that were not made.
+template <class Keys>
+std::size_t saved_size(const Keys &keys)
+{
+    return keys.data().empty() ? 0 : static_cast<std::size_t>(keys.save_size(seal::compr_mode_type::none));
+}
+
+template <class Keys>
+void save_to(seal::seal_byte *place, const Keys &keys)
+{
+    const std::size_t size = saved_size(keys);
+    if (size != 0 && static_cast<std::size_t>(keys.save(place, size, seal::compr_mode_type::none)) != size) {
+        throw std::logic_error("SEAL saved keys in another size than it told");
+    }
+}
+
+std::pair<std::size_t, std::size_t> evaluation_key_sizes(const KeyOwner &owner)
+{
+    return { saved_size(owner.relinearization_keys()), saved_size(owner.rotation_keys()) };
+}
+
+nb::object dump_evaluation_keys(const KeyOwner &owner, const nb::bytes &header)
+{
+    const auto [relinearization, rotation] = evaluation_key_sizes(owner);
+    nb::object message = bytes_of(header.size() + relinearization + rotation);
+    std::memcpy(begin(message), header.c_str(), header.size());
+    save_to(begin(message) + header.size(), owner.relinearization_keys());
+    save_to(begin(message) + header.size() + relinearization, owner.rotation_keys());
+    return message;
 }
 
 void define_key_owner(nb::module_ &module)
@@ -108,19 +142,22 @@ void define_key_owner(nb::module_ &module)
         .def(
             "dump_relinearization_keys", &dump_key<seal::RelinKeys, &KeyOwner::relinearization_keys>,
             "compression"_a)
-        .def("dump_rotation_keys", &dump_key<seal::GaloisKeys, &KeyOwner::rotation_keys>, "compression"_a);
+        .def("dump_rotation_keys", &dump_key<seal::GaloisKeys, &KeyOwner::rotation_keys>, "compression"_a)
+        .def("evaluation_key_sizes", &evaluation_key_sizes)
+        .def("dump_evaluation_keys", &dump_evaluation_keys, "header"_a);
 }
 
-// Empty bytes stand for keys that were not made.
+// No bytes stand for keys that were not made.
 template <class Keys>
-Keys load_keys(const Context &context, const nb::bytes &data)
+Keys load_keys(const Context &context, nb::handle data)
 {
-    return data.size() == 0 ? Keys() : load<Keys>(context.seal(), data);
+    const View bytes(data);
+    return bytes.size() == 0 ? Keys() : load<Keys>(context.seal(), bytes);
 }
 
 void construct_evaluator(
-    Evaluator *self, std::shared_ptr<const Context> context, const nb::bytes &relinearization_keys,
-    const nb::bytes &rotation_keys)
+    Evaluator *self, std::shared_ptr<const Context> context, nb::handle relinearization_keys,
+    nb::handle rotation_keys)
 {
     auto relinearization = load_keys<seal::RelinKeys>(*context, relinearization_keys);
     auto rotations = load_keys<seal::GaloisKeys>(*context, rotation_keys);
