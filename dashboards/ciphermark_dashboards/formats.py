@@ -45,7 +45,11 @@ def quantity(value: float | None, unit: str | None) -> str:
         return seconds(value)
     if unit == "bytes":
         return size(value)
-    return digits(value) if value is None or not unit or unit == "flag" else f"{digits(value)} {unit}"
+    if unit == "share":
+        return share(value)
+    return (
+        digits(value) if value is None or unit in (None, "", "flag", "ratio") else f"{digits(value)} {unit}"
+    )
 
 
 def bits(value: float | None) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ciphermark_core.statistics import Estimate, ratio_of, verdict
+from ciphermark_db.directions import verdict_of
 
 Row = Mapping[str, Any]
 
@@ -29,6 +30,11 @@ LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2
 _MEDIANS = ("a_median", "b_median")
 COLUMNS = (*PLACE, *LEVELS, *_MEDIANS, "ratio", "ratio_low", "ratio_high", "verdict", "remark")
 
+# From ok to one of these is worse than any figure; the others say that nobody tried.
+FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
+_OTHER = {"a": "b", "b": "a"}
+_LONGEST = 200  # characters of an error
+
 _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
 
 
@@ -46,15 +52,41 @@ class Judgement:
     remark: str = ""
 
 
+def settled(rows: Iterable[Row]) -> list[Row]:
+    """The rows of the query ``two_runs``, with one row for a case that ended with figures in one run and without in the
+    other: its figures have nothing to be compared with. Pure.
+    """
+    rows = list(rows)
+    figures: dict[tuple[str, Any], Row] = {}  # by side and case
+    endings: set[tuple[str, Any]] = set()
+    for row in rows:
+        for side in _sides(row):
+            if row["metric"] is None:
+                endings.add((side, _case(row)))
+            else:
+                figures.setdefault((side, _case(row)), row)
+    found = []
+    for row in rows:
+        sides = _sides(row)
+        other = (_OTHER[sides[0]], _case(row))
+        if len(sides) == 2:
+            found.append(row)
+        elif row["metric"] is None:
+            found.append(_merged(row, other[0], figures.get(other)))
+        elif other not in endings:
+            found.append(row)
+    return found
+
+
 def judged(row: Row, any_security: bool = False) -> Judgement:
-    """The judgement of one row of the query ``two_runs``. Pure."""
-    reason = _reason_against(row, any_security)
+    """The judgement of one row of :func:`settled`. Pure."""
+    reason = _ending(row) or _incomparable(row, any_security)
     if reason is not None:
-        return Judgement(None, None, None, f"not comparable: {reason}")
+        return Judgement(None, None, None, reason)
     a, b = row["a_median"], row["b_median"]
     remark = differences(_side(row, "a"), _side(row, "b"))
-    if row["metric"] != "time":
-        return Judgement(a / b if b else None, None, None, "unchanged" if a == b else "changed", remark)
+    if row["unit"] != "s":
+        return Judgement(a / b if b else None, None, None, verdict_of(row["metric"], a, b), remark)
     ratio = ratio_of(
         Estimate(row["a_n"], a, row["a_low"], row["a_high"]),
         Estimate(row["b_n"], b, row["b_low"], row["b_high"]),
@@ -63,7 +95,7 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
 
 
 def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
-    """A row of the query ``two_runs`` with its judgement: values of :data:`COLUMNS`. Pure."""
+    """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
     found = judged(row, any_security)
     figures = (found.ratio, found.low, found.high, found.verdict, found.remark)
     return (*(row[name] for name in (*PLACE, *LEVELS, *_MEDIANS)), *figures)
@@ -90,13 +122,55 @@ def short_level(bits: int) -> str:
     return str(bits) if bits else "<128"
 
 
+def _case(row: Row) -> Any:
+    return row["variant"], row["comparison_key"]
+
+
+def _sides(row: Row) -> list[str]:
+    """The runs that have the row."""
+    return [side for side in "ab" if row[f"{side}_status"] is not None]
+
+
+def _merged(ending: Row, side: str, figure: Row | None) -> Row:
+    """The ending of a case in one run, with what the other, named ``side``, tells of it where that has figures."""
+    if figure is None:
+        return ending
+    own = {name: value for name, value in figure.items() if name.startswith(f"{side}_")}
+    none = {f"{side}_{name}": None for name in ("n", "median", "low", "high")}
+    return {**ending, **own, **none, "figures_of": side}
+
+
+def _ending(row: Row) -> str | None:
+    """What to say of a case that has figures in one run alone."""
+    side = row.get("figures_of")
+    if side is None:
+        return None
+    other = _OTHER[side]
+    if row[f"{other}_status"] not in FAILURES:
+        return f"not comparable: {_told(row, other)}"
+    return f"{'failed' if other == 'b' else 'mended'}: {_told(row, other)}"
+
+
+def _told(row: Row, side: str) -> str:
+    error = (row[f"{side}_error"] or "").partition("\n")[0]
+    shown = error if len(error) <= _LONGEST else error[:_LONGEST] + "…"
+    return f"run {side} is {row[f'{side}_status']}" + (f": {shown}" if shown else "")
+
+
+def _incomparable(row: Row, any_security: bool) -> str | None:
+    reason = _reason_against(row, any_security)
+    return None if reason is None else f"not comparable: {reason}"
+
+
 def _reason_against(row: Row, any_security: bool) -> str | None:
-    for name in ("a", "b"):
-        if row[f"{name}_status"] is None:
-            return f"run {name} has no such case or metric"
-    for name in ("a", "b"):
-        if row[f"{name}_median"] is None:
-            return f"run {name} is {row[f'{name}_status']}"
+    for side in "ab":
+        if row[f"{side}_status"] is None:
+            return f"run {side} has no such case or metric"
+    without = [side for side in "ab" if row[f"{side}_median"] is None]
+    if without:
+        told = [_told(row, side) for side in without]
+        same = {text.partition(" is ")[2] for text in told}
+        return f"both runs are {same.pop()}" if len(told) == 2 and len(same) == 1 else "; ".join(told)
     a, b = row["a_security_2018"], row["b_security_2018"]
     if a != b and not any_security:
         return f"security {_level(a)} against {_level(b)} (2018)"

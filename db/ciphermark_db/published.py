@@ -19,7 +19,14 @@ from ciphermark_db.sql import blocks
 Row = dict[str, Any]
 
 # unit of the file → the unit that we measure in, and how many of it
-_UNITS = {"s": ("s", 1.0), "ms": ("s", 1e-3), "MB": ("bytes", 1e6)}
+_UNITS = {
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "MB": ("bytes", 1e6),
+    "share": ("share", 1.0),
+    "ratio": ("ratio", 1.0),
+}
+_BARE = ("share", "ratio")  # papers write these figures alone
 _CASE = ("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set")
 
 
@@ -39,7 +46,7 @@ def load(connection: psycopg.Connection[Any], content: bytes | None = None) -> N
 
 
 def rows(content: bytes) -> list[Row]:
-    """The figures of a file, in seconds and bytes, in its order; an empty field is ``None``. Pure."""
+    """The figures of a file, in units of ours, in its order; an empty field is ``None``. Pure."""
     lines = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return [_row(number, line) for number, line in enumerate(lines, start=1)]
 
@@ -57,6 +64,6 @@ def _row(number: int, line: dict[str, str]) -> Row:
         "metric": line["metric"].replace(" ", "_"),
         "unit": unit,
         "value": float(line["value"]) * factor,
-        "stated": f"{line['value']} {line['unit']}",
+        "stated": line["value"] if line["unit"] in _BARE else f"{line['value']} {line['unit']}",
         "note": line["note"] or None,
     } | {name: line[name] or None for name in _CASE}

@@ -836,15 +836,16 @@ comment on column results.experiment is
     'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
 comment on column results.operation is 'Homomorphic operation or workload';
 comment on column results.phase is
-    'keys, encrypt, operation or decrypt, or the object that a size belongs to';
+    'keys, encrypt, operation or decrypt; in learning a stage (prepare, train, infer), or a step or party of one '
+    '(train.encrypt, train.server); or the object that a size belongs to';
 comment on column results.size is 'Elements of the vector';
 comment on column results.ciphertexts is 'Ciphertexts that the vector spans: size / slots, rounded up';
 comment on column results.data_pattern is 'same: one value in all slots; random: a value for each';
 comment on column results.threads is 'Threads that the library may use';
 comment on column results.metric is
-    'time, peak_memory, size, noise_budget, precision, depth, is_capped, ...; NULL where nothing counts'
-    ' (see status)';
-comment on column results.unit is 'Unit of the metric: s, bytes, bits, operations, flag';
+    'time, cpu_time, peak_memory, size, noise_budget, precision, depth, is_capped, ...; in learning also accuracy, '
+    'mse, agreement, noise_error, rounding_error, plaintext_size, expansion; NULL where nothing counts (see status)';
+comment on column results.unit is 'Unit of the metric: s, bytes, bits, operations, flag, share, ratio';
 comment on column results.repetitions is
     'Operations applied before this value was taken (depth, noise), or in a row (chain); otherwise NULL';
 comment on column results.n is 'Number of samples behind the figures, warm-ups excluded';
@@ -890,7 +891,8 @@ comment on column speedup.experiment is
     'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
 comment on column speedup.operation is 'Homomorphic operation or workload';
 comment on column speedup.phase is
-    'keys, encrypt, operation or decrypt, or the object that a size belongs to';
+    'keys, encrypt, operation or decrypt; in learning a stage (prepare, train, infer), or a step or party of one '
+    '(train.encrypt, train.server); or the object that a size belongs to';
 comment on column speedup.size is 'Elements of the vector';
 comment on column speedup.data_pattern is 'same: one value in all slots; random: a value for each';
 comment on column speedup.threads is 'Threads that the library may use';
@@ -929,7 +931,9 @@ comment on column ratio.is_equal_parameters is
 comment on column ratio.experiment is
     'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
 comment on column ratio.operation is 'Homomorphic operation or workload';
-comment on column ratio.phase is 'keys, encrypt, operation or decrypt, or the object that a size belongs to';
+comment on column ratio.phase is
+    'keys, encrypt, operation or decrypt; in learning a stage (prepare, train, infer), or a step or party of one '
+    '(train.encrypt, train.server); or the object that a size belongs to';
 comment on column ratio.size is 'Elements of the vector';
 comment on column ratio.data_pattern is 'same: one value in all slots; random: a value for each';
 comment on column ratio.threads is 'Threads that the library may use';
@@ -1109,9 +1113,9 @@ comment on column published.data_set is 'Real data of our case; NULL where vecto
 comment on column published.checksum is 'Of the file that it was loaded from';
 
 comment on view published_match is
-    'Published figures beside ours of the same case: a row per run, figure and ring dimension. The same case: equal '
-    'variant, scheme, experiment, operation, phase, metric, repetitions, data set, and N where the source tells it; one '
-    'thread, one ciphertext';
+    'Published figures beside ours of the same case: a row per run, figure, variant, operation and ring dimension. '
+    'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
+    'figure is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
 comment on column published_match.run_id is 'Run: one execution of a suite on a host';
 comment on column published_match.published_id is 'Identity of the published figure';
 comment on column published_match.source is 'Paper or report';

@@ -2,15 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_db.comparison import Judgement, judged
+from ciphermark_db.comparison import COLUMNS, Judgement, judged, settled, with_judgement
+from ciphermark_db.directions import verdict_of
 
 ROW = {
+    "variant": "seal",
+    "comparison_key": "mul",
+    "phase": "operation",
     "metric": "time",
+    "unit": "s",
     "a_n": 10,
     "a_median": 2.0,
     "a_low": 1.9,
     "a_high": 2.1,
     "a_status": "ok",
+    "a_error": None,
     "a_security_2018": 128,
     "a_ring_dimension": 4096,
     "a_log_qp": 109.0,
@@ -19,6 +25,7 @@ ROW = {
     "b_low": 0.95,
     "b_high": 1.05,
     "b_status": "ok",
+    "b_error": None,
     "b_security_2018": 128,
     "b_ring_dimension": 4096,
     "b_log_qp": 109.0,
@@ -29,6 +36,7 @@ ABSENT = {
     "low": None,
     "high": None,
     "status": None,
+    "error": None,
     "security_2018": None,
     "ring_dimension": None,
     "log_qp": None,
@@ -68,18 +76,46 @@ def test_times_are_compared_with_an_interval(changes, ratio, verdict):
         assert found.low <= found.ratio <= found.high
 
 
+SIZE = {"metric": "size", "unit": "bytes"}
+
+
 @pytest.mark.parametrize(
     ("changes", "ratio", "verdict"),
     [
-        ({"metric": "size", "b_median": 2.0}, 1.0, "unchanged"),
-        ({"metric": "size"}, 2.0, "changed"),
-        ({"metric": "noise_budget", "a_median": 0.0, "b_median": 0.0}, None, "unchanged"),
-        ({"metric": "noise_budget", "a_median": 5.0, "b_median": 0.0}, None, "changed"),
-        ({"metric": "depth", "a_median": 3.0, "b_median": 4.0}, 0.75, "changed"),
+        (SIZE | {"b_median": 2.0}, 1.0, "unchanged"),
+        (SIZE, 2.0, "better"),
+        (SIZE | {"metric": "plaintext_size"}, 2.0, "changed"),
+        (SIZE | {"metric": "noise_budget", "a_median": 0.0, "b_median": 0.0}, None, "unchanged"),
+        (SIZE | {"metric": "noise_budget", "a_median": 5.0, "b_median": 0.0}, None, "worse"),
+        (SIZE | {"metric": "depth", "a_median": 3.0, "b_median": 4.0}, 0.75, "better"),
+        ({"metric": "cpu_time"}, 2.0, "faster"),
     ],
 )
-def test_counts_are_equal_or_not(changes, ratio, verdict):
-    assert judged(ROW | changes) == Judgement(ratio, None, None, verdict)
+def test_other_metrics_have_a_direction(changes, ratio, verdict):
+    found = judged(ROW | changes)
+    assert (found.ratio, found.verdict) == (ratio, verdict)
+
+
+@pytest.mark.parametrize(
+    ("metric", "a", "b", "verdict"),
+    [
+        ("peak_memory", 100.0, 104.0, "no difference"),
+        ("peak_memory", 100.0, 106.0, "worse"),
+        ("peak_memory", 106.0, 100.0, "better"),
+        ("expansion", 6.6, 13.2, "worse"),
+        ("precision", 27.5, 25.5, "no difference"),
+        ("precision", 27.5, 25.4, "worse"),
+        ("noise_budget", 100.0, 103.0, "better"),
+        ("noise_error", 1e-6, 3e-6, "no difference"),
+        ("noise_error", 1e-6, 5e-6, "worse"),
+        ("accuracy", 0.86, 0.85, "worse"),
+        ("agreement", 0.99, 1.0, "better"),
+        ("depth", 4.0, 3.0, "worse"),
+        ("is_capped", 0.0, 1.0, "changed"),
+    ],
+)
+def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
+    assert verdict_of(metric, a, b) == verdict
 
 
 @pytest.mark.parametrize(
@@ -91,7 +127,7 @@ def test_counts_are_equal_or_not(changes, ratio, verdict):
         (failed("a", "crashed"), "run a is crashed"),
         (failed("b", "wrong"), "run b is wrong"),
         (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run b is unsupported"),
-        (failed("a", "crashed") | failed("b", "timed_out"), "run a is crashed"),
+        (failed("a", "crashed") | failed("b", "timed_out"), "run a is crashed; run b is timed_out"),
         (
             {"b_security_2018": 192},
             "security 128 bits against 192 bits (2018)",
@@ -128,3 +164,58 @@ def test_across_levels_is_compared_only_where_asked_and_says_so():
     found = judged(row, any_security=True)
     assert (found.ratio, found.verdict) == (2.0, "faster")
     assert found.remark == "security <128 against 128 bits (2018)"
+
+
+def ended(side, status, error=None):
+    """A case without any figure in one run, and as the query has it."""
+    other = "a" if side == "b" else "b"
+    place = {"phase": None, "metric": None, "unit": None}
+    return ROW | place | failed(side, status) | {f"{side}_error": error} | without(other)
+
+
+def verdicts(*rows):
+    place = COLUMNS.index("verdict")
+    return [with_judgement(dict.fromkeys(COLUMNS) | row)[place] for row in settled(rows)]
+
+
+FIGURES = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} | without("b"))
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ("wrong", "failed: run b is wrong: 8192 of 8192 slots are wrong"),
+        ("timed_out", "failed: run b is timed_out: 8192 of 8192 slots are wrong"),
+        ("unsupported", "not comparable: run b is unsupported: 8192 of 8192 slots are wrong"),
+        ("cancelled", "not comparable: run b is cancelled: 8192 of 8192 slots are wrong"),
+    ],
+)
+def test_a_case_that_ends_without_figures_has_one_row_for_it(status, verdict):
+    error = "8192 of 8192 slots are wrong\nand a second line"
+    assert verdicts(*FIGURES, ended("b", status, error)) == [verdict]
+    assert verdicts(ended("b", status, error), *FIGURES) == [verdict]
+
+
+def test_what_failed_before_and_works_now_is_mended():
+    figures = [ROW | without("a")]
+    assert verdicts(*figures, ended("a", "crashed")) == ["mended: run a is crashed"]
+
+
+def test_a_figure_of_both_runs_stays_where_a_process_failed_too():
+    assert verdicts(ROW, ended("b", "crashed")) == ["faster", "failed: run b is crashed"]
+
+
+def test_an_ending_of_another_case_changes_nothing():
+    other = ended("b", "wrong") | {"comparison_key": "add"}
+    missing = "not comparable: run b has no such case or metric"
+    assert verdicts(*FIGURES, other) == [missing, missing, "not comparable: run a has no such case or metric"]
+
+
+def test_the_parameters_of_the_run_with_figures_are_kept():
+    (row,) = settled([*FIGURES, ended("b", "crashed") | {"b_security_2018": None}])
+    assert (row["a_security_2018"], row["a_median"], row["a_status"]) == (128, None, "ok")
+
+
+def test_a_long_error_is_cut():
+    (told,) = verdicts(*FIGURES, ended("b", "wrong", "x" * 5000))
+    assert len(told) < 300

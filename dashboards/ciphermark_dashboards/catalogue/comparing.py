@@ -11,24 +11,25 @@ from ciphermark_dashboards.catalogue.columns import OPERATION, SIZE, VARIANT, N
 from ciphermark_dashboards.charts import ratios
 from ciphermark_dashboards.figures import Column, Figure
 from ciphermark_dashboards.store import Answer, Row
-from ciphermark_db.comparison import COLUMNS, with_judgement
+from ciphermark_db.comparison import COLUMNS, settled, with_judgement
 
 _INCOMPARABLE = "not comparable"
-_REGRESSION = "slower"
-_ORDER = (_REGRESSION, "changed", "faster", "too few samples", "no difference", "unchanged", _INCOMPARABLE)
+_REGRESSIONS = ("failed", "slower", "worse")
+_GAINS = ("mended", "faster", "better")
+_SAME = ("no difference", "unchanged")
+_ORDER = (*_REGRESSIONS, "changed", *_GAINS, "too few samples", *_SAME, _INCOMPARABLE)
 _SHOWN = {
-    "regressions": (_REGRESSION,),
-    "changed": (_REGRESSION, "changed", "faster"),
-    "unchanged": ("no difference", "unchanged"),
+    "regressions": _REGRESSIONS,
+    "changed": (*_REGRESSIONS, "changed", *_GAINS),
+    "unchanged": _SAME,
     _INCOMPARABLE: (_INCOMPARABLE,),
 }
-_MARKS = {_REGRESSION: "▼ slower: a regression", "faster": "▲ faster"}
 
 
 def judged(answer: Answer, params: Row) -> Answer:
     """The rows of the query with their judgements, what changed first. Pure."""
     rows = []
-    for row in answer.mappings:
+    for row in settled(answer.mappings):
         judgement = with_judgement(row, params["levels"] == "any")
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, row["comparison_key"], of_run))
@@ -51,7 +52,10 @@ def counted(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _verdict(value: str) -> str:
-    return _MARKS.get(value, value)
+    kind = kind_of(value)
+    if kind in _REGRESSIONS:
+        return f"▼ {value}: a regression" if kind == value else f"▼ {value}"
+    return f"▲ {value}" if kind in _GAINS else value
 
 
 def _text(value: Any) -> str:
@@ -63,7 +67,8 @@ TWO_RUNS = Figure(
     title="Case by case",
     lead=(
         "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
-        "of 5 % show no difference; counts and sizes are equal or not."
+        "of 5 % show no difference; neither do memory and sizes within 5 %, nor budgets and precision within 2 bits. "
+        "What failed in b alone is a regression. The SQL has the figures that are judged here."
     ),
     block="two_runs",
     draw=ratios.two_runs,

@@ -165,6 +165,7 @@ select
     a.ci_low as a_low,
     a.ci_high as a_high,
     a.status as a_status,
+    a.error as a_error,
     a.ring_dimension as a_ring_dimension,
     a.log_qp as a_log_qp,
     a.security_2018 as a_security_2018,
@@ -174,6 +175,7 @@ select
     b.ci_low as b_low,
     b.ci_high as b_high,
     b.status as b_status,
+    b.error as b_error,
     b.ring_dimension as b_ring_dimension,
     b.log_qp as b_log_qp,
     b.security_2018 as b_security_2018,
@@ -238,20 +240,51 @@ select
     log_qp,
     security_2018,
     security_2024,
+    case_key,
     max(median) filter (where metric = 'time' and phase = 'prepare') as prepare_s,
     max(median) filter (where metric = 'time' and phase = 'train') as train_s,
     max(median) filter (where metric = 'time' and phase = 'infer') as infer_s,
     max(median) filter (where metric = 'accuracy') as accuracy,
+    max(median) filter (where metric = 'mse') as mse,
     max(median) filter (where metric = 'agreement') as agreement,
+    max(median) filter (where metric = 'noise_error') as noise_error,
+    max(median) filter (where metric = 'rounding_error') as rounding_error,
     sum(median) filter (where metric = 'size' and phase in ('train', 'infer'))
     / sum(median) filter (where metric = 'plaintext_size') as expansion,
-    sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes,
-    max(median) filter (where metric = 'peak_memory' and phase like '%%.client') as client_peak_bytes,
-    max(median) filter (where metric = 'peak_memory' and phase like '%%.server') as server_peak_bytes
+    sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes
 from results
 where run_id = %(run_id)s and experiment = 'learning' and status = 'ok'
 group by
-    operation, data_set, threads, scheme, variant, ring_dimension, modulus_bits, log_qp, security_2018, security_2024
+    operation, data_set, threads, scheme, variant, ring_dimension, modulus_bits, log_qp, security_2018, security_2024,
+    case_key
 order by
     operation, data_set, threads, scheme, case when not %(any_security)s then security_2018 end desc nulls last, infer_s,
     variant;
+
+-- name: learning_stages
+select
+    case_key,
+    stage,
+    variant,
+    max(median) filter (where metric = 'time' and part = '') as time_s,
+    sum(median) filter (where metric = 'time' and part in ('serialize', 'deserialize')) as serialization_s,
+    max(median) filter (where metric = 'time' and part = 'transfer') as transfer_s,
+    max(median) filter (where metric = 'cpu_time' and part = 'client')
+    / nullif(max(median) filter (where metric = 'time' and part = ''), 0) as client_cpu,
+    max(median) filter (where metric = 'cpu_time' and part = 'server')
+    / nullif(max(median) filter (where metric = 'time' and part = ''), 0) as server_cpu,
+    max(median) filter (where metric = 'peak_memory' and part = 'client') as client_peak_bytes,
+    max(median) filter (where metric = 'peak_memory' and part = 'server') as server_peak_bytes
+from (
+    select
+        case_key,
+        variant,
+        metric,
+        median,
+        split_part(phase, '.', 1) as stage,
+        split_part(phase, '.', 2) as part
+    from results
+    where run_id = %(run_id)s and experiment = 'learning' and status = 'ok'
+) as found
+group by case_key, stage, variant
+order by array_position(array['prepare', 'train', 'infer'], stage);

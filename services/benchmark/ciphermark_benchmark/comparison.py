@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from ciphermark_benchmark import traits
 from ciphermark_benchmark.formats import digits, interval, level, quantity
 from ciphermark_benchmark.ranking import MIXED
-from ciphermark_db.comparison import COLUMNS, LEVELS, with_judgement
+from ciphermark_db.comparison import COLUMNS, LEVELS, settled, with_judgement
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.reports import report
 
@@ -27,7 +27,7 @@ def compared(database: Database, run_a: str, run_b: str, any_security: bool = Fa
     with ``any_security`` across levels.
     """
     found = report(database, "two_runs", run_a=run_a, run_b=run_b)
-    return Table(COLUMNS, [with_judgement(row, any_security) for row in found])
+    return Table(COLUMNS, [with_judgement(row, any_security) for row in settled(found)])
 
 
 def show(console: Console, database: Database, runs: tuple[str, str], any_security: bool) -> None:

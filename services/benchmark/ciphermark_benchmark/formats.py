@@ -34,14 +34,18 @@ def digits(value: float | None) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A figure in a unit of ours: seconds as :func:`duration` has them, bytes as megabytes, the rest as it is."""
+    """A figure in a unit of ours: seconds as :func:`duration` has them, bytes as megabytes, shares as percentages, the
+    rest as it is.
+    """
     if value is None:
         return NOTHING
     if unit == "s":
         return " ".join(duration(value))
     if unit == "bytes":
         return f"{digits(value / _MEGABYTE)} MB"
-    return digits(value) if unit == "flag" else f"{digits(value)} {unit}"
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    return digits(value) if unit in ("flag", "ratio") else f"{digits(value)} {unit}"
 
 
 def level(bits: int | None) -> str:

@@ -60,11 +60,14 @@ def _pretty(rows: Sequence[Row]) -> RichTable:
     table.add_column("note")
     for name in ("ours", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("our case", min_width=33)
+    table.add_column("our case", min_width=24)
+    last = None
     for row in rows:
         told = (row["system"], row["scheme"], row["figure"])
-        stated = quantity(row["published_value"], row["unit"])
-        table.add_row(*map(escape, told), stated, escape(row["note"] or ""), *map(escape, _ours(row)))
+        stated = (*told, quantity(row["published_value"], row["unit"]), row["note"] or "")
+        shown = ("",) * len(stated) if stated == last else stated  # once, beside all of ours
+        table.add_row(*map(escape, (*shown, *_ours(row))))
+        last = stated
     return table
 
 
