@@ -8,16 +8,16 @@ RUN apt-get update \
 WORKDIR /ciphermark
 ENV CIPHERMARK_PORTABLE=1
 COPY setup setup
+RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requirement setup/requirements.txt \
+    && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels \
+        --requirement setup/requirements-tenseal.txt \
+    && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels-openfhe \
+        --requirement setup/requirements-openfhe.txt
+RUN PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_COMPILE=1 python3 setup/install.py --only python
 RUN python3 setup/install.py --only sources
 RUN python3 setup/install.py --only seal
 RUN python3 setup/install.py --only seal-hexl
 RUN python3 setup/install.py --only pyfhel
-RUN .venv/bin/python -m pip download --require-hashes --only-binary=:all: --dest /wheels \
-        --requirement setup/requirements.txt \
-    && .venv/bin/python -m pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels \
-        --requirement setup/requirements-tenseal.txt \
-    && .venv/bin/python -m pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels-openfhe \
-        --requirement setup/requirements-openfhe.txt
 COPY libs/adapters/ciphermark_adapters/seal/native libs/adapters/ciphermark_adapters/seal/native
 RUN python3 setup/install.py --only native-seal native-seal-hexl
 COPY dashboards dashboards

@@ -20,8 +20,9 @@ demo: setup ## Measure the quick suite, show the results and write a report
 serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py
 
+# A file of tests stays in one process. The files of tests/acceptance come first: one of them mostly waits for images.
 test: setup ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 check: setup ## Check style, types and the direction of imports
 	$(BIN)/ruff check

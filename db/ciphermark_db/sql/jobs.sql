@@ -185,3 +185,12 @@ limit 1000;
 
 -- name: results_of_parts
 select * from results where run_id = any (%(parts)s);
+
+-- name: counted
+-- What the service counts for Prometheus.
+select 'jobs' as metric, state as label, count(*) as n from job group by state
+union all
+select 'trials', status, count(*) from trial group by status
+union all
+select 'workers', '', count(*) from queue.procrastinate_workers
+where last_heartbeat > now() - %(stalled_s)s * interval '1 second';

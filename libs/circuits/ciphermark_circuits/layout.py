@@ -75,9 +75,9 @@ def with_ones(features: Floats) -> Floats:
 
 def residues(values: Floats, parameters: Parameters) -> Vector:
     """Whole numbers modulo t, as bfv and bgv take them; raises ``Unsupported`` for those of t/2 and more."""
-    integers = np.rint(values).astype(np.int64)
-    require_room(integers, parameters)
-    residues: Vector = integers % (parameters.plain_modulus or 0)
+    whole = np.rint(values)
+    require_room(whole, parameters)
+    residues: Vector = whole.astype(np.int64) % (parameters.plain_modulus or 0)
     return residues
 
 
@@ -87,12 +87,22 @@ def centred(vector: Vector, parameters: Parameters) -> Vector:
     return np.where(vector > modulus // 2, vector - modulus, vector)
 
 
-def require_room(integers: Vector, parameters: Parameters) -> None:
-    """Raise ``Unsupported`` where a whole number does not fit between −t/2 and t/2."""
-    modulus = parameters.plain_modulus or 0
-    largest = int(np.abs(integers).max(initial=0))
-    if 2 * largest >= modulus:
+def require_real_room(values: Floats, room: float, what: str) -> None:
+    """Raise ``Unsupported`` where a real number is not below ``room``, which is what the ckks parameters hold."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest < room:
         raise Unsupported(
-            f"these data lead to numbers up to {largest}, and t = {modulus} holds less than half of itself: take a "
+            f"{what} of {largest:.6g} does not fit: the parameters hold numbers below {room:.0f}; look for outliers in "
+            "the data"
+        )
+
+
+def require_room(whole: Floats, parameters: Parameters) -> None:
+    """Raise ``Unsupported`` where a whole number, as a float of any size, does not fit between −t/2 and t/2."""
+    modulus = parameters.plain_modulus or 0
+    largest = float(np.abs(whole).max(initial=0.0))
+    if not 2 * largest < modulus:
+        raise Unsupported(
+            f"these data lead to numbers up to {largest:.6g}, and t = {modulus} holds less than half of itself: take a "
             "larger plaintext modulus, or data with smaller outliers"
         )

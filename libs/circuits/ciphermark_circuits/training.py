@@ -5,13 +5,16 @@ Weights have shape (1 + columns,), the bias first.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ciphermark_circuits.circuits.logistic_regression import C1, C3, Descent
 from ciphermark_circuits.layout import with_ones
 from ciphermark_circuits.workload import Floats, Result, Table, Task
-from ciphermark_core.errors import UserError
+from ciphermark_core.errors import Unsupported, UserError
 
+_SAME_MEAN = 2.0**-20  # of z-scores
 _LARGEST_MARGIN, _SHRUNK_MARGIN = 14.0, 6.0
 _ALPHAS = tuple(float(alpha) for alpha in np.arange(0.005, 0.5, 0.005))
 
@@ -30,8 +33,10 @@ def by_class(table: Table) -> tuple[Floats, Floats]:
 
 
 def linear_means(table: Table) -> Floats:
-    """w = m₁ − m₀ and the bias −w·(m₁ + m₀)/2."""
+    """w = m₁ − m₀ and the bias −w·(m₁ + m₀)/2; raises ``Unsupported`` where w is no more than rounding errors."""
     one, zero = (rows.mean(axis=0) for rows in by_class(table))
+    if np.abs(one - zero).max() < _SAME_MEAN:
+        raise Unsupported("both classes have the same mean: linear means cannot tell them apart")
     return np.concatenate([[(zero - one) @ (zero + one) / 2], one - zero])
 
 
@@ -79,10 +84,12 @@ def two_linear_steps(table: Table, alpha: float) -> Floats:
     return weights
 
 
+@lru_cache(maxsize=1)
 def fitting_alpha(table: Table) -> float:
     """The α of :func:`two_linear_steps` whose scores, times a factor, come closest to ±1 on the training rows.
 
-    A choice of the client, made on training rows alone: accuracy falls fast on both sides of it.
+    A choice of the client, made on training rows alone: accuracy falls fast on both sides of it. Made once for a table,
+    since many of its steps ask for it.
     """
     z = signed_rows(table)
 

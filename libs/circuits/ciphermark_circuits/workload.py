@@ -23,9 +23,12 @@ PlainModel = Mapping[str, npt.NDArray[np.float64]]  # what the server knows in t
 Prepared: TypeAlias = Any  # a workload's own operands, encoded for one evaluator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Rows of a data set: ``features`` of shape (rows, columns), ``labels`` of shape (rows,), each 0.0 or 1.0."""
+    """Rows of a data set: ``features`` of shape (rows, columns), ``labels`` of shape (rows,), each 0.0 or 1.0.
+
+    A table equals itself alone, so that it can be the key of what was found out about it.
+    """
 
     features: Floats
     labels: Floats
@@ -84,14 +87,20 @@ class Workload(ABC):
         """The evaluation keys that the server needs."""
 
     @abstractmethod
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """Raise ``Unsupported`` for data that lead to numbers which the parameters do not hold; by the plain algorithm,
+        so that it is asked once for a task.
+        """
+
+    @abstractmethod
     def plain_model(self, task: Task) -> PlainModel:
-        """What the server is told in the clear: a model trained in the clear, or nothing but public sizes."""
+        """What the server is told in the clear: a model, trained by this in the clear, or nothing but public sizes."""
 
     @abstractmethod
     def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
-        """The vectors that the client encrypts for a phase, in order.
+        """The vectors that the client encrypts for a phase, in order, of data that fit.
 
-        Raises ``Unsupported`` for data that do not fit the parameters.
+        Raises ``Unsupported`` for rows that do not fit a ciphertext.
         """
 
     def prepare(

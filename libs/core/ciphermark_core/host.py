@@ -14,6 +14,8 @@ from statistics import median
 from ciphermark_core.words import Host
 
 _CPU = Path("/sys/devices/system/cpu")
+# What a container may have at most, as its own processes see it: version 2 of control groups, and version 1.
+_MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 # Relative spread of a fixed piece of work above which the clock or the CPU is called noisy.
 NOISE_LIMIT = 0.05
 
@@ -29,7 +31,7 @@ def collect() -> Host:
         cpu_flags=tuple(sorted(cpuinfo.get("flags", "").split())),
         caches=_caches(),
         cores=cores,
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        memory_bytes=_memory_bytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
         operating_system=_operating_system(),
         kernel=platform.release(),
         governor=_text(_CPU / "cpu0/cpufreq/scaling_governor"),
@@ -44,6 +46,12 @@ def collect() -> Host:
     identity = (facts.cpu_model, facts.cores, facts.memory_bytes >> 30, facts.kernel, facts.hostname)
     fingerprint = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
     return replace(facts, fingerprint=fingerprint, warnings=tuple(warnings(facts)))
+
+
+def machine() -> str | None:
+    """A name of this machine since it started, the same in all its containers; ``None`` where the kernel tells none."""
+    boot_id = _text(Path("/proc/sys/kernel/random/boot_id"))
+    return hashlib.sha256(boot_id.encode()).hexdigest()[:16] if boot_id else None
 
 
 def warnings(host: Host) -> list[str]:
@@ -106,6 +114,12 @@ def _cpuinfo() -> dict[str, str]:
     text = _text(Path("/proc/cpuinfo")) or ""
     lines = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
     return {key.strip(): value.strip() for key, _, value in lines}
+
+
+def _memory_bytes(installed_bytes: int) -> int:
+    """What processes here can have: the machine's memory, or less where a container is limited."""
+    limits = [int(text) for path in _MEMORY_LIMITS if (text := _text(path) or "").isdecimal()]
+    return min([installed_bytes, *limits])
 
 
 def _caches() -> dict[str, int]:

@@ -78,10 +78,10 @@ class BlobStore:
         return blobs
 
     def get(self, blob: Blob) -> bytes:
-        """The bytes of a blob, compared with its digest.
+        """The bytes of a blob, compared with its digest; nothing is read of a file that has another size.
 
-        Raises :class:`BlobError` for one that is missing, truncated, corrupted or above ``most_bytes``, and for what
-        is not a regular file.
+        Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``most_bytes``, and
+        for what is not a regular file.
         """
         path = self._path(blob.digest)
         try:
@@ -101,6 +101,15 @@ class BlobStore:
         if found != blob.digest:
             raise BlobError(f"blob {blob.digest} is corrupted: its digest is {found}")
         return data
+
+    def remove(self, blob: Blob, put_before_s: float) -> None:
+        """Remove a blob, unless it was put again after a moment of :func:`time.time`. What cannot be removed is left to
+        be swept away.
+        """
+        path = self._path(blob.digest)
+        with suppress(OSError):
+            if path.stat().st_mtime <= put_before_s:
+                path.unlink()
 
     def sweep(self, older_than_s: float) -> int:
         """Remove blobs that were put last, and writing that began, longer ago than this; tells how many."""
@@ -144,6 +153,8 @@ class BlobStore:
             raise BlobError(f"blob {blob.digest} has {size} bytes, and {self._most_bytes} are allowed")
         if size < blob.size_bytes:
             raise BlobError(f"blob {blob.digest} is truncated: {size} bytes of {blob.size_bytes}")
+        if size > blob.size_bytes:
+            raise BlobError(f"blob {blob.digest} has {size} bytes, and {blob.size_bytes} were told")
 
     def _sync_folder(self) -> None:
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -8,11 +8,21 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO
 
 from ciphermark_core import wire
 
 _PR_SET_PDEATHSIG = 1
+_FIRST_TO_GO = "1000"  # of the kernel's scale when memory runs out
+
+
+def end_with(parent: int, number: int) -> None:
+    """Have the kernel send this process a signal when its parent has ended, killed even; now, where it has already."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +39,15 @@ def own_output() -> BinaryIO:
 
 
 def confine(memory_mb: int) -> None:
-    """Limit private memory, and die with the process that started this one."""
+    """Limit private memory, and die with the process that started this one, or before it where memory runs out."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the executor is gone")
     limit = memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError):  # a kernel that does not let us
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
 
 
 def pin(cpus: set[int] | None) -> bool:

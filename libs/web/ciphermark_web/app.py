@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header
 from fastapi.security import HTTPBearer
 from starlette.middleware import Middleware
 
-from ciphermark_web import health, logs, problems
+from ciphermark_web import health, logs, problems, queries
 from ciphermark_web.guard import Guarded
 from ciphermark_web.limits import BodyRule, Limited
 from ciphermark_web.metrics import Metrics
@@ -49,6 +49,7 @@ def assembled(service: Service) -> FastAPI:
         redoc_url=None,
         lifespan=service.lifespan,
         redirect_slashes=False,
+        dependencies=[Depends(queries.known_only)],
         middleware=[
             Middleware(Observed, metrics=service.metrics),
             Middleware(Guarded, token=service.token),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -16,14 +17,34 @@ Check = Callable[[], str | None]  # why not, or None; told to anyone, so without
 class Alive(BaseModel):
     """The service answers."""
 
-    alive: bool = True
+    alive: bool = Field(True, examples=[True])
 
 
 class Ready(BaseModel):
     """Whether the service can do its work; ``checks`` says why not, check by check."""
 
-    ready: bool
+    ready: bool = Field(examples=[True])
     checks: dict[str, str | None] = Field(examples=[{"blobs": None}])
+
+
+_NOT_READY: dict[str, Any] = {
+    "model": Ready,
+    "description": "Not now: `checks` says why",
+    "content": {
+        "application/json": {
+            "example": {
+                "ready": False,
+                "checks": {"blobs": "the shared volume cannot be written: Read-only file system"},
+            }
+        }
+    },
+}
+_EXPOSED = {
+    "schema": {"type": "string"},
+    "example": "# HELP ciphermark_requests_total Requests answered\n"
+    "# TYPE ciphermark_requests_total counter\n"
+    'ciphermark_requests_total{method="GET",route="/readyz",status="200"} 1.0\n',
+}
 
 
 def router(checks: Mapping[str, Check]) -> APIRouter:
@@ -38,7 +59,7 @@ def router(checks: Mapping[str, Check]) -> APIRouter:
         "/readyz",
         summary="Can it work?",
         response_model=Ready,
-        responses=_refusals() | {503: {"model": Ready, "description": "Not now: `checks` says why"}},
+        responses=_refusals() | {503: _NOT_READY},
     )
     def readyz() -> Response:
         found = {name: check() for name, check in checks.items()}
@@ -56,7 +77,7 @@ def metrics_router(counted: metrics.Metrics) -> APIRouter:
         "/metrics",
         summary="Prometheus metrics",
         response_class=Response,
-        responses=problems.documented() | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+        responses=problems.documented() | {200: {"content": {"text/plain": _EXPOSED}}},
     )
     def exposed() -> Response:
         return Response(counted.exposed(), media_type=metrics.MEDIA_TYPE)

@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ciphermark_core.words import Status
+from ciphermark_web import examples
 
 MEDIA_TYPE = "application/problem+json"
 # Kind of problem: HTTP status and title.
@@ -42,6 +43,30 @@ KINDS: dict[str, tuple[int, str]] = {
     "too-many": (429, "There are too many already"),
     "internal": (500, "The service has a bug"),
     "not-ready": (503, "The service is not ready"),
+}
+# Of each kind a detail that is told, and how a trial ends that meets it.
+_EXAMPLES: dict[str, tuple[str, Status | None]] = {
+    "malformed": ("the body is not JSON", None),
+    "unauthorized": ("send `Authorization: Bearer …` with this service's token", None),
+    "not-found": (f"there is no session {'0f' * 16}: it was ended, or died, or never was", None),
+    "method-not-allowed": ("Method Not Allowed", None),
+    "session-busy": (f"session {'0f' * 16} answers one request at a time: wait for it", None),
+    "session-lost": ("the worker died of SIGSEGV; open a new session", "crashed"),
+    "out-of-turn": ("there are no keys yet: ask for them first (make_keys)", None),
+    "exists": ("another data set is called mine@5e5e5e5e: call this one otherwise", None),
+    "too-large": ("a body may have 1048576 bytes here", None),
+    "wrong-content-type": ("send application/json here, in UTF-8", None),
+    "invalid": ("body.phase: Field required; body.inputs: Field required", None),
+    "unsupported": (
+        "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
+        "unsupported",
+    ),
+    "exhausted": ("no noise budget is left in what the server returned", "exhausted"),
+    "library-failed": ("RuntimeError: ciphertext data is invalid (in load)", "crashed"),
+    "blob-refused": (f"blob {'5e' * 32} is missing: it was never written, or swept away", None),
+    "too-many": ("100 data sets are kept, and no more: use one of them", None),
+    "internal": ("this is a bug of the service; its log says more", None),
+    "not-ready": ("PostgreSQL does not answer, or takes too long: try again later", None),
 }
 # What any request may meet, whatever its route.
 ALWAYS = ("malformed", "unauthorized", "method-not-allowed", "too-large", "wrong-content-type", "invalid")
@@ -71,9 +96,11 @@ class ProblemBody(BaseModel):
     type: str = Field(
         description="`urn:ciphermark:` and the kind of problem", examples=["urn:ciphermark:not-found"]
     )
-    title: str
+    title: str = Field(examples=["There is no such thing"])
     status: int = Field(description="the HTTP status", examples=[404])
-    detail: str = Field(description="what is wrong, why, and what to do")
+    detail: str = Field(
+        description="what is wrong, why, and what to do", examples=[_EXAMPLES["not-found"][0]]
+    )
     trial_status: Status | None = Field(
         default=None,
         description="how a trial ends that meets this problem; absent where no library was at work",
@@ -82,6 +109,12 @@ class ProblemBody(BaseModel):
 
 def response(problem: Problem) -> Response:
     """The problem as an HTTP response."""
+    # As ASCII: a detail may quote what was sent, and that need not be valid text.
+    text = json.dumps(_body(problem), ensure_ascii=True)
+    return Response(text, problem.status, dict(problem.headers), MEDIA_TYPE)
+
+
+def _body(problem: Problem) -> dict[str, Any]:
     status, title = KINDS[problem.kind]
     body = ProblemBody(
         type=f"urn:ciphermark:{problem.kind}",
@@ -90,21 +123,28 @@ def response(problem: Problem) -> Response:
         detail=problem.detail,
         trial_status=problem.trial_status,
     )
-    # As ASCII: a detail may quote what was sent, and that need not be valid text.
-    text = json.dumps(body.model_dump(exclude_none=True), ensure_ascii=True)
-    return Response(text, status, dict(problem.headers), MEDIA_TYPE)
+    return body.model_dump(exclude_none=True)
 
 
 def documented(*kinds: str) -> dict[int | str, dict[str, Any]]:
     """The ``responses`` of a route that may answer these kinds of problems, and those that any route may."""
-    titles: dict[int, list[str]] = {}
+    by_status: dict[int, list[str]] = {}
     for kind in (*ALWAYS, *kinds):
-        status, title = KINDS[kind]
-        titles.setdefault(status, []).append(f"{title} (`{kind}`)")
+        by_status.setdefault(KINDS[kind][0], []).append(kind)
     return {
-        status: {"description": "; ".join(lines), "content": {MEDIA_TYPE: {"schema": _SCHEMA}}}
-        for status, lines in sorted(titles.items())
+        status: {
+            "description": "; ".join(f"{KINDS[kind][1]} (`{kind}`)" for kind in found),
+            "content": {
+                MEDIA_TYPE: {"schema": _SCHEMA, "examples": {kind: _example(kind) for kind in found}}
+            },
+        }
+        for status, found in sorted(by_status.items())
     }
+
+
+def _example(kind: str) -> dict[str, Any]:
+    detail, trial_status = _EXAMPLES[kind]
+    return {"value": _body(Problem(kind, detail, trial_status))}
 
 
 def install(app: FastAPI) -> None:
@@ -147,6 +187,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         )
         schemas = made.setdefault("components", {}).setdefault("schemas", {})
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
+        examples.spread(made)
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
         app.openapi_schema = made

@@ -18,6 +18,7 @@ from ciphermark_web.problems import Problem
 
 _log = structlog.get_logger()
 _REAPING_S = 2.0
+_RETRY_AFTER_S = "5"
 
 
 class Ending(Protocol):
@@ -41,13 +42,22 @@ class Allowance:
     idle_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a session is for; the run and the trial where its caller names them."""
+
+    variant: str
+    workload: str
+    run_id: str | None = None
+    trial_id: str | None = None
+
+
 @dataclass(slots=True)
 class Session(Generic[PartyT]):
     """One session. ``ended`` says why it is over, while a request is still in it."""
 
     party: PartyT
-    variant: str
-    workload: str
+    purpose: Purpose
     used_at: float
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     is_busy: bool = True
@@ -75,23 +85,21 @@ class Sessions(Generic[PartyT]):
             return list(self._sessions.values())
 
     @contextmanager
-    def opened(self, variant: str, workload: str, start: Callable[[], PartyT]) -> Iterator[Session[PartyT]]:
+    def opened(self, purpose: Purpose, start: Callable[[], PartyT]) -> Iterator[Session[PartyT]]:
         """Start a party and make the body the session's first request; one that fails ends the session.
 
-        Raises ``Problem`` where there are as many sessions as there may be.
+        A trial has one session: an older one, of an attempt that was killed, ends first. Raises ``Problem`` where
+        there are as many sessions as there may be.
         """
+        if purpose.trial_id is not None:
+            self._end_where(lambda other: other.trial_id == purpose.trial_id, "its trial begins anew")
         with self._lock:
             if len(self._sessions) + self._starting >= self._allowance.most:
-                raise Problem(
-                    "too-many",
-                    f"{self._allowance.most} sessions are open, and no more are allowed: end one, or wait until an "
-                    f"idle one ends after {self._allowance.idle_s:g} s",
-                    headers={"Retry-After": "10"},
-                )
+                raise self._no_place(purpose)
             self._starting += 1
         try:
             party = self._starter.submit(start).result()
-            session = Session(party, variant, workload, self._clock())
+            session = Session(party, purpose, self._clock())
         finally:
             with self._lock:
                 self._starting -= 1
@@ -100,7 +108,7 @@ class Sessions(Generic[PartyT]):
         try:
             with self._occupied(session):
                 yield session
-                _log.info("session opened", variant=variant, workload=workload)
+                _log.info("session opened", variant=purpose.variant, workload=purpose.workload)
         except BaseException:
             self.end_if_there(session.id, "it could not be opened")
             raise
@@ -132,6 +140,14 @@ class Sessions(Generic[PartyT]):
         if not is_busy:
             session.party.end()
         _log.info("session ended", session=session_id, why=why)
+
+    def end_of(self, run_id: str, trial_id: str | None = None) -> int:
+        """End the sessions of a run, or of one trial of it, whatever they are doing; tells how many there were."""
+
+        def is_meant(purpose: Purpose) -> bool:
+            return purpose.run_id == run_id and trial_id in (None, purpose.trial_id)
+
+        return self._end_where(is_meant, "its caller ended it")
 
     def end_idle(self) -> None:
         """End the sessions that nobody used for too long."""
@@ -165,6 +181,26 @@ class Sessions(Generic[PartyT]):
         """End a session that somebody else may have ended already."""
         with suppress(Problem):
             self.end(session_id, why)
+
+    def _end_where(self, is_meant: Callable[[Purpose], bool], why: str) -> int:
+        found = [session for session in self.all() if is_meant(session.purpose)]
+        for session in found:
+            self.end_if_there(session.id, why)
+        return len(found)
+
+    def _no_place(self, purpose: Purpose) -> Problem:
+        """The refusal of one session too many. It tells when to ask again, unless the run that asks has them all: it
+        would wait for itself. The lock is held.
+        """
+        told = f"{self._allowance.most} sessions are open, the most that CIPHERMARK_SESSIONS allows here"
+        has_all = all(session.purpose.run_id == purpose.run_id for session in self._sessions.values())
+        if purpose.run_id is not None and has_all and not self._starting:
+            return Problem("too-many", f"{told}, all by this run: set it higher")
+        return Problem(
+            "too-many",
+            f"{told}: end one, or wait until an idle one ends after {self._allowance.idle_s:g} s",
+            headers={"Retry-After": _RETRY_AFTER_S},
+        )
 
     @contextmanager
     def _occupied(self, session: Session[PartyT]) -> Iterator[None]:

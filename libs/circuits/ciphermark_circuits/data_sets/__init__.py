@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 
-from ciphermark_circuits.data_sets.reader import DataSet, read
+from ciphermark_circuits.data_sets.given import Given, take
+from ciphermark_circuits.data_sets.reader import MOST_BYTES, DataSet, LabelRule, read
 from ciphermark_circuits.data_sets.splitting import split
 
 
@@ -29,4 +30,4 @@ def _shipped(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-__all__ = ["DATA_SETS", "DataSet", "read", "split"]
+__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "Given", "LabelRule", "read", "split", "take"]

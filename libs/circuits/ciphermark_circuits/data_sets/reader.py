@@ -19,6 +19,7 @@ MOST_BYTES = 16 * 1024 * 1024
 MOST_ROWS = 100_000
 MOST_COLUMNS = 1024
 FEWEST_ROWS = 10
+LARGEST = 1e100  # squares of it, summed up over all rows, are far from what a float holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,24 @@ def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
     if len(table) < FEWEST_ROWS:
         raise UserError(f"{name}: {len(table)} rows are too few, {FEWEST_ROWS} are the least")
     return DataSet(name, columns[:-1], table[:, :-1], _labels(table[:, -1], columns[-1], name, rule))
+
+
+def two_classes(text: str, name: str, rule: LabelRule) -> tuple[str, DataSet]:
+    """The data set, and its CSV text as the rule ``binary`` reads it: with ``median``, labels are written as 0 and 1.
+
+    So the text alone says what the data set is. Raises ``UserError`` as :func:`read` does.
+    """
+    found = read(text, name, rule)
+    if rule == "binary":
+        return text, found
+    (_, header), *rows = _lines(text.removeprefix("\ufeff"), name)
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(
+        [*fields[:-1], f"{label:.0f}"] for (_, fields), label in zip(rows, found.labels, strict=True)
+    )
+    return written.getvalue(), found
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -105,6 +124,10 @@ def _checked(field: str, place: str) -> float:
         raise UserError(
             f"{place}: {field!r} is not a finite number: mend it, or leave the row or the column out"
         )
+    if abs(value) > LARGEST:
+        raise UserError(
+            f"{place}: {field} is too large, {LARGEST:g} is the most: write the column in a larger unit"
+        )
     return value
 
 
@@ -128,7 +151,7 @@ def _labels(values: Floats, column: str, name: str, rule: LabelRule) -> Floats:
     if len(distinct) > 2:
         raise UserError(
             f"{name}, column {column!r}: {len(distinct)} different labels, but the rule binary takes two: write 0 and "
-            "1, or use the rule median"
+            "1, or use the rule median (label: median)"
         )
     labels: Floats = np.where(values == distinct[1], 1.0, 0.0)
     return labels

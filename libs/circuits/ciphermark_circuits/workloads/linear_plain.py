@@ -14,7 +14,7 @@ from ciphermark_adapters.contract import Evaluator, Handle, KeyRequest, Unsuppor
 from ciphermark_circuits import training
 from ciphermark_circuits.circuits import linear_scores
 from ciphermark_circuits.circuits.linear_scores import Scorer, Term
-from ciphermark_circuits.layout import centred, require_room, residues
+from ciphermark_circuits.layout import centred, require_real_room, require_room, residues
 from ciphermark_circuits.workload import Floats, Phase, PlainModel, Prepared, Result, Table, Task, Workload
 from ciphermark_core import primes
 from ciphermark_core.words import Parameters, ParameterSpec, Scheme
@@ -25,7 +25,7 @@ _PLAIN_MODULUS_BITS = 28
 # factors share out what the single prime holds.
 _EXACT = 2.0**9, 2.0**9
 _REAL = 2.0**5, 2.0**-7
-_LARGEST_SCORE = 512.0  # what the ckks parameters have room for
+_LARGEST_SCORE, _LARGEST_FEATURE = 2.0**9, 2.0**16  # what the ckks parameters have room for
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,20 @@ class PlainLinear(Workload):
         """None."""
         return KeyRequest(relinearization=False)
 
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        if parameters.spec.scheme != "ckks":
+            require_room(self._whole_scores(task), parameters)
+            return
+        require_real_room(task.test.features, _LARGEST_FEATURE, "a feature")
+        require_real_room(self.reference(task).scores, _LARGEST_SCORE, "a score")
+
     def plain_model(self, task: Task) -> PlainModel:
         """The weights, the bias first."""
-        return {"weights": self.train(task.train)}
+        return {"weights": self._model(task)}
 
     def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
         """The columns of as many test rows as there are slots, then those of the next ones."""
-        self._require_room(task, parameters)
         rows = task.test.features * _factors(parameters)[0]
         chunks = range(0, len(rows), parameters.slots)
         columns = [column for start in chunks for column in rows[start : start + parameters.slots].T]
@@ -110,7 +117,7 @@ class PlainLinear(Workload):
 
     def reference(self, task: Task) -> Result:
         """See :class:`Workload`."""
-        return training.predicted(self.train(task.train), task)
+        return training.predicted(self._model(task), task)
 
     def expected(self, task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`: in bfv and bgv, with columns and weights rounded."""
@@ -118,23 +125,20 @@ class PlainLinear(Workload):
             return self.reference(task)
         return Result(self._whole_scores(task) / np.prod(_EXACT))
 
+    def _model(self, task: Task) -> Floats:
+        """The trained weights; where all are small, times a power of two: what is rounded must tell them apart, and no
+        score changes its sign.
+        """
+        weights = self.train(task.train)
+        _, exponent = np.frexp(np.abs(weights[1:]).max())
+        return np.ldexp(weights, max(0, -int(exponent)))
+
     def _whole_scores(self, task: Task) -> Floats:
         factor, weight_factor = _EXACT
-        bias, *weights = self.train(task.train)
+        bias, *weights = self._model(task)
         rows, whole = np.rint(task.test.features * factor), np.rint(np.array(weights) * weight_factor)
         scores: Floats = rows @ whole + np.rint(bias * factor * weight_factor)
         return scores
-
-    def _require_room(self, task: Task, parameters: Parameters) -> None:
-        if parameters.spec.scheme != "ckks":
-            require_room(self._whole_scores(task).astype(np.int64), parameters)
-            return
-        largest = float(np.abs(self.reference(task).scores).max(initial=0.0))
-        if largest >= _LARGEST_SCORE:
-            raise Unsupported(
-                f"a score of {largest:.0f} does not fit: the parameters hold scores up to {_LARGEST_SCORE:.0f}; look "
-                "for outliers in the data"
-            )
 
     def _require(self, scheme: Scheme) -> None:
         if scheme not in self.schemes:

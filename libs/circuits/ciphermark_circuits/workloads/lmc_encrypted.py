@@ -9,7 +9,15 @@ import numpy as np
 from ciphermark_adapters.contract import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_circuits import training
 from ciphermark_circuits.circuits import linear_means
-from ciphermark_circuits.layout import Blocks, centred, power_of_two, powers, require_room, residues
+from ciphermark_circuits.layout import (
+    Blocks,
+    centred,
+    power_of_two,
+    powers,
+    require_real_room,
+    require_room,
+    residues,
+)
 from ciphermark_circuits.workload import Floats, Phase, PlainModel, Prepared, Result, Task, Workload
 from ciphermark_core import primes
 from ciphermark_core.words import Parameters, ParameterSpec, Scheme
@@ -17,6 +25,9 @@ from ciphermark_core.words import Parameters, ParameterSpec, Scheme
 _RING = 8192
 _PLAIN_MODULUS_BITS = 32
 _FRACTION_BITS = 3  # of a training row in bfv and bgv
+# What a mean of 1 becomes there with many rows, at least, and which share of the room scores may take.
+_LEAST_UNIT, _SHARE = 2.0**11, 0.8
+_ROOM = 2.0**15  # above the scale in the first prime of the ckks chain, less the sign
 
 
 class EncryptedLinearMeans(Workload):
@@ -50,6 +61,13 @@ class EncryptedLinearMeans(Workload):
         """Rotations by all powers of two: within blocks and over blocks of any size."""
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        if _is_real(parameters):
+            require_real_room(_products(task, parameters), _ROOM, "a score")
+        else:
+            require_room(_scores(task, parameters), parameters)
+
     def plain_model(self, task: Task) -> PlainModel:
         """The number of columns, which tells the size of a block."""
         return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
@@ -64,10 +82,7 @@ class EncryptedLinearMeans(Workload):
             rows, blocks = pairs.reshape(len(pairs), -1), Blocks.of(parameters, columns, parts=2)
         else:
             rows, blocks = _doubled_tests(task, parameters), Blocks.of(parameters, columns)
-        if parameters.spec.scheme == "ckks":
-            return blocks.packed(rows)
-        require_room(_scores(task, parameters).astype(np.int64), parameters)
-        return blocks.packed(residues(rows, parameters))
+        return blocks.packed(rows if _is_real(parameters) else residues(rows, parameters))
 
     def compute(
         self,
@@ -113,8 +128,18 @@ def _is_real(parameters: Parameters) -> bool:
 
 
 def _unit(task: Task, parameters: Parameters) -> float:
-    """What a mean of 1 becomes: 1 in ckks; in fixed point as much as keeps a training row's fraction bits."""
-    return 1.0 if _is_real(parameters) else 2.0**_FRACTION_BITS * len(task.train.labels) / 2
+    """What a mean of 1 becomes: 1 in ckks; in fixed point as much as keeps a training row's fraction bits, or of many
+    rows, which make up for each other's rounding, as much as there is room for.
+    """
+    if _is_real(parameters):
+        return 1.0
+    unit = 2.0**_FRACTION_BITS * len(task.train.labels) / 2
+    if unit <= _LEAST_UNIT:
+        return unit
+    weights = training.linear_means(task.train)
+    largest = float(np.abs(training.predicted(weights, task).scores).max())
+    room = np.sqrt(_SHARE * (parameters.plain_modulus or 0) / (4 * largest)) if largest else unit
+    return min(unit, max(_LEAST_UNIT, float(room)))
 
 
 def _scaled_classes(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:
@@ -144,6 +169,13 @@ def _scores(task: Task, parameters: Parameters) -> Floats:
     w, m = _model(task, parameters)
     scores: Floats = (_doubled_tests(task, parameters) - m) @ w
     return scores
+
+
+def _products(task: Task, parameters: Parameters) -> Floats:
+    """What ckks must hold: test rows, doubled, and sums of products whatever of them cancels out."""
+    w, m = _model(task, parameters)
+    tests = _doubled_tests(task, parameters)
+    return np.concatenate([np.abs(tests).max(axis=1), np.abs(tests - m) @ np.abs(w)])
 
 
 def _unsigned(heads: Vector) -> Floats:

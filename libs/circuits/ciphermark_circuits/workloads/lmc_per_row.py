@@ -14,7 +14,7 @@ import numpy as np
 
 from ciphermark_adapters.contract import Evaluator, Handle, KeyRequest, Operator, Unsupported, Vector
 from ciphermark_circuits import training
-from ciphermark_circuits.layout import centred, require_room, residues
+from ciphermark_circuits.layout import centred, require_real_room, require_room, residues
 from ciphermark_circuits.workload import Floats, Phase, PlainModel, Prepared, Result, Task, Workload
 from ciphermark_core import primes
 from ciphermark_core.words import Parameters, ParameterSpec, Scheme
@@ -23,6 +23,7 @@ _RING = 8192
 _PLAIN_MODULUS_BITS = 50
 # What a feature of 1 becomes in bfv, by the model: means that are not divided leave less room.
 _PLAIN_UNIT, _ENCRYPTED_UNIT = 256.0, 22.0
+_ROOM = 2.0**19  # above the scale in the first prime of the ckks chain, less the sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,13 @@ class PerRowLinearMeans(Workload):
         """For the squares."""
         return KeyRequest(relinearization=True)
 
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        if parameters.spec.scheme == "ckks":
+            require_real_room(self._squares(task), _ROOM, "a squared distance")
+        else:
+            require_room(self._whole_squares(task, parameters), parameters)
+
     def plain_model(self, task: Task) -> PlainModel:
         """The class means where the model is plain, and the sizes of the classes."""
         one, zero = training.by_class(task.train)
@@ -74,8 +82,6 @@ class PerRowLinearMeans(Workload):
         rows = np.concatenate(training.by_class(task.train)) if phase == "train" else task.test.features
         if parameters.spec.scheme == "ckks":
             return list(rows)
-        if phase == "infer":
-            require_room(self._whole_squares(task, parameters).astype(np.int64), parameters)
         return [residues(row * self._feature_unit, parameters) for row in rows]
 
     def compute(
@@ -120,6 +126,11 @@ class PerRowLinearMeans(Workload):
             return self.reference(task)
         one, zero = self._whole_squares(task, parameters).sum(axis=2)
         return Result((zero - one) / self._unit(task, parameters) ** 2)
+
+    def _squares(self, task: Task) -> Floats:
+        """Squared differences to both class means, of shape (2, rows, columns)."""
+        means = [rows.mean(axis=0) for rows in training.by_class(task.train)]
+        return np.stack([(task.test.features - mean) ** 2 for mean in means])
 
     def _whole_squares(self, task: Task, parameters: Parameters) -> Floats:
         """Squared differences to both class means, of shape (2, rows, columns), as the circuit computes them."""

@@ -14,11 +14,9 @@ from ciphermark_adapters.contract import Evaluator, Handle, KeyRequest, Unsuppor
 from ciphermark_circuits import training
 from ciphermark_circuits.circuits import logistic_regression
 from ciphermark_circuits.circuits.logistic_regression import RHO, Descent, Rows
-from ciphermark_circuits.layout import Blocks, power_of_two, powers, with_ones
+from ciphermark_circuits.layout import Blocks, power_of_two, powers, require_real_room, with_ones
 from ciphermark_circuits.workload import Floats, Phase, PlainModel, Prepared, Result, Task, Workload
 from ciphermark_core.words import Parameters, ParameterSpec, Scheme
-
-_SCALE_BITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +47,17 @@ class EncryptedLogisticRegression(Workload):
         """Rotations by all powers of two: within blocks and over blocks of any size."""
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.slots))
 
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        room = 2.0 ** (self.first_bits - self.scale_bits - 1)
+        require_real_room(self.reference(task).scores, room, "a score")
+
     def plain_model(self, task: Task) -> PlainModel:
         """The number of columns, which tells the size of a block."""
         return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
 
     def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
         """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
-        self._require_room(task)
         values, shrinkage = task.train.features.shape[1] + 1, training.shrinkage(task.train, self.descent)
         if phase == "infer":
             return Blocks.of(parameters, values).packed(with_ones(task.test.features * shrinkage) / RHO)
@@ -92,15 +94,6 @@ class EncryptedLogisticRegression(Workload):
     def reference(self, task: Task) -> Result:
         """See :class:`Workload`."""
         return training.predicted(training.logistic_regression(task.train, self.descent), task)
-
-    def _require_room(self, task: Task) -> None:
-        largest = float(np.abs(self.reference(task).scores).max(initial=0.0))
-        room = 2.0 ** (self.first_bits - self.scale_bits - 1)
-        if not largest < room:
-            raise Unsupported(
-                f"a score of {largest:.0f} does not fit: the parameters hold scores below {room:.0f}; look for "
-                "outliers in the data"
-            )
 
 
 def twice(rows: Floats) -> Floats:

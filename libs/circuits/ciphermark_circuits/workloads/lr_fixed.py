@@ -56,6 +56,10 @@ class FixedPointRegression(Workload):
         """Rotations by all powers of two: within blocks and over blocks of any size."""
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)
+
     def plain_model(self, task: Task) -> PlainModel:
         """The number of columns, and κ: the learning rate, which the client chose for its training rows."""
         columns = task.train.features.shape[1]
@@ -65,8 +69,7 @@ class FixedPointRegression(Workload):
         """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
         values = task.train.features.shape[1] + 1
         if phase == "infer":
-            tests, weights = _whole(with_ones(task.test.features)), _whole_weights(task)
-            require_room((tests @ weights).astype(np.int64), parameters)
+            tests = _whole(with_ones(task.test.features))
             return Blocks.of(parameters, values).packed(residues(tests, parameters))
         pairs, z = Blocks.of(parameters, values, parts=2), _whole(training.signed_rows(task.train))
         return [*pairs.packed(residues(twice(z), parameters)), *pairs.packed(residues(z, parameters))]

@@ -7,8 +7,13 @@ A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, a
 and ``Evaluate`` for each phase of the workload, and ``Score``. Instead of its reply a party may answer ``Refused``.
 
 Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) in phases
-``<stage>.<step>``, of :data:`Stage` and :data:`Step`; ``peak_memory`` (bytes) in ``<stage>.client`` or
-``<stage>.server``. Getting and storing blobs is no step: it is part of the transfer.
+``<stage>.<step>``, of :data:`Stage` and :data:`Step`; and in ``<stage>.client`` or ``<stage>.server`` the sum of the
+party's steps, and ``peak_memory`` (bytes). Getting and storing blobs is no step: it is part of the transfer.
+
+Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
+done to judge and to record alone, ``<stage>.check``, which is in no sum (what a client computes in the clear; facts of
+the library's build); and, before a client encrypts for a model in the clear, the training of that model, which is a
+stage ``train`` of its own.
 """
 
 from __future__ import annotations
@@ -26,10 +31,13 @@ VERSION = 1
 
 Role = Literal["client", "server"]
 Stage = Literal["prepare", "train", "infer"]  # keys and their loading; then the phases of the workload
-# ``pack`` lays numbers out in vectors, ``unpack`` finds the scores in decrypted vectors; ``encode`` is what a server
-# does once for a model; ``transfer`` is what is left of the whole when the parties' own steps are taken away.
+# ``load`` makes the library ready; ``fit`` trains in the clear; ``pack`` lays numbers out in vectors, ``unpack`` finds
+# the scores in decrypted vectors; ``encode`` is what a server does once for a model; ``transfer`` is what is left of
+# the whole when the parties' own steps are taken away. ``check`` is no part of the whole: see above.
 Step = Literal[
+    "load",
     "keys",
+    "fit",
     "pack",
     "encrypt",
     "serialize",
@@ -39,7 +47,9 @@ Step = Literal[
     "decrypt",
     "unpack",
     "transfer",
+    "check",
 ]
+CHECK: Step = "check"
 
 
 class DataSet(msgspec.Struct, frozen=True):
@@ -101,8 +111,8 @@ class Score(msgspec.Struct, tag="score", frozen=True):
 class Scored(msgspec.Struct, tag="scored", frozen=True):
     """How good the scores are: see :mod:`ciphermark_measure.parties.quality`.
 
-    ``samples`` hold ``accuracy``, ``agreement``, ``mse`` and ``noise_error`` in phase ``infer``, too. ``complaint``
-    says why the outcome is wrong; ``None`` where the rows agree with the plaintext run as well as they must.
+    ``samples`` hold those of the quality in phase ``infer``, too. ``complaint`` says why the outcome is wrong; ``None``
+    where the rows agree with the plaintext run as well as they must.
     """
 
     accuracy: Accuracy

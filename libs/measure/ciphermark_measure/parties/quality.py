@@ -16,6 +16,7 @@ from ciphermark_measure.checking import UNBOUNDED
 _LEAST_AGREEMENT = 1.0
 _LEAST_AGREEMENT_EXACT = 0.99
 _ROUNDING = 2.0**-48  # relative to the largest score
+_MOST_NOISE = 1.0  # likewise, in ckks: few rows may agree by chance with scores that mean nothing
 _MOST_BITS = 1074.0  # precision of scores without any error: the smallest float is 2^-1074
 
 
@@ -29,42 +30,60 @@ class Quality:
 
 
 def quality(found: Result, reference: Result, expected: Result, labels: Floats, scheme: Scheme) -> Quality:
-    """Compare the scores of all rows with the reference's and with ``labels`` (rows,).
+    """Compare the scores of all rows with the reference's, with ``expected`` and with ``labels`` (rows,).
 
-    In bfv and bgv the scores must be those of ``expected``, the same fixed-point arithmetic in the clear.
+    ``expected`` is what the circuit computes when nothing goes wrong: the reference in ckks, in bfv and bgv the same
+    algorithm in fixed point, which the scores must equal.
 
     ``accuracy`` and ``agreement`` are shares of rows whose class is the label, or the reference's class; ``mse`` is the
-    mean squared difference between predicted class and label; ``noise_error`` the largest difference of scores,
-    relative to the largest score of the reference. Scores that are not finite agree with nothing.
+    mean squared difference between predicted class and label; ``noise_error`` the largest difference of scores from
+    ``expected``, relative to its largest score; ``rounding_error`` (bfv and bgv alone) likewise that of ``expected``
+    from the reference. Scores that are not finite agree with nothing.
 
-    In the accuracy, ``wrong_slots`` counts rows that do not agree, and ``tolerance`` is the smallest score of the
-    reference: a smaller error changes the class of no row.
+    In the accuracy, errors are those from the reference, ``wrong_slots`` counts rows that do not agree, and
+    ``tolerance`` is the smallest score of the reference: a smaller error changes the class of no row.
     """
     if found.scores.shape != reference.scores.shape:
         raise ValueError(f"{len(found.scores)} rows were scored, and {len(reference.scores)} were to be")
+    is_exact = scheme in EXACT_SCHEMES
     is_sound = np.isfinite(found.scores)
     agrees = is_sound & (found.labels == reference.labels)
     is_hit = is_sound & (found.labels == labels)
-    magnitude = np.abs(reference.scores)
-    largest, smallest = float(magnitude.max()), float(magnitude.min())
-    error = float(np.max(np.abs(found.scores - reference.scores))) if is_sound.all() else UNBOUNDED
+    error, smallest = _distance(found, reference), float(np.abs(reference.scores).min())
     agreement = float(np.mean(agrees))
     accuracy = Accuracy(
         max_abs_error=error,
         wrong_slots=int(np.count_nonzero(~agrees)),
         tolerance=smallest,
-        precision_bits=None if scheme in EXACT_SCHEMES else _precision_bits(error / max(1.0, largest)),
+        precision_bits=None if is_exact else _precision_bits(error / max(1.0, _largest(reference))),
     )
-    samples = (
+    noise = _relative_error(found, expected)
+    samples = [
         Sample("accuracy", "share", float(np.mean(is_hit)), "infer"),
         Sample("agreement", "share", agreement, "infer"),
         Sample("mse", "ratio", float(np.mean(~is_hit)), "infer"),
-        Sample("noise_error", "ratio", min(error / (largest or 1.0), UNBOUNDED), "infer"),
-    )
+        Sample("noise_error", "ratio", noise, "infer"),
+    ]
+    if is_exact:
+        samples.append(Sample("rounding_error", "ratio", _relative_error(expected, reference), "infer"))
     complaint = _disagreement(agreement, len(agrees), scheme)
-    if complaint is None and scheme in EXACT_SCHEMES:
-        complaint = _inexactness(found.scores, expected.scores)
-    return Quality(accuracy, samples, complaint)
+    if complaint is None:
+        complaint = _inexactness(found.scores, expected.scores) if is_exact else _noisiness(noise)
+    return Quality(accuracy, tuple(samples), complaint)
+
+
+def _distance(found: Result, right: Result) -> float:
+    """The largest difference of scores."""
+    error = float(np.max(np.abs(found.scores - right.scores)))
+    return error if math.isfinite(error) else UNBOUNDED
+
+
+def _largest(result: Result) -> float:
+    return float(np.abs(result.scores).max())
+
+
+def _relative_error(found: Result, right: Result) -> float:
+    return min(_distance(found, right) / (_largest(right) or 1.0), UNBOUNDED)
 
 
 def _inexactness(scores: Floats, expected: Floats) -> str | None:
@@ -73,6 +92,12 @@ def _inexactness(scores: Floats, expected: Floats) -> str | None:
     if not astray.any():
         return None
     return f"{np.count_nonzero(astray)} of {len(scores)} scores are not those of the same whole numbers in the clear"
+
+
+def _noisiness(noise: float) -> str | None:
+    if noise < _MOST_NOISE:
+        return None
+    return f"a score is off by {noise:.3g} times the largest one: the result means nothing, though all rows agree"
 
 
 def _disagreement(agreement: float, rows: int, scheme: Scheme) -> str | None:

@@ -12,7 +12,7 @@ from ciphermark_circuits.workload import Phase, Prepared, Workload
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages, plain_model
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of
-from ciphermark_measure.parties.steps import Steps
+from ciphermark_measure.parties.steps import Steps, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,17 @@ class Server(Party):
     def _load(self, request: messages.Load) -> messages.Loaded:
         self._loaded = None
         workload = self.workload_named(request.workload)
-        declared = registry.declaration(request.variant)
-        adapter = registry.load(request.variant)
         material = self.store.get(request.material)
         steps = Steps("prepare", "server")
+        with steps.step("load"):
+            declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("deserialize"):
             evaluator = adapter.evaluator(material)
+        samples, check = steps.samples(), Watch("prepare")
+        with check.step(messages.CHECK):
+            library = replace(adapter.info(), is_reference=declared.is_reference)
         self._loaded = _Loaded(workload, evaluator, compression_of(request.variant))
-        library = replace(adapter.info(), is_reference=declared.is_reference)
-        return messages.Loaded(library, evaluator.parameters, steps.samples())
+        return messages.Loaded(library, evaluator.parameters, samples + check.samples())
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
         loaded = self._loaded

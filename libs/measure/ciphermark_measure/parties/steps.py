@@ -1,4 +1,4 @@
-"""The steps of one request to a party, each with its wall time and CPU time, and the party's peak memory."""
+"""What one request to a party cost: wall time and CPU time, step by step and in all, and the party's peak memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from ciphermark_measure import memory
 from ciphermark_measure.parties.messages import Role, Stage, Step
 
 
-class Steps:
-    """Begins when it is made; CPU time counts all threads of the process."""
+class Watch:
+    """Times what is done in ``step``; CPU time counts all threads of the process. A step may come in several pieces."""
 
-    def __init__(self, stage: Stage, role: Role) -> None:
+    def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._role = role
         self._spent_s: dict[Step, tuple[float, float]] = {}
-        self._is_peak_known = memory.reset_peak()
 
     @contextmanager
     def step(self, name: Step) -> Iterator[None]:
@@ -26,15 +24,32 @@ class Steps:
         cpu_s, wall_s = process_time(), perf_counter()
         yield
         wall_s, cpu_s = perf_counter() - wall_s, process_time() - cpu_s
-        self._spent_s[name] = (wall_s, cpu_s)
+        before = self._spent_s.get(name, (0.0, 0.0))
+        self._spent_s[name] = (before[0] + wall_s, before[1] + cpu_s)
 
     def samples(self) -> tuple[Sample, ...]:
-        """What was measured, in the order of the steps; no peak where the kernel tells none."""
-        found = []
-        for name, (wall_s, cpu_s) in self._spent_s.items():
-            phase = f"{self._stage}.{name}"
-            found += [Sample("time", "s", wall_s, phase), Sample("cpu_time", "s", cpu_s, phase)]
+        """What was measured, in the order of the steps."""
+        return tuple(
+            sample for name, spent_s in self._spent_s.items() for sample in self._times(name, *spent_s)
+        )
+
+    def _times(self, part: Step | Role, wall_s: float, cpu_s: float) -> tuple[Sample, Sample]:
+        phase = f"{self._stage}.{part}"
+        return Sample("time", "s", wall_s, phase), Sample("cpu_time", "s", cpu_s, phase)
+
+
+class Steps(Watch):
+    """The steps of one request: begins when it is made. Tells their sum and the peak memory, too, as the party's."""
+
+    def __init__(self, stage: Stage, role: Role) -> None:
+        super().__init__(stage)
+        self._role = role
+        self._is_peak_known = memory.reset_peak()
+
+    def samples(self) -> tuple[Sample, ...]:
+        """Step by step, then the party's own; no peak where the kernel tells none."""
         peak = memory.peak_bytes() if self._is_peak_known else None
-        if peak is not None:
-            found.append(Sample("peak_memory", "bytes", float(peak), f"{self._stage}.{self._role}"))
-        return tuple(found)
+        wall_s, cpu_s = (sum(spent) for spent in zip(*self._spent_s.values(), strict=True))
+        party = f"{self._stage}.{self._role}"
+        peaks = () if peak is None else (Sample("peak_memory", "bytes", float(peak), party),)
+        return (*super().samples(), *self._times(self._role, wall_s, cpu_s), *peaks)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 import msgspec
 import structlog
@@ -21,11 +22,11 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_web.metrics import Metrics
+from ciphermark_web.parties.party import Party, Written, blobs_in
 from ciphermark_web.parties.settings import PartySettings
 from ciphermark_web.problems import Problem
-from ciphermark_web.sessions import Session, Sessions
+from ciphermark_web.sessions import Purpose, Session, Sessions
 
-Party = Process[messages.Reply]
 PartySession = Session[Party]
 ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
 
@@ -42,9 +43,13 @@ class PartyHost:
     def __init__(
         self, role: messages.Role, settings: PartySettings, metrics: Metrics, *arguments: str
     ) -> None:
-        """``arguments`` are for the party's program, beside its role and the blobs."""
+        """``arguments`` are for the party's program, beside its role and the blobs. ``machine`` is what
+        :func:`~ciphermark_core.host.machine` tells.
+        """
         self.sessions: Sessions[Party] = Sessions(settings.allowance)
         self._settings = settings
+        self._store = BlobStore(settings.blobs)
+        self._written = Written(self._store)
         self._program: Program[messages.Reply] = Program(
             module="ciphermark_measure.parties.worker",
             version=messages.VERSION,
@@ -52,6 +57,7 @@ class PartyHost:
             arguments=("--role", role, "--blobs", str(settings.blobs), *arguments),
         )
         self._cpu_flags = frozenset(host.collect().cpu_flags)
+        self.machine = host.machine()
         gauge = Gauge("ciphermark_sessions", "Open sessions", registry=metrics.registry)
         gauge.set_function(lambda: len(self.sessions))
         self._refused = Counter(
@@ -65,14 +71,17 @@ class PartyHost:
         )
 
     @contextmanager
-    def opened(self, variant: str, workload: str) -> Iterator[PartySession]:
-        """A new session for its first request; raises ``Problem`` where the variant cannot be used here."""
-        interpreter = self._interpreter(variant)
+    def opened(self, purpose: Purpose, threads: int | None) -> Iterator[PartySession]:
+        """A new session for its first request, whose library has so many threads; as many as it may where ``threads``
+        is ``None``. Raises ``Problem`` where the variant, or so many threads, cannot be had here.
+        """
+        interpreter = self._interpreter(purpose.variant)
+        confinement = replace(self._settings.confinement, threads=self._threads(threads))
 
         def start() -> Party:
-            return Process(self._program, self._settings.confinement, interpreter)
+            return Party(Process(self._program, confinement, interpreter), self._written)
 
-        with self.sessions.opened(variant, workload, start) as session:
+        with self.sessions.opened(purpose, start) as session:
             yield session
 
     def ask(self, session: PartySession, request: object, expected: type[ReplyT]) -> ReplyT:
@@ -87,8 +96,8 @@ class PartyHost:
             raise self._lost(
                 session, WorkerDied("crashed", "the party answers something else than was asked")
             )
-        self._blob_bytes.labels("read").inc(_bytes_in(request))
-        self._blob_bytes.labels("written").inc(_bytes_in(reply))
+        self._blob_bytes.labels("read").inc(_bytes(blobs_in(request)))
+        self._blob_bytes.labels("written").inc(_bytes(blobs_in(reply)))
         return reply
 
     def available(self) -> list[Availability]:
@@ -110,11 +119,11 @@ class PartyHost:
         return {"blobs": self._blobs_refuse}
 
     async def _sweep(self) -> None:
-        """Blobs are for one pass; both services sweep, since either may be the one that runs."""
-        store, age_s = BlobStore(self._settings.blobs), self._settings.blob_age_s
+        """What sessions did not remove: those of parties that were killed, or of services."""
+        age_s = self._settings.blob_age_s
         while True:
             try:
-                removed = await asyncio.to_thread(store.sweep, age_s)
+                removed = await asyncio.to_thread(self._store.sweep, age_s)
                 _log.debug("blobs swept", removed=removed)
             except OSError as error:
                 _log.warning("blobs cannot be swept", error=str(error))
@@ -129,6 +138,16 @@ class PartyHost:
             raise Problem("invalid", str(error)) from None
         raise Problem("unsupported", f"{variant}: {found.reason}; {found.remedy}", "unsupported")
 
+    def _threads(self, asked: int | None) -> int:
+        most = self._settings.confinement.threads
+        if asked is not None and asked > most:
+            raise Problem(
+                "unsupported",
+                f"{asked} threads are asked for, and CIPHERMARK_PARTY_THREADS allows {most} here: set it higher",
+                "unsupported",
+            )
+        return asked or most
+
     def _refusal(self, reply: Refused) -> Problem:
         kind = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
         self._refused.labels(kind).inc()
@@ -141,7 +160,7 @@ class PartyHost:
         self._refused.labels("session-lost").inc()
         if session.ended is not None:
             return Problem("session-lost", f"the session was ended: {session.ended}", "cancelled")
-        _log.warning("party died", variant=session.variant, status=death.status, error=str(death))
+        _log.warning("party died", variant=session.purpose.variant, status=death.status, error=str(death))
         self.sessions.end_if_there(session.id, str(death))
         return Problem("session-lost", f"{death}; open a new session", death.status)
 
@@ -160,8 +179,5 @@ def plain_text(reply: Refused) -> str:
     return text or reply.error
 
 
-def _bytes_in(message: Any) -> int:
-    """Bytes of the blobs that a message names."""
-    fields = msgspec.structs.asdict(message).values()
-    flat = [item for field in fields for item in (field if isinstance(field, tuple) else (field,))]
-    return sum(item.size_bytes for item in flat if isinstance(item, Blob))
+def _bytes(blobs: Iterable[Blob]) -> int:
+    return sum(blob.size_bytes for blob in blobs)

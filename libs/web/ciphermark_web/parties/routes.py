@@ -6,12 +6,12 @@ from fastapi import APIRouter
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_web.parties.host import PartyHost, PartySession
-from ciphermark_web.parties.words import AdapterFacts, SessionFacts, SessionId
+from ciphermark_web.parties.words import AdapterFacts, RunId, SessionFacts, SessionId, SessionsEnded, TrialId
 from ciphermark_web.problems import documented
 
 
 def router(parties: PartyHost) -> APIRouter:
-    """``GET /sessions``, ``DELETE /sessions/{session_id}`` and ``GET /adapters``."""
+    """``GET`` and ``DELETE /sessions``, ``DELETE /sessions/{session_id}`` and ``GET /adapters``."""
     made = APIRouter(prefix="/v1")
 
     @made.get("/sessions", tags=["sessions"], summary="Open sessions", responses=documented())
@@ -28,6 +28,15 @@ def router(parties: PartyHost) -> APIRouter:
     def end_session(session_id: SessionId) -> None:
         parties.sessions.end(session_id, "its caller ended it")
 
+    @made.delete(
+        "/sessions",
+        tags=["sessions"],
+        summary="End the sessions of a run, or of one trial of it, whatever they are doing",
+        responses=documented(),
+    )
+    def end_sessions(run_id: RunId, trial_id: TrialId = None) -> SessionsEnded:
+        return SessionsEnded(ended=parties.sessions.end_of(run_id, trial_id))
+
     @made.get("/adapters", tags=["adapters"], summary="What is installed here", responses=documented())
     def list_adapters() -> list[AdapterFacts]:
         return [_adapter(item) for item in parties.available()]
@@ -37,7 +46,10 @@ def router(parties: PartyHost) -> APIRouter:
 
 def _facts(session: PartySession) -> SessionFacts:
     return SessionFacts(
-        id=session.id, variant=session.variant, workload=session.workload, is_busy=session.is_busy
+        id=session.id,
+        variant=session.purpose.variant,
+        workload=session.purpose.workload,
+        is_busy=session.is_busy,
     )
 
 

@@ -9,6 +9,9 @@ from ciphermark_measure.processes import Confinement
 from ciphermark_web import environment
 from ciphermark_web.sessions import Allowance
 
+# A comparison has a session of every variant at a time: as many as Ciphermark's own variants, to the last.
+SESSIONS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class PartySettings:
@@ -29,9 +32,9 @@ class PartySettings:
 
         return cls(
             blobs=environment.folder(environ, "CIPHERMARK_BLOBS", "that both parties share for blobs"),
-            blob_age_s=number("CIPHERMARK_BLOB_AGE_S", 3600, 1, 365 * 86_400),
+            blob_age_s=number("CIPHERMARK_BLOB_AGE_S", 900, 1, 365 * 86_400),
             allowance=Allowance(
-                most=number("CIPHERMARK_SESSIONS", 4, 1, 64),
+                most=number("CIPHERMARK_SESSIONS", SESSIONS, 1, 64),
                 idle_s=number("CIPHERMARK_SESSION_IDLE_S", 900, 1, 86_400),
             ),
             confinement=Confinement(
