@@ -10,13 +10,14 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep, time
 from typing import Any
 
 import httpx
 import psycopg
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from bench.figures import Figure, Progress, Target
 from bench.places import BIN, QUICK, environment, fresh_home
@@ -44,6 +45,19 @@ _LIVE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the dashboard answers, and what it asks for."""
+
+    url: str
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request carries."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+
 def section(progress: Progress) -> Iterator[Figure]:
     """Fill a database, ask every page for many runs, then look at them in a browser."""
     with fresh_home() as home:
@@ -53,9 +67,9 @@ def section(progress: Progress) -> Iterator[Figure]:
         )
         url = storage.url(home)
         runs = fill(url, progress)
-        with served(home, url) as dashboard:
+        with served(home, url) as site:
             progress(f"every page of {_ASKED} runs")
-            yield from _times(dashboard, runs)
+            yield from _times(site, runs)
             if shutil.which(CHROMIUM) is None:
                 progress("no Chromium here: what a browser sees is left out")
                 return
@@ -63,9 +77,10 @@ def section(progress: Progress) -> Iterator[Figure]:
                 browser = playwright.chromium.launch(
                     executable_path=shutil.which(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
                 )
-                yield from _painted(browser, dashboard, runs)
+                context = browser.new_context(extra_http_headers=site.headers)
+                yield from _painted(context, site, runs)
                 progress("a live run")
-                yield _delay(browser, dashboard, home)
+                yield _delay(context, site, home)
                 browser.close()
 
 
@@ -97,13 +112,15 @@ def _one(connection: psycopg.Connection[Any], sql: str, params: dict[str, Any]) 
 
 
 @contextmanager
-def served(home: Home, url: str) -> Iterator[str]:
-    """The dashboard beside the benchmark service and its worker; gives its address."""
+def served(home: Home, url: str) -> Iterator[Site]:
+    """The dashboard beside the benchmark service and its worker."""
     ports = [_free_port(), _free_port()]
     addresses = [f"http://127.0.0.1:{port}" for port in ports]
     token = {"CIPHERMARK_BENCHMARK_TOKEN": secrets.token_urlsafe(32)}
     own = environment(home) | token
+    site = Site(addresses[1], secrets.token_urlsafe(32))
     shown = own | {"CIPHERMARK_DATABASE_URL": url, "CIPHERMARK_BENCHMARK_URL": addresses[0]}
+    shown["CIPHERMARK_DASHBOARD_TOKEN"] = site.token
     commands = [
         ([str(BIN / "ciphermark"), "serve", "--worker"], own | {"CIPHERMARK_PORT": str(ports[0])}),
         ([str(BIN / "ciphermark-dashboard")], shown | {"CIPHERMARK_PORT": str(ports[1])}),
@@ -115,7 +132,7 @@ def served(home: Home, url: str) -> Iterator[str]:
     try:
         for address in addresses:
             _await(address)
-        yield addresses[1]
+        yield site
     finally:
         for process in processes:
             process.terminate()
@@ -140,10 +157,10 @@ def _await(address: str) -> None:
     raise RuntimeError(f"{address} is not ready")
 
 
-def _times(dashboard: str, runs: list[str]) -> Iterator[Figure]:
+def _times(site: Site, runs: list[str]) -> Iterator[Figure]:
     """Milliseconds from request to answer, of every page for runs nobody asked for before, and again."""
     chosen = random.Random(1).sample(runs, _ASKED)
-    with httpx.Client(base_url=dashboard, timeout=60) as client:
+    with httpx.Client(base_url=site.url, headers=site.headers, timeout=60) as client:
         client.get("/").raise_for_status()  # compiles templates, connects
         paths = [page.path for page in PAGES]
         first = [_asked(client, path, run) for run in chosen for path in paths]
@@ -179,19 +196,17 @@ def _timed(client: httpx.Client, path: str, params: dict[str, str]) -> float:
     return 1000 * (perf_counter() - start)
 
 
-def _painted(browser: Browser, dashboard: str, runs: list[str]) -> Iterator[Figure]:
+def _painted(context: BrowserContext, site: Site, runs: list[str]) -> Iterator[Figure]:
     """First contentful paint of a page nobody asked for before, and what scripts and styles weigh on the first two."""
     chosen = random.Random(2).sample(runs, _PAINTS * len(PAGES))
     paints_ms, first, later = [], 0.0, 0.0
-    context = browser.new_context()
     page = context.new_page()
     for number, run in enumerate(chosen):
-        page.goto(f"{dashboard}{PAGES[number % len(PAGES)].path}?run={run}")
+        page.goto(f"{site.url}{PAGES[number % len(PAGES)].path}?run={run}")
         page.wait_for_load_state("networkidle")
         paints_ms.append(_number(page, _PAINT))
         weight = _number(page, _SIZES)
         first, later = (weight, 0.0) if number == 0 else (first, later + weight)
-    context.close()
     yield Figure(
         "dashboard", "first contentful paint", max(paints_ms), "ms", Target(most=1000), "the latest of all"
     )
@@ -204,10 +219,10 @@ def _number(page: Page, expression: str) -> float:
     return float(value if value is not None else "nan")
 
 
-def _delay(browser: Browser, dashboard: str, home: Home) -> Figure:
+def _delay(context: BrowserContext, site: Site, home: Home) -> Figure:
     """The longest time from a trial's commit until the page of its run tells it."""
-    page = browser.new_page()
-    page.goto(f"{dashboard}/runs")
+    page = context.new_page()
+    page.goto(f"{site.url}/runs")
     page.locator("summary").first.click()
     page.fill("#suite_yaml", _LIVE)
     page.get_by_role("button", name="Start").click()

@@ -5,7 +5,6 @@ python deploy/serve.py [--benchmark-port 8100] [--client-port 8101] [--server-po
 """
 
 import argparse
-import ctypes
 import os
 import signal
 import subprocess
@@ -15,8 +14,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
+from urllib.parse import quote
+
+from ciphermark_measure.confinement import end_with
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(sys.executable).parent
@@ -24,7 +27,6 @@ READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 20
 LOG_TAIL_LINES = 15
 _POLL_S = 0.1
-_PR_SET_PDEATHSIG = 1
 
 
 class ServingError(Exception):
@@ -133,8 +135,9 @@ def services(home: Path, ports: argparse.Namespace, database_url: str) -> list[S
             ("ciphermark-dashboard",),
             {
                 "CIPHERMARK_DATABASE_URL": database_url,
-                "CIPHERMARK_HOST": "127.0.0.1",  # where it needs no token
+                "CIPHERMARK_HOST": "127.0.0.1",
                 "CIPHERMARK_PORT": str(ports.dashboard_port),
+                "CIPHERMARK_DASHBOARD_TOKEN_FILE": str(_dashboard_token(home)),
                 "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
                 "CIPHERMARK_BENCHMARK_TOKEN_FILE": tokens["CIPHERMARK_BENCHMARK_TOKEN_FILE"],
             },
@@ -185,14 +188,9 @@ def _start(service: Service, home: Path) -> Running:
             env={**os.environ, **service.environment},
             cwd=ROOT,
             start_new_session=True,  # Ctrl-C reaches this process alone, which stops the others in order
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 (this process has one thread)
+            preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 (this process has one thread)
         )
     return Running(service, process, log)
-
-
-def _end_with_parent() -> None:
-    """Have the kernel end this process when the one that started it is gone, killed even."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait_until_ready(running: Sequence[Running]) -> None:
@@ -220,9 +218,24 @@ def _print_places(running: Sequence[Running], home: Path) -> None:
     for entry in running:
         place = entry.service.url if entry.service.port else "takes jobs from the queue"
         print(f"{entry.service.name:10} {place}")
+        if entry.service.name == "dashboard":
+            print(f"{'':10} {_how_to_log_in(entry.service, home)}")
     print(f"tokens     {home / 'tokens'}")
     print(f"logs       {home / 'logs'}")
     print("Ctrl-C stops all of them.", flush=True)
+
+
+def _how_to_log_in(dashboard: Service, home: Path) -> str:
+    """An address that logs in at once, for a terminal alone: what is printed elsewhere may be kept and read."""
+    token = _dashboard_token(home)
+    if not sys.stdout.isatty():
+        return f"log in with the token in {token}"
+    return f"log in: {dashboard.url}/login?token={quote(token.read_text().strip())}"
+
+
+def _dashboard_token(home: Path) -> Path:
+    """The file that the dashboard keeps its token in; it makes the file."""
+    return home / "tokens" / "dashboard"
 
 
 def _stop(running: Sequence[Running]) -> None:

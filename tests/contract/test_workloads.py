@@ -17,10 +17,10 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.contract import Adapter, Unsupported
 from ciphermark_circuits.circuits import products
 from ciphermark_circuits.data_sets import DATA_SETS, DataSet, split
-from ciphermark_circuits.workload import Phase, Result, Task, Workload
+from ciphermark_circuits.workload import Phase, Result, Table, Task, Workload
 from ciphermark_circuits.workloads import WORKLOADS
 from ciphermark_core import primes
-from ciphermark_core.words import ParameterSpec, Scheme
+from ciphermark_core.words import Parameters, ParameterSpec, Scheme
 
 from . import harness
 from .harness import Subject
@@ -194,7 +194,55 @@ def test_data_that_do_not_fit_are_refused() -> None:
     for name, scheme in (("lmc-plain", "ckks"), ("lmc-plain", "bfv"), ("lr-k3-encrypted", "ckks")):
         workload = WORKLOADS[name]
         with pytest.raises(Unsupported, match="outliers"):
-            workload.inputs("infer", far, adapter.resolve(workload.parameters(scheme)))
+            workload.require_room(far, adapter.resolve(workload.parameters(scheme)))
+
+
+@pytest.mark.parametrize("times", [1e7, 1e90])
+@pytest.mark.parametrize(
+    "name", [name for name, workload in WORKLOADS.items() if not name.startswith("lr-k5")]
+)
+def test_outliers_are_refused_in_every_scheme(name: str, times: float) -> None:
+    """Also those that no 64-bit integer holds, and before a library would throw."""
+    adapter, workload = harness.adapter("cleartext"), WORKLOADS[name]
+    far = Task(TASK.train, replace(TASK.test, features=TASK.test.features * times))
+    for scheme in workload.schemes:
+        parameters = adapter.resolve(workload.parameters(scheme))
+        with pytest.raises(Unsupported, match="outliers"):
+            _packed(workload, far, parameters)
+
+
+def _packed(workload: Workload, task: Task, parameters: Parameters) -> None:
+    workload.require_room(task, parameters)
+    for phase in workload.phases:
+        workload.inputs(phase, task, parameters)
+
+
+def _drawn(rows: int, columns: int, slope: float) -> Task:
+    """Labels that follow from the first column the more, the steeper the slope; not at all at 0."""
+    numbers = np.random.default_rng(7)
+    features = numbers.normal(size=(rows, columns))
+    labels = (slope * features[:, 0] + numbers.normal(size=rows) > 0).astype(np.float64)
+    return split(DataSet("drawn", ("c",) * columns, features, labels), 1)
+
+
+@pytest.mark.parametrize("kind", ["bfv", "bgv", "ckks"])
+@pytest.mark.parametrize("name", ["lmc-plain", "lmc-encrypted"])
+def test_many_rows_fit_and_agree_even_where_little_can_be_learned(name: str, kind: Scheme) -> None:
+    """Small weights are what rounding spoils first; sums over many rows are what grows out of t."""
+    workload, adapter = WORKLOADS[name], harness.adapter("cleartext")
+    for task in (_drawn(20_000, 5, 0.0), _drawn(5_000, 20, 3.0)):
+        parameters = adapter.resolve(workload.parameters(kind))
+        _packed(workload, task, parameters)
+        agreement = np.mean(workload.expected(task, parameters).labels == workload.reference(task).labels)
+        assert agreement >= 0.998
+
+
+def test_classes_of_one_mean_are_refused() -> None:
+    corners = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
+    table = Table(np.tile(corners, (10, 1)), np.tile([0.0, 0.0, 1.0, 1.0], 10))
+    for name in ("lmc-plain", "lmc-encrypted", "lmc-per-row-plain"):
+        with pytest.raises(Unsupported, match="both classes have the same mean"):
+            WORKLOADS[name].reference(Task(table, table))
 
 
 @pytest.mark.parametrize("kind", ["bfv", "ckks"])

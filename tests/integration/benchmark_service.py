@@ -86,7 +86,7 @@ def submitted(client: httpx.Client, **body: object) -> dict[str, object]:
 
 
 def when(client: httpx.Client, run_id: object, state: str) -> dict[str, object]:
-    wait_until(lambda: client.get(f"/v1/runs/{run_id}").json()["state"] == state, f"the run is {state}", 90)
+    wait_until(lambda: client.get(f"/v1/runs/{run_id}").json()["state"] == state, f"the run is {state}", 180)
     return client.get(f"/v1/runs/{run_id}").json()
 
 

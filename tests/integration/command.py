@@ -120,7 +120,7 @@ class Gate:
             (self.folder / f"pass-{number}").touch()
 
 
-def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 60) -> None:
+def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 120) -> None:
     """Poll until something is so; what never is fails the test."""
     deadline = time.monotonic() + timeout_s
     while not condition():

@@ -36,6 +36,10 @@ class Recorder:
     def traffic(self) -> bytes:
         return b"".join(self._chunks)
 
+    def keep(self, chunk: bytes) -> None:
+        """Called before a chunk is passed on."""
+        self._chunks.append(chunk)
+
     def close(self) -> None:
         self._listening.close()
 
@@ -52,7 +56,7 @@ class Recorder:
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
         try:
             while chunk := source.recv(1 << 16):
-                self._chunks.append(chunk)
+                self.keep(chunk)
                 sink.sendall(chunk)
             sink.shutdown(socket.SHUT_WR)
         except OSError:  # one of them went away

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from starlette.testclient import TestClient
@@ -51,7 +52,7 @@ def test_only_names_of_ours_are_answered(client: TestClient, host: str, status: 
 def test_only_our_own_pages_may_start_and_cancel(
     client: TestClient, origin: dict[str, str], status: int
 ) -> None:
-    for path in ("/runs", "/runs/x/cancel"):
+    for path in ("/runs", f"/runs/{uuid4()}/cancel"):
         assert client.post(path, headers=origin, data={"suite": "smoke"}).status_code == status
 
 
@@ -83,8 +84,19 @@ def test_the_log_in_gives_a_cookie_that_scripts_cannot_read(guarded: TestClient)
     assert (right.status_code, right.headers["location"]) == (303, "/runs?x=1")
     cookie = right.headers["set-cookie"].lower()
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie  # a link from elsewhere opens the page that it names
     assert TOKEN not in cookie
+    assert guarded.get("/runs").status_code == 200
+
+
+def test_an_address_with_the_token_logs_in_and_does_not_keep_it(guarded: TestClient) -> None:
+    wrong = guarded.get("/login", params={"token": TOKEN[:-1]})
+    assert wrong.status_code == 401
+    assert "set-cookie" not in wrong.headers
+    for place, expected in (("/runs?open=1", "/runs?open=1"), ("//evil.example", "/"), ("", "/")):
+        right = guarded.get("/login", params={"token": TOKEN, "next": place})
+        assert (right.status_code, right.headers["location"]) == (303, expected)
+        assert TOKEN not in right.headers["set-cookie"]
     assert guarded.get("/runs").status_code == 200
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -37,6 +38,18 @@ def times(make: Maker, median_ms: float) -> tuple[Sample, ...]:
     )
 
 
+def worked(make: Maker, cost: float) -> tuple[Sample, ...]:
+    """What a workload tells, in small: a stage of both parties, and how good the result is."""
+    return (
+        *make.times([cost / 2] * 9, "prepare"),
+        *make.times([cost] * 9, "infer"),
+        Sample("cpu_time", "s", cost / 4, "infer.client"),
+        Sample("cpu_time", "s", cost / 8, "infer.server"),
+        Sample("peak_memory", "bytes", cost * 1e7, "infer.client"),
+        Sample("accuracy", "share", 0.75, "infer"),
+    )
+
+
 def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes: object) -> str:
     """A run with something for every page."""
     run = make.run(**changes)
@@ -48,8 +61,11 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
                 for size in (16, 8192):
                     case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
                     outcomes.append(make.outcome(run, case, times(make, cost * number * slower)))
-        memory = (Sample("peak_memory", "bytes", cost * 1e7, "operation", 0),)
-        outcomes.append(make.outcome(run, make.case(variant, operation="add", size=8192), memory, process=1))
+        untimed = (
+            Sample("peak_memory", "bytes", cost * 1e7, "operation", 0),
+            Sample("noise_budget", "bits", 100.0 - cost, "operation", 0),
+        )
+        outcomes.append(make.outcome(run, make.case(variant, operation="add", size=8192), untimed, process=1))
         bits = tuple(
             Sample("noise_budget", "bits", 100.0 - 9 * count, "operation", count, repetitions=count)
             for count in (0, 1, 2, 4)
@@ -66,6 +82,10 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
         size = (Sample("size", "bytes", 1e6, "ciphertext", 0),)
         case = make.case(variant, experiment="serialization", operation="none", size=8192)
         outcomes.append(make.outcome(run, case, size))
+        case = make.case(variant, experiment="chain", operation="mul", size=16, repetitions=3)
+        outcomes.append(make.outcome(run, case, times(make, cost * 5 * slower)))
+        case = make.case(variant, experiment="learning", operation="lmc-plain", data_set="boston")
+        outcomes.append(make.outcome(run, case, worked(make, cost * slower)))
     case = make.case("tenseal", operation="rotate_left")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
     database.record_outcomes(outcomes)
@@ -118,6 +138,11 @@ def links(text: str) -> list[str]:
     return parser.found
 
 
+def chosen(text: str) -> list[str]:
+    """The values that are selected in the page's first two lists."""
+    return re.findall(r'<option value="([^"]*)" selected', text)[:2]
+
+
 def columns_of(client: TestClient, name: str, **params: object) -> list[dict[str, str]]:
     answer = client.get(f"/figures/{name}.csv", params=params)
     assert answer.status_code == 200, answer.text
@@ -143,6 +168,47 @@ def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, ru
     assert {row["variant"]: row["unsupported"] for row in rows}["tenseal"] == "1"
 
 
+def test_times_against_size_are_of_one_ring_that_has_several(client: TestClient, run_id: str) -> None:
+    rows = columns_of(client, "latency-by-size", run=run_id)
+    assert {row["size"] for row in rows} == {"16", "8192"}
+    assert len(rows) == len(VARIANTS) * 2 * 2
+    assert columns_of(client, "latency-by-size", run=run_id, size=16) == []
+    page = client.get("/operations", params={"run": run_id, "size": 16}).text
+    assert "vectors of one size only" in page
+
+
+def test_what_all_rows_of_the_grid_share_is_said_once(client: TestClient, run_id: str) -> None:
+    page = client.get("/", params={"run": run_id}).text
+    assert "All with: N 8192; Threads 1." in page
+    assert page.count('<th scope="row">add<span class="narrow">16 · random</span></th>') == 1
+
+
+def test_a_page_without_anything_says_where_to_look(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
+    page = client.get("/learning", params={"run": run.id}).text
+    assert "Nothing to show for" in page
+
+
+def test_a_run_is_compared_with_the_one_before_it_of_its_suite(
+    opened: Callable[..., TestClient], make: Maker
+) -> None:
+    runs = [make.run(suite_name=name) for name in ("quick", "smoke", "quick", "other")]
+
+    def fill(database: Database) -> None:
+        for run in runs:
+            database.record_run(run)
+
+    client = opened(fill=fill)
+    first, _, second, other = (run.id for run in runs)
+    assert chosen(client.get("/compare", params={"b": second}).text) == [first, second]
+    assert chosen(client.get("/compare").text) == [second, other]
+    assert chosen(client.get("/compare", params={"b": first}).text) == [first, first]
+
+
 def test_filters_choose(client: TestClient, run_id: str) -> None:
     rows = columns_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
     assert {row["operation"] for row in rows} == {"add"}
@@ -162,7 +228,7 @@ def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: 
         answer = [dict(zip([c.name for c in cursor.description], row, strict=True)) for row in cursor]
     downloaded = columns_of(client, name, run=run_id)
     assert len(downloaded) == len(answer)
-    assert answer or name in ("chains", "learning")
+    assert answer
     for row, expected in zip(downloaded, answer, strict=True):
         for column, value in expected.items():
             if isinstance(value, float):

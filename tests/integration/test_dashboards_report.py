@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from command import Ciphermark
-from test_dashboards_pages import links, recorded_run
+from markdown_it import MarkdownIt
+from starlette.testclient import TestClient
+from test_dashboards_pages import HERE, links, recorded_run, times
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import report
+from ciphermark_core.words import Sample
+from ciphermark_dashboards import app, report
+from ciphermark_dashboards.report import Report
+from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
 
@@ -21,7 +28,9 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 LARGEST_BYTES = 5_000_000
-NASTY = "<script>alert(1)</script> | #let x = 1 [*] $y$ @z"
+NASTY = "<script>alert(1)</script> <img src=http://x/y> &lt; | `x` \\| ![i](http://x/z) #let x = 1 [*] $y$ @z"
+LONG = "<&|`" * 5_000  # 20 kB, all of which needs escaping
+FORMS = ("html", "md", "pdf")
 
 
 @pytest.fixture(scope="module")
@@ -30,54 +39,162 @@ def reported(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
     url = new_url()
     with Database.open(url) as database:
         database.migrate()
-        run_id = recorded_run(make, database, suite_text=f"name: quick  # {NASTY}")
+        run_id = recorded_run(make, database, suite_text=f"name: quick  # {NASTY}\n```\n# no heading\n")
         run = make.run(id=run_id)
         case = make.case("pyfhel", operation="mul")
         database.record_outcome(make.outcome(run, case, status="crashed", error=NASTY))
+        for data_set, share in (("boston", 1.0), ("breast-cancer", 0.5)):
+            case = make.case("seal", experiment="learning", operation="lmc-encrypted", data_set=data_set)
+            scores = (
+                Sample("accuracy", "share", 0.75, "infer", 0),
+                Sample("agreement", "share", share, "infer", 0),
+            )
+            learned = (*make.times([0.004] * 9, "train"), *make.times([0.002] * 9, "infer"), *scores)
+            database.record_outcome(make.outcome(run, case, learned))
+        case = make.case("seal", operation="mul", size=16, threads=2)
+        database.record_outcome(make.outcome(run, case, times(make, 3.0)))
     return url, run_id
 
 
-@pytest.mark.parametrize("ending", ["html", "md", "pdf"])
-def test_the_command_writes_one_file(tmp_path: Path, reported: tuple[str, str], ending: str) -> None:
-    url, run_id = reported
-    path = tmp_path / f"out.{ending}"
-    done = Ciphermark(tmp_path / "home", url)("report", run_id, "-o", str(path))
-    assert done.out.strip() == f"report: {path}"
-    data = path.read_bytes()
-    assert 10_000 < len(data) < LARGEST_BYTES
-    if ending == "pdf":
-        assert data.startswith(b"%PDF")
-        return
-    text = data.decode()
+@pytest.fixture(scope="module")
+def failed(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
+    """URL of a database with a run of 400 failures with 20 kB each, no two alike, and the run's id."""
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        run_id = recorded_run(make, database)
+        run = make.run(id=run_id)
+        database.record_outcomes(
+            [
+                make.outcome(
+                    run,
+                    make.case("pyfhel", operation="mul", size=16 + number),
+                    status="crashed",
+                    error=f"{number} {LONG}",
+                )
+                for number in range(400)
+            ]
+        )
+    return url, run_id
+
+
+def made(of: tuple[str, str]) -> Report:
+    url, run_id = of
+    with Store(url) as store:
+        return report.made(store, run_id)
+
+
+def text_of(of: tuple[str, str], form: str, folder: Path) -> str:
+    """What a form says, on one line."""
+    data = report.FORMATS[form](made(of))
+    if form != "pdf":
+        return data.decode() if form == "md" else html.unescape(data.decode())
+    (folder / "out.pdf").write_bytes(data)
+    done = subprocess.run(
+        [str(shutil.which("pdftotext")), str(folder / "out.pdf"), "-"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return " ".join(done.stdout.replace("\N{ZERO WIDTH SPACE}", "").split())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_tells_the_same(tmp_path: Path, reported: tuple[str, str], form: str) -> None:
+    text = text_of(reported, form, tmp_path)
     for told in (
-        "seal-hexl leads",
+        "seal-hexl is the fastest with 1×; rank 2: seal 2×; rank 3: tenseal 4×",
         "turbo is on",  # a caveat of the host
-        "HEXL in bfv: 2× to 2×",
+        "HEXL in bfv at 192 bits (2018): faster in 4 of 4 cases, up to 2×.",
+        "mul takes the most bits of noise budget each: on average 9",
+        "Machine learning: data set boston",
+        "Machine learning: data set breast-cancer",
+        "Left out: phase encrypt and decrypt, data same, threads 2;",
+        "Not measured: pyfhel: 1 crashed; tenseal: 1 unsupported.",
         "Test CPU",
+        "AVX512-IFMA",
+        "Turbo",
+        "Clock source",
         "decrypted and compared",
         "gcc 14",
         "it has none",
-        run_id,
+        "and security_2018 = 192",  # in the SQL
+        reported[1],
     ):
         assert told in text, told
 
 
-def test_html_works_offline_and_runs_nothing(reported: tuple[str, str]) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_the_command_writes_one_file(tmp_path: Path, reported: tuple[str, str], form: str) -> None:
     url, run_id = reported
-    with Store(url) as store:
-        text = report.FORMATS["html"](report.made(store, run_id)).decode()
+    path = tmp_path / f"out.{form}"
+    done = Ciphermark(tmp_path / "home", url)("report", run_id, "-o", str(path))
+    assert (done.out, done.err.strip()) == ("", f"report: {path}")
+    assert 10_000 < len(path.read_bytes()) < LARGEST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("form", "beginning"), [("html", b"<!doctype"), ("md", b"# quick"), ("pdf", b"%PDF")]
+)
+def test_standard_output_gets_the_report_alone(
+    tmp_path: Path, reported: tuple[str, str], form: str, beginning: bytes
+) -> None:
+    url, run_id = reported
+    process = Ciphermark(tmp_path / "home", url).start("report", run_id, "-o", "-", "--format", form)
+    out, err = process.communicate(timeout=180)
+    assert (process.returncode, err) == (0, b"")
+    assert out.startswith(beginning)
+    assert out.rstrip().endswith({"html": b"</html>", "md": b"```", "pdf": b"%%EOF"}[form])
+
+
+def test_html_works_offline_and_runs_nothing(reported: tuple[str, str]) -> None:
+    text = report.FORMATS["html"](made(reported)).decode()
     assert "<script" not in text
     assert html.escape(NASTY) in text
     assert all(link.startswith("data:image/") for link in links(text))
     assert not re.search(r"url\(|@import", text)
 
 
-def test_markdown_keeps_foreign_text_in_its_cell(reported: tuple[str, str]) -> None:
-    url, run_id = reported
-    with Store(url) as store:
-        lines = report.FORMATS["md"](report.made(store, run_id)).decode().splitlines()
-    (line,) = [line for line in lines if line.startswith("| pyfhel | crashed |")]
-    assert line.endswith(r"\| #let x = 1 [*] $y$ @z |")
+def test_cases_stand_side_by_side(tmp_path: Path, reported: tuple[str, str]) -> None:
+    """On paper, too, a case is one row with a column per variant."""
+    text = text_of(reported, "md", tmp_path)
+    assert re.search(r"\| Operation \|.* pyfhel \| seal \| seal-hexl \| tenseal \|\n", text)
+    assert re.search(r"\| add \|.*\| not in this run \| 4 ms · 2× \| 2 ms · 1× \| 8 ms · 4× \|\n", text)
+
+
+def test_markdown_shows_foreign_text_as_it_is(tmp_path: Path, reported: tuple[str, str]) -> None:
+    """Read by a program that lets HTML through, as many do."""
+    text = text_of(reported, "md", tmp_path)
+    shown = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    assert "<script" not in shown
+    assert re.findall(r'<img src="(?!data:image/png;base64,)', shown) == []
+    assert f"<td>{html.escape(NASTY)}</td>" in shown
+    assert "# no heading" in shown
+    assert "<h1>no heading" not in shown
+
+
+def test_a_run_with_many_long_failures_stays_small(tmp_path: Path, failed: tuple[str, str]) -> None:
+    data = {form: report.FORMATS[form](made(failed)) for form in FORMS}
+    assert {form: len(found) for form, found in data.items() if len(found) >= LARGEST_BYTES} == {}
+    for form in ("html", "md"):
+        text = data[form].decode()
+        assert re.search(r"\(the first [\d,]+ of 20,00\d characters\)", text)
+        assert "where run_id = " in text
+        assert "more rows are in the database" in text
+
+
+def test_pages_about_many_long_failures_stay_small(failed: tuple[str, str]) -> None:
+    url, run_id = failed
+    with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+        for path in (f"/?run={run_id}", f"/runs/{run_id}"):
+            answer = client.get(path)
+            assert answer.status_code == 200
+            assert len(answer.content) < LARGEST_BYTES
+            assert re.search(r"the first 2000 of 2000\d characters", answer.text)
+        assert "ciphermark sql" in answer.text
+        assert "<dt>Clock source</dt><dd>tsc</dd>" in answer.text
+        whole = client.get(f"/figures/matrix.csv?run={run_id}").text
+    assert f"399 {LONG}" in whole
 
 
 def test_runs_are_named_as_everywhere(reported: tuple[str, str], new_url: Callable[[], str]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +56,27 @@ def in_the_middle(workers: Workers, jobs: Jobs, gate: Gate) -> tuple[str, Worker
     gate.let_pass(0)
     wait_until(lambda: gate.arrived() == 2, "a trial is under way")
     return job_id, worker
+
+
+def test_every_outcome_is_a_line_of_the_log_with_the_ids_of_run_and_trial(
+    workers: Workers, jobs: Jobs, gate: Gate
+) -> None:
+    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-good"], ["add", "mul"]))
+    worker = started(workers, jobs, gate)
+    jobs.wait(job_id, "done")
+    worker.end()
+    lines = [json.loads(line) for line in worker.log.read_text().splitlines()]
+    of_job = [line for line in lines if line.get("job_id") == job_id]
+    assert {line["run_id"] for line in of_job} == {job_id}
+    told = [line for line in of_job if line["event"] == "trial ended"]
+    keys = ("trial_id", "variant", "status")
+    recorded = jobs.rows(
+        "select t.id as trial_id, c.variant, t.status from trial t join case_ c on c.key = t.case_key"
+    )
+    assert len(recorded) == 4
+    assert sorted([tuple(line[key] for key in keys) for line in told]) == sorted(
+        [tuple(row[key] for key in keys) for row in recorded]
+    )
 
 
 def test_a_job_is_executed_and_leaves_nothing_behind(workers: Workers, jobs: Jobs, tmp_path: Path) -> None:
@@ -209,22 +233,30 @@ def done_count(jobs: Jobs) -> int:
     return int(str(row["n"]))
 
 
+def killed(home: Path) -> None:
+    """Kill the embedded server; its other processes end when they see that it is gone."""
+    os.kill(int((home / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+
 def measured_without_database(
-    workers: Workers, gate: Gate, home: Path, jobs: Jobs
+    workers: Workers, gate: Gate, home: Path, jobs: Jobs, end: Callable[[Path], None] = embedded.stop
 ) -> tuple[str, Worker, set[object]]:
     """A job all of whose outcomes are in the journal, while the database is away; and what it has of them."""
     job_id, worker = in_the_middle(workers, jobs, gate)
     before = {row["id"] for row in jobs.rows("select id from trial")}
-    embedded.stop(home)
+    end(home)
     gate.let_pass(*range(10))
     pending = workers.folder / "home" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
     wait_until(lambda: pending.read_bytes().count(b"\n") == 1 + TRIALS, "all outcomes are in the journal")
     return job_id, worker, before
 
 
-def test_a_job_survives_a_restart_of_the_database(workers: Workers, gate: Gate, home: Path) -> None:
+@pytest.mark.parametrize("end", [embedded.stop, killed])
+def test_a_job_survives_the_end_of_the_database(
+    workers: Workers, gate: Gate, home: Path, end: Callable[[Path], None]
+) -> None:
     jobs = Jobs(embedded.ensure_started(home))
-    job_id, worker, before = measured_without_database(workers, gate, home, jobs)
+    job_id, worker, before = measured_without_database(workers, gate, home, jobs, end)
     assert len(before) < TRIALS
     embedded.ensure_started(home)
     jobs.wait(job_id, "done")

@@ -34,9 +34,10 @@ def ip(*arguments: str) -> None:
 def reason_against_namespaces() -> str | None:
     if os.geteuid() != 0:
         return "network namespaces need root"
+    name = f"cm-try-{os.getpid()}"  # several test processes ask at once
     try:
-        ip("netns", "add", "cm-try")
-        ip("netns", "delete", "cm-try")
+        ip("netns", "add", name)
+        ip("netns", "delete", name)
     except (OSError, subprocess.CalledProcessError) as error:
         return f"no network namespaces here: {getattr(error, 'stderr', error)}"
     return None

@@ -87,11 +87,58 @@ def test_the_database_has_every_stage_and_step(learned):
     found = {(row["metric"], row["phase"]) for row in rows}
     for stage in ("prepare", "train", "infer"):
         assert {("time", stage), ("cpu_time", stage), ("time", f"{stage}.transfer")} <= found
-        assert {("peak_memory", f"{stage}.client"), ("peak_memory", f"{stage}.server")} <= found
+        for party in (f"{stage}.client", f"{stage}.server"):
+            assert {("time", party), ("cpu_time", party), ("peak_memory", party)} <= found
+    assert {("time", "prepare.load"), ("time", "infer.check")} <= found
     steps = ("pack", "encrypt", "serialize", "deserialize", "evaluate", "decrypt", "unpack")
     assert {("time", f"infer.{step}") for step in steps} <= found
     assert {(metric, "infer") for metric in ("accuracy", "mse", "agreement", "noise_error")} <= found
     assert {("size", "train"), ("size", "infer"), ("expansion", "infer"), ("size", "prepare")} <= found
+
+
+def test_a_stage_is_the_sum_of_its_parties_and_the_transfer(learned):
+    """Sample by sample, over all variants and workloads: so the parties are in no sum of steps, nor are checks."""
+    rows = learned[0].rows(
+        """
+        select split_part(phase, '.', 1) as stage,
+            sum(value) filter (where phase not like '%.%') as whole,
+            sum(value) filter (where phase ~ '[.](client|server|transfer)$') as parties,
+            sum(value) filter (where phase like '%.%' and phase !~ '[.](client|server|check|encode)$') as steps
+        from sample
+        where metric = 'time' and not is_warmup
+        group by trial_id, stage, ordinal
+        """
+    )
+    assert {row["stage"] for row in rows} == {"prepare", "train", "infer"}
+    for row in rows:
+        assert row["parties"] == pytest.approx(row["whole"])
+        assert row["steps"] == pytest.approx(row["whole"])
+
+
+def test_a_model_in_the_clear_is_trained_by_the_client(learned):
+    rows = learned[0].rows(
+        "select phase, n, median from results where variant = 'seal' and operation = 'lmc-plain' and scheme = 'ckks' "
+        "and metric = 'time' and phase like 'train%'"
+    )
+    found = {row["phase"]: row for row in rows}
+    assert found.keys() == {"train", "train.fit", "train.client"}
+    assert {row["n"] for row in rows} == {2}
+    assert found["train"]["median"] == found["train.fit"]["median"] > 0
+
+
+def test_noise_and_rounding_are_told_apart(learned):
+    rows = learned[0].rows(
+        "select scheme, metric, max from results where metric in ('noise_error', 'rounding_error') "
+        "and variant <> 'cleartext'"
+    )
+    largest = {}
+    for row in rows:
+        key = row["scheme"], row["metric"]
+        largest[key] = max(row["max"], largest.get(key, 0.0))
+    assert largest.keys() == {("bfv", "noise_error"), ("bfv", "rounding_error"), ("ckks", "noise_error")}
+    assert largest["bfv", "noise_error"] == 0
+    assert largest["bfv", "rounding_error"] > 1e-6
+    assert 0 < largest["ckks", "noise_error"] < 1e-3
 
 
 def test_the_report_has_a_table_per_workload_and_scheme(learned):
@@ -102,6 +149,11 @@ def test_the_report_has_a_table_per_workload_and_scheme(learned):
     line = next(line for line in out.splitlines() if line.startswith("seal "))
     assert "100.0%" in line
     assert "cleartext" in out
+    assert "client CPU" in out
+    trained = [line.split() for line in out.splitlines() if line.startswith("train ")]
+    # In the clear the server has no part, and nothing is serialized or sent.
+    assert {line.count("–") for line in trained} == {0, 4}
+    assert max(map(len, out[: out.index("median times of one pass")].splitlines())) <= 120
     again = learned[0]("results", "last").out
     assert "lmc-encrypted: " in again
 
@@ -346,7 +398,7 @@ def test_services_answer_as_local_parties_do(services, scheme):
         return [(s.metric, s.phase, s.ordinal, s.is_warmup) for s in outcome.samples]
 
     assert told(remote) == told(local)
-    assert remote.facts == {}
+    assert remote.facts == {"is_elsewhere": 0.0}
     with httpx.Client(trust_env=False) as http:
         for name in ("CLIENT", "SERVER"):
             headers = {"Authorization": f"Bearer {services[f'CIPHERMARK_{name}_TOKEN']}"}

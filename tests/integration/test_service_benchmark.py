@@ -18,6 +18,8 @@ from benchmark_service import Service, ended, events_of, started, submitted, sui
 from command import TINY, Ciphermark, Gate, wait_until
 from jobs import Jobs
 
+from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
+
 
 @pytest.fixture(scope="module")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
@@ -56,6 +58,7 @@ def test_a_run_from_submission_to_results(client: httpx.Client, service: Service
     with psycopg.connect(service.database_url) as connection:
         (count,) = connection.execute("select count(*) from results where run_id = %s", [finished]).fetchone()
     assert len(rows) == count > 0
+    assert all(ResultRow.model_validate(row) for row in rows)
     assert {row["variant"] for row in rows} == {"cleartext", "planted-good"}
 
 
@@ -93,6 +96,7 @@ def test_an_answer_at_hand_is_not_sent_again(client: httpx.Client, finished: str
 def test_comparing_a_run_with_itself_finds_no_change(client: httpx.Client, finished: str) -> None:
     rows = client.get("/v1/compare", params={"a": finished, "b": finished}).json()
     assert rows
+    assert all(ComparedRow.model_validate(row) for row in rows)
     assert not [row for row in rows if row["verdict"] in ("changed", "faster", "slower")]
 
 
@@ -168,6 +172,23 @@ def test_hosts_and_adapters_are_told(client: httpx.Client) -> None:
     adapters = {item["variant"]: item for item in client.get("/v1/adapters").json()["adapters"]}
     assert adapters["cleartext"]["is_installed"]
     assert "a_module_that_nobody_has" in adapters["planted-missing"]["reason"]
+
+
+def test_metrics_tell_of_jobs_workers_and_trials(
+    client: httpx.Client, service: Service, finished: str
+) -> None:
+    told = client.get("/metrics").text.splitlines()
+    assert "ciphermark_database_is_there 1.0" in told
+    assert "ciphermark_workers 1.0" in told
+    with psycopg.connect(service.database_url) as connection:
+        jobs = connection.execute("select state, count(*) from job group by state").fetchall()
+        trials = connection.execute("select status, count(*) from trial group by status").fetchall()
+    assert "done" in dict(jobs)
+    assert "ok" in dict(trials)
+    for state, count in jobs:
+        assert f'ciphermark_jobs{{state="{state}"}} {count:.1f}' in told
+    for status, count in trials:
+        assert f'ciphermark_trials{{status="{status}"}} {count:.1f}' in told
 
 
 def test_runs_of_the_command_line_are_there_too(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -36,7 +35,7 @@ def test_nothing_but_health_is_told_without_the_token(service: Service, path: st
             assert stranger.get("/healthz").status_code == 200
 
 
-UNKNOWN = str(uuid.uuid4())
+UNKNOWN = "0b9e2c1e-5a53-4f3a-9c1d-6f0f5d2f7a11"
 INLINE = {"name": "x", "experiments": [{"kind": "arithmetic"}]}
 
 
@@ -53,6 +52,9 @@ INLINE = {"name": "x", "experiments": [{"kind": "arithmetic"}]}
         ({"suite_yaml": "a: &a 1\nb: *a\n"}, "anchors and aliases are not taken here"),
         ({"suite_yaml": "!!python/object/apply:os.system [id]"}, "tags are not taken here"),
         ({"suite_yaml": "name: !secret x"}, "tags are not taken here"),
+        ({"suite_yaml": "name: x\nseed: " + "9" * 5000}, "a value that cannot be read"),
+        ({"suite_yaml": "name: 2025-99-99"}, "a value that cannot be read"),
+        ({"suite": suite() | {"name": "x" * 101}}, "at most 100 characters"),
         ({"suite_yaml": "[" * 5000}, "no suite is that deep"),
         ({"suite_yaml": "- a\n" * 20_000}, "no suite is that deep or long"),
         ({"suite_yaml": "a: [b"}, "not YAML"),
@@ -65,7 +67,7 @@ INLINE = {"name": "x", "experiments": [{"kind": "arithmetic"}]}
         ({"suite": suite(variants=("nobody",))}, "unknown variant"),
         ({"suite_yaml": "\ud800"}, "UTF-8"),
     ],
-    ids=range(21),
+    ids=range(24),
 )
 def test_suites_that_are_none_are_refused_with_a_reason(
     client: httpx.Client, body: dict[str, object], told: str
@@ -107,6 +109,8 @@ def test_bodies_that_are_none_are_refused(
         ("/v1/runs/last", 422),
         ("/v1/runs/..%2f..%2fetc%2fpasswd", 404),
         ("/v1/runs?limit=0", 422),
+        (f"/v1/runs?before={UNKNOWN}", 404),
+        (f"/v1/runs/{UNKNOWN}/results?fromat=csv", 422),
         ("/v1/runs?limit=501", 422),
         ("/v1/compare", 422),
         ("/v1/nothing", 404),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import stat
@@ -13,6 +14,8 @@ import psutil
 import pytest
 from command import wait_until
 from running_services import DATA, Services, done, kind_of
+
+from ciphermark_core import host
 
 ASKED = {"variant": "cleartext", "workload": "lmc-plain", "scheme": "ckks"}
 GIVEN = {"scheme": None}  # with parameters no scheme is named beside
@@ -55,6 +58,44 @@ def test_keys_are_made_and_the_session_is_listed(client, session):
     (listed,) = done(client.http.get("/v1/sessions"))
     assert listed == {"id": session["id"], "variant": "cleartext", "workload": "lmc-plain", "is_busy": False}
     assert len(client.parties()) == 1
+
+
+def test_a_trial_has_one_session_and_a_run_can_be_ended(client):
+    def opened(trial):
+        headers = {"X-Run-Id": "the-run", "X-Trial-Id": trial}
+        return done(client.http.post("/v1/sessions", json=ASKED, headers=headers))["id"]
+
+    def listed():
+        return [item["id"] for item in done(client.http.get("/v1/sessions"))]
+
+    def ended(**of):
+        return done(client.http.delete("/v1/sessions", params=of))
+
+    opened("one")
+    again, other = opened("one"), opened("two")
+    assert listed() == [again, other]
+    assert ended(run_id="the-run", trial_id="three") == {"ended": 0}
+    assert ended(run_id="the-run", trial_id="one") == {"ended": 1}
+    assert listed() == [other]
+    assert ended(run_id="the-run") == {"ended": 1}
+    assert (listed(), client.parties()) == ([], [])
+    assert client.http.delete("/v1/sessions").status_code == 422
+
+
+def test_threads_are_those_that_were_asked_for_up_to_what_is_allowed(services):
+    client = services.start("client", CIPHERMARK_PARTY_THREADS="3")
+    for asked, given in ((None, "3"), (2, "2"), (3, "3")):
+        made = done(client.http.post("/v1/sessions", json=ASKED | {"threads": asked}))
+        (party,) = client.parties()
+        assert party.environ()["OMP_NUM_THREADS"] == given
+        client.http.delete(f"/v1/sessions/{made['id']}")
+    refused = client.http.post("/v1/sessions", json=ASKED | {"threads": 4})
+    assert (kind_of(refused), refused.json()["trial_status"]) == ("unsupported", "unsupported")
+    assert "CIPHERMARK_PARTY_THREADS allows 3 here" in refused.json()["detail"]
+
+
+def test_a_session_names_the_machine_that_it_is_on(client, session):
+    assert session["machine"] == host.machine() is not None
 
 
 def test_parameters_can_be_given(client):
@@ -117,6 +158,14 @@ def test_a_party_that_is_killed_is_missed(client, session):
     done(client.http.post("/v1/sessions", json=ASKED))
 
 
+def test_when_memory_runs_out_a_party_goes_before_the_service(client, session):
+    (party,) = client.parties()
+    first, last = (
+        int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (party.pid, client.process.pid)
+    )
+    assert first == 1000 > last
+
+
 def test_there_are_as_many_sessions_as_allowed(client):
     for _ in range(3):
         done(client.http.post("/v1/sessions", json=ASKED))
@@ -169,6 +218,43 @@ def test_a_given_data_set_is_used_and_never_shared(client, services, session):
     assert path.read_text() == CSV
     assert stat.S_IMODE(services.private.stat().st_mode) == 0o700
     assert not any(CSV.encode()[:40] in blob.read_bytes() for blob in services.blobs.iterdir())
+
+
+def test_a_data_set_may_have_a_name_and_a_rule(client, services, session):
+    text = "a,b,y\n" + "".join(f"{i % 5},{i},{i * i}\n" for i in range(60))
+
+    def given(**asked):
+        return client.http.post(
+            "/v1/data-sets", params=asked, content=text, headers={"Content-Type": "text/csv"}
+        )
+
+    made = done(given(name="mine", label="median"))
+    kept = (services.private / "data-sets" / f"{made['name']}.csv").read_bytes()
+    assert kept.splitlines()[-1] == b"4,59,1"
+    assert made["name"] == f"mine@{hashlib.sha256(kept).hexdigest()[:8]}"
+    assert done(given(name="mine", label="median")) == made
+    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": {"name": made["name"]}})
+    assert done(answer)["plaintext_bytes"] == 12 * 2 * 8
+    assert "60 different labels" in given(name="mine").json()["detail"]
+    for wrong in (
+        {"name": "../mine"},
+        {"name": "x" * 41},
+        {"name": ""},
+        {"label": "mean"},
+        {"rule": "median"},
+    ):
+        assert kind_of(given(**({"label": "median"} | wrong))) == "invalid"
+
+
+def test_two_data_sets_cannot_have_one_name(client, services):
+    made = done(
+        client.http.post("/v1/data-sets?name=twice", content=CSV, headers={"Content-Type": "text/csv"})
+    )
+    path = services.private / "data-sets" / f"{made['name']}.csv"
+    path.write_text("another\n")
+    answer = client.http.post("/v1/data-sets?name=twice", content=CSV, headers={"Content-Type": "text/csv"})
+    assert kind_of(answer) == "exists"
+    path.write_text(CSV)
 
 
 @pytest.mark.parametrize(

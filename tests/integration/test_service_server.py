@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psutil
 import pytest
@@ -81,7 +82,7 @@ def corrupted(data):
         (corrupted, "is corrupted: its digest is"),
         (lambda data: data[: len(data) // 2], "is truncated"),
         (lambda data: b"", "is truncated"),
-        (lambda data: data + b"x", "is corrupted"),
+        (lambda data: data + b"x", "were told"),
     ],
 )
 @pytest.mark.parametrize("which", ["material", "input", "plain", "output"])
@@ -309,6 +310,31 @@ def test_blobs_are_swept_away_when_they_are_old(services, tmp_path):
     wait_until(lambda: not old.exists(), "the old blob is gone")
     assert fresh.exists()
     assert foreign.exists()
+
+
+def test_blobs_are_those_of_the_last_pass_and_go_with_their_sessions(services, tmp_path):
+    """All variants train the same model in the clear: its blob stays while one session of them does."""
+    folder = str(tmp_path / "blobs")
+    pairs_of = [services.start(name, CIPHERMARK_BLOBS=folder) for name in ("client", "server")]
+    one, other = (Pair.open(*pairs_of, "seal", "lmc-plain", scheme="ckks") for _ in range(2))
+
+    def passed(pair):
+        encrypted = done(pair.encrypt("infer"))
+        done(pair.score(done(pair.evaluate("infer", encrypted))["outputs"]))
+        assert done(pair.evaluate("infer", encrypted))["outputs"]  # the inputs are still there
+        return encrypted["plain"]["digest"]
+
+    (plain,) = {passed(pair) for pair in (one, other)}
+    found = {path.name for path in Path(folder).iterdir()}
+    passed(one)
+    after = {path.name for path in Path(folder).iterdir()}
+    assert len(after) == len(found)
+    assert after & found > {plain, one.keys["material"]["digest"]}
+    assert after != found
+    one.close()
+    assert plain in {path.name for path in Path(folder).iterdir()}
+    other.close()
+    assert list(Path(folder).iterdir()) == []
 
 
 def test_metrics_count_sessions_refusals_and_bytes(client, server, pair, phases):

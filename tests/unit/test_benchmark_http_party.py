@@ -9,17 +9,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ciphermark_benchmark.learning.http_party import HttpParty, Service, chosen
-from ciphermark_benchmark.learning.local import LocalParties
-from ciphermark_benchmark.processes import WorkerDied
+from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, Service, chosen, services
+from ciphermark_benchmark.learning.party import NoPlace
+from ciphermark_benchmark.processes import Confinement, WorkerDied
+from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.words import Budget, Case, ParameterSpec, Trial
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused
 
 MAKE_KEYS = messages.MakeKeys("seal", ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40), "tiny")
 ENCRYPT = messages.Encrypt("train", messages.DataSet("boston", 7))
+TRIAL = Trial(
+    "a-trial", "a-run", Case("seal", "learning", "tiny", MAKE_KEYS.parameters, 0, "real"), 0, 1, Budget()
+)
 BLOB = Blob("0f" * 32, 17)
 PLAIN_BLOB = {"digest": BLOB.digest, "size_bytes": 17}
 SESSION = {
@@ -49,11 +54,14 @@ class Scripted(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length)) if length else None
         self.server.asked.append((self.command, self.path, self.headers["Authorization"], body))
+        self.server.named.append((self.headers["X-Run-Id"], self.headers["X-Trial-Id"]))
         status, reply = self.server.script.pop(0) if self.server.script else (200, {})
         if callable(reply):
             reply = reply()
         data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
         self.send_response(status)
+        if status == 429 and self.server.retry_after is not None:
+            self.send_header("Retry-After", self.server.retry_after)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -67,7 +75,7 @@ class Scripted(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     made = ThreadingHTTPServer(("127.0.0.1", 0), Scripted)
-    made.script, made.asked = [], []
+    made.script, made.asked, made.named, made.retry_after = [], [], [], None
     thread = threading.Thread(target=made.serve_forever, daemon=True)
     thread.start()
     yield made
@@ -77,7 +85,7 @@ def server():
 
 @pytest.fixture
 def party(server):
-    made = HttpParty(Service("client", f"http://127.0.0.1:{server.server_port}", "secret"))
+    made = HttpParty(Service("client", f"http://127.0.0.1:{server.server_port}", "secret"), threads=3)
     yield made
     made.end()
 
@@ -104,6 +112,8 @@ def test_a_session_is_made_used_and_ended(server, party):
         "scale_bits": 40,
         "security": 128,
     }
+    assert first[3]["threads"] == 3
+    assert "threads" not in second[3]
     assert second[1] == f"/v1/sessions/{SESSION['id']}/encrypt"
     assert second[3] == {
         "phase": "train",
@@ -152,23 +162,95 @@ def test_whatever_else_is_answered_costs_the_trial(server, party, name):
 
 def test_a_service_that_is_not_ready_is_told(server, party):
     server.script += [(200, {}), (503, problem("not-ready", "no volume"))]
-    party.meet()
+    party.meet(TRIAL)
     with pytest.raises(WorkerDied, match=r"it is not ready: .*no volume"):
-        party.meet()
+        party.meet(TRIAL)
+
+
+def test_every_request_names_the_trial_and_its_run(server, party):
+    server.script += [(200, {}), (201, SESSION), (200, ENCRYPTED)]
+    party.meet(TRIAL)
+    party.ask(MAKE_KEYS, 10)
+    party.ask(ENCRYPT, 10)
+    party.kill()
+    assert [asked[0] for asked in server.asked] == ["GET", "POST", "POST", "DELETE"]
+    assert server.named == [("a-run", "a-trial")] * 4
+
+
+@pytest.mark.parametrize(("told", "after_s"), [("7", 7.0), (None, None), ("soon", None)])
+def test_a_service_without_a_place_says_when_to_ask_again(server, party, told, after_s):
+    server.retry_after = told
+    server.script.append((429, problem("too-many")))
+    with pytest.raises(NoPlace, match="the client service has no place: why") as caught:
+        party.ask(MAKE_KEYS, 10)
+    assert (caught.value.status, caught.value.after_s) == ("cancelled", after_s)
+
+
+def ask_a_dying_party(party):
+    with pytest.raises(WorkerDied):
+        party.ask(MAKE_KEYS, 30)
+
+
+def test_a_session_that_is_being_made_is_ended_by_its_trial(server, party):
+    """Keys may take minutes, and its id comes with them."""
+    is_asked, go_on = threading.Event(), threading.Event()
+
+    def slow():
+        is_asked.set()
+        go_on.wait(30)
+        return problem("session-lost", trial_status="cancelled")
+
+    server.script += [(200, {}), (409, slow)]
+    party.meet(TRIAL)
+    asking = threading.Thread(target=ask_a_dying_party, args=(party,))
+    asking.start()
+    assert is_asked.wait(30)
+    party.kill()
+    assert server.asked[-1][:2] == ("DELETE", "/v1/sessions?run_id=a-run&trial_id=a-trial")
+    go_on.set()
+    asking.join()
+
+
+def test_a_party_that_was_asked_nothing_ends_nothing(server, party):
+    server.script.append((200, {}))
+    party.meet(TRIAL)
+    party.kill()
+    assert [asked[0] for asked in server.asked] == ["GET"]
+
+
+@pytest.mark.parametrize(
+    ("machines", "is_elsewhere"),
+    [
+        ((None, "here"), None),
+        (("here", "here"), False),
+        (("here", "there"), True),
+        (("there", "there"), True),
+    ],
+)
+def test_services_on_another_machine_are_noticed(server, monkeypatch, machines, is_elsewhere):
+    monkeypatch.setattr(host, "machine", lambda: "here")
+    service = Service("client", f"http://127.0.0.1:{server.server_port}", "secret")
+    parties = HttpParties(service, service, 1)
+    for party, machine in zip((parties.client, parties.server), machines, strict=True):
+        server.script.append((201, SESSION if machine is None else SESSION | {"machine": machine}))
+        party.ask(MAKE_KEYS, 10)
+    assert parties.is_elsewhere is is_elsewhere
+    parties.end()
 
 
 URLS = {"CIPHERMARK_CLIENT_URL": "http://c", "CIPHERMARK_SERVER_URL": "http://s"}
 
 
 def test_without_services_parties_are_local():
-    assert chosen({}) is LocalParties
-    assert chosen({"CIPHERMARK_CLIENT_TOKEN": "x"}) is LocalParties
+    assert services({}) is None
+    assert services({"CIPHERMARK_CLIENT_TOKEN": "x"}) is None
 
 
 def test_tokens_come_from_the_environment_or_a_file(tmp_path):
     (tmp_path / "token").write_text("from a file\n")
     given = {"CIPHERMARK_CLIENT_TOKEN": "given", "CIPHERMARK_SERVER_TOKEN_FILE": str(tmp_path / "token")}
-    parties = chosen(URLS | given)(None)
+    needs = WorkerNeeds("seal", MAKE_KEYS.parameters, (), Confinement((), 2, 1000), 60.0)
+    parties = chosen(URLS | given)(needs)
     assert parties.client._service == Service("client", "http://c", "given")
     assert parties.server._service == Service("server", "http://s", "from a file")
     assert "given" not in repr(parties.client._service)

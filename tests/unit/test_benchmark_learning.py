@@ -10,7 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import estimate, plan
 from ciphermark_benchmark.learning import account
-from ciphermark_benchmark.learning.party import Parties
+from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement, WorkerDied
 from ciphermark_benchmark.seat import WorkerNeeds
@@ -50,7 +50,7 @@ class PartiesHere(Parties):
         self.is_ended = False
         PartiesHere.made += 1
 
-    def meet(self):
+    def meet(self, trial):
         pass
 
     @property
@@ -115,14 +115,39 @@ def test_a_trial_in_three_passes(tmp_path):
     assert made[0].is_ended
 
 
-def test_a_stage_is_the_sum_of_its_steps(tmp_path):
+def parts(outcome, metric, stage):
+    """What is told of a stage that no pass repeats, or of its counting pass: by step or party, and the whole."""
+    values = {s.phase: s.value for s in outcome.samples if s.metric == metric and not s.is_warmup}
+    found = {phase.partition(".")[2]: v for phase, v in values.items() if phase.partition(".")[0] == stage}
+    return {part: value for part, value in found.items() if part not in {"encode", "check", ""}}, found[""]
+
+
+def test_a_stage_is_the_sum_of_its_steps_and_of_its_parties(tmp_path):
     outcome = executed(a_seat(tmp_path)[0], a_trial(samples=1))
     for stage in ("prepare", "train", "infer"):
-        times = {s.phase: s.value for s in outcome.samples if s.metric == "time" and not s.is_warmup}
-        steps = [v for phase, v in times.items() if phase.startswith(f"{stage}.") and "encode" not in phase]
-        assert len(steps) > 2
-        assert sum(steps) == pytest.approx(times[stage])
-        assert times[f"{stage}.transfer"] > 0
+        for metric in ("time", "cpu_time"):
+            found, whole = parts(outcome, metric, stage)
+            transfer = found.pop("transfer", 0.0)
+            assert (transfer > 0) == (metric == "time")
+            by_party = [found.pop(role) for role in ("client", "server")]
+            assert len(found) > 2
+            assert sum(found.values()) + transfer == pytest.approx(whole)
+            assert sum(by_party) + transfer == pytest.approx(whole)
+
+
+def test_a_model_in_the_clear_has_a_stage_of_training_in_which_nothing_is_sent(tmp_path):
+    outcome = executed(a_seat(tmp_path)[0], a_trial("tiny-plain"))
+    assert outcome.status == "ok"
+    for phase in ("train", "train.fit", "train.client", "infer"):
+        of_phase = [s for s in outcome.samples if s.metric == "time" and s.phase == phase]
+        assert [(s.ordinal, s.is_warmup) for s in of_phase] == [(0, True), (0, False), (1, False), (2, False)]
+    values = {(s.metric, s.phase): s.value for s in outcome.samples}
+    assert values["time", "train"] == values["time", "train.fit"] > 0
+    assert ("time", "train.transfer") not in values
+    assert values["cpu_time", "train"] == values["cpu_time", "train.fit"]
+    assert ("time", "train.server") not in values
+    assert ("size", "train") not in values
+    assert phases(outcome, "peak_memory").count("train.client") == 1
 
 
 def test_every_trial_has_parties_of_its_own(tmp_path):
@@ -242,29 +267,54 @@ def test_a_trial_that_takes_too_long_is_told_so(tmp_path):
     assert outcome.error == "the trial took longer than the 1 s that budget.timeout_s allows"
 
 
+def times(**spent):
+    """Samples of wall time, and of half as much CPU time, by phase (``__`` for the dot)."""
+    return [
+        Sample(metric, "s", value * share, phase.replace("__", "."))
+        for phase, value in spent.items()
+        for metric, share in (("time", 1.0), ("cpu_time", 0.5))
+    ]
+
+
+def of(samples, metric):
+    return {s.phase: s.value for s in samples if s.metric == metric}
+
+
 def test_what_is_left_of_a_stage_is_the_transfer():
     told = [
-        Sample("time", "s", 1.0, "train.serialize"),
-        Sample("cpu_time", "s", 0.5, "train.serialize"),
-        Sample("time", "s", 2.0, "train.serialize"),
-        Sample("time", "s", 3.0, "train.evaluate"),
-        Sample("cpu_time", "s", 4.0, "train.evaluate"),
+        *times(train__serialize=1.0, train__client=1.0),
+        *times(train__serialize=2.0, train__evaluate=3.0, train__server=5.0),
         Sample("peak_memory", "bytes", 10.0, "train.client"),
         Sample("peak_memory", "bytes", 30.0, "train.client"),
         Sample("peak_memory", "bytes", 20.0, "train.server"),
     ]
-    found = {(s.metric, s.phase): s.value for s in account.stage_samples("train", 7.0, told)}
-    assert found == {
-        ("time", "train.serialize"): 3.0,
-        ("cpu_time", "train.serialize"): 0.5,
-        ("time", "train.evaluate"): 3.0,
-        ("cpu_time", "train.evaluate"): 4.0,
-        ("time", "train.transfer"): 1.0,
-        ("time", "train"): 7.0,
-        ("cpu_time", "train"): 4.5,
-        ("peak_memory", "train.client"): 30.0,
-        ("peak_memory", "train.server"): 20.0,
-    }
+    found = account.stage_samples("train", 7.0, told)
+    parties = {"train.client": 1.0, "train.server": 5.0}
+    steps = {"train.serialize": 3.0, "train.evaluate": 3.0}
+    assert of(found, "time") == {"train": 7.0, "train.transfer": 1.0} | parties | steps
+    halves = {phase: value / 2 for phase, value in (parties | steps).items()}
+    assert of(found, "cpu_time") == {"train": 3.0} | halves
+    assert of(found, "peak_memory") == {"train.client": 30.0, "train.server": 20.0}
+    assert len(found) == 4 + 2 + 4 + 1 + 2
+
+
+def test_what_is_not_of_a_stage_is_taken_off_it():
+    told = [
+        *times(infer__check=10.0, train__fit=100.0, train__client=100.0),
+        *times(infer__encrypt=1.0, infer__client=1.0),
+        *times(infer__check=20.0),
+        Sample("peak_memory", "bytes", 10.0, "train.client"),
+        Sample("mse", "ratio", 0.25, "infer"),
+    ]
+    found = account.stage_samples("infer", 133.0, told)
+    infer = {"infer": 3.0, "infer.transfer": 2.0, "infer.encrypt": 1.0, "infer.client": 1.0}
+    train = {"train": 100.0, "train.fit": 100.0, "train.client": 100.0}
+    assert of(found, "time") == infer | train | {"infer.check": 30.0}
+    assert of(found, "cpu_time")["infer"] == 0.5
+    assert of(found, "cpu_time")["train"] == 50.0
+    assert of(found, "peak_memory") == {"train.client": 10.0}
+    assert of(found, "mse") == {"infer": 0.25}
+    assert account.elapsed_s(found) == 103.0
 
 
 def test_sizes_are_those_of_the_blobs():
@@ -380,3 +430,34 @@ def test_longer_workloads_are_estimated_to_take_longer():
 
     assert seconds(workloads=["lmc-encrypted"]) < seconds(workloads=["lr-k3-encrypted"])
     assert seconds(workloads=["lr-k3-encrypted"]) < seconds(workloads=["lr-k5-encrypted"])
+
+
+def no_place(after_s, times):
+    """A deed that finds no place so many times."""
+    left = [None] * times
+
+    def deed():
+        if left:
+            left.pop()
+            raise NoPlace("the server service has no place", after_s)
+
+    return deed
+
+
+def test_a_trial_waits_for_a_place_and_begins_anew(tmp_path):
+    """What it has at the other party is given back meanwhile, and no time tells of the waiting."""
+    seat, made = a_seat(tmp_path, {messages.Load: no_place(0.3, 2)})
+    outcome = executed(seat, a_trial(samples=1))
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert len(made) == 3
+    assert all(parties.is_ended for parties in made)
+    (prepare,) = [s.value for s in outcome.samples if (s.metric, s.phase) == ("time", "prepare")]
+    assert prepare < outcome.duration_s - 0.6
+
+
+@pytest.mark.parametrize("after_s", [None, 90.0])
+def test_a_trial_that_finds_no_place_in_time_is_not_held_against_the_library(tmp_path, after_s):
+    seat, made = a_seat(tmp_path, {messages.Load: no_place(after_s, 1)}, timeout_s=60)
+    outcome = executed(seat, a_trial())
+    assert (outcome.status, outcome.error) == ("cancelled", "the server service has no place")
+    assert [parties.is_ended for parties in made] == [True]

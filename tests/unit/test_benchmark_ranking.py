@@ -60,6 +60,12 @@ def test_more_threads_than_cores_are_a_caveat():
     assert "ask for at most 1" in caveat
 
 
+@pytest.mark.parametrize(("is_elsewhere", "count"), [(0.0, 0), (1.0, 1)])
+def test_parties_on_another_machine_are_a_caveat(is_elsewhere, count):
+    found = ranking.caveats(RUN, [outcome(facts={"is_elsewhere": is_elsewhere})])
+    assert len([text for text in found if "on another machine than the worker" in text]) == count
+
+
 def test_a_debug_build_is_a_caveat_told_once():
     debug = replace(SEAL, is_debug=True)
     assert ranking.caveats(RUN, [outcome(library=debug), outcome(library=debug)]) == [

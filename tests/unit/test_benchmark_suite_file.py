@@ -344,3 +344,24 @@ def test_a_file_of_more_than_a_mebibyte_is_not_read(tmp_path):
     assert message_for(path) == f"{path}: a suite of more than 1 MiB is not one"
     path.write_text(GOOD + "#" * ((1 << 20) - len(GOOD)))
     assert suite_file.load(path)[0].name == "mine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: 2025-99-99\n",
+        f"name: x\nseed: {'9' * 5000}\n",
+        f"name: x\nseed: 0x{'f' * 5000}\n",
+        f"name: x\n? 0x{'f' * 5000}\n: 1\n",
+    ],
+    ids=["date", "number", "base 16", "key"],
+)
+def test_a_value_that_cannot_be_read_is_told(text):
+    (complaint,) = complaints(text)
+    assert complaint.startswith("mine.yaml: a value that cannot be read: ")
+
+
+def test_a_name_is_no_novel():
+    assert complaints(changed("name: mine", f"name: {'x' * 101}")) == [
+        "mine.yaml:1: name: String should have at most 100 characters"
+    ]

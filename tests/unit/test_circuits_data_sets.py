@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
-from ciphermark_circuits.data_sets import DATA_SETS, reader, splitting
-from ciphermark_core.errors import UserError
+from ciphermark_circuits.data_sets import DATA_SETS, reader, splitting, take
+from ciphermark_core.errors import Unsupported, UserError
 
 ROWS = "\n".join(f"{i},{i % 3},{i % 2}" for i in range(12))
 GOOD = f"a,b,y\n{ROWS}\n"
@@ -57,6 +59,7 @@ def test_the_median_splits_labels() -> None:
         ("a,a,y\n" + ROWS, "binary", "line 1: two columns are named 'a'"),
         ("1,2,3\n" + ROWS, "binary", "line 1: '1' is a number where a column's name"),
         (GOOD + "1,2\n", "binary", "line 14: 2 fields, but the header names 3"),
+        (GOOD + "1,-1e101,0\n", "binary", "line 14, column 'b': -1e101 is too large, 1e+100 is the most"),
         (GOOD + "1,two,0\n", "binary", "line 14, column 'b': 'two' is not a finite number"),
         (GOOD + "1,nan,0\n", "binary", "line 14, column 'b': 'nan' is not a finite number"),
         (GOOD + ",1,0\n", "binary", "line 14, column 'a': '' is not a finite number"),
@@ -107,16 +110,74 @@ def test_a_constant_feature_becomes_zero() -> None:
     assert not splitting.split(data, 0).train.features[:, 1].any()
 
 
+def test_large_and_small_features_are_scaled_as_others_are() -> None:
+    rows = "\n".join(f"{i},{i * 5e98},{i * 1e-200},{i % 2}" for i in range(20))
+    task = splitting.split(reader.read(f"a,large,small,y\n{rows}", "mine"), 0)
+    np.testing.assert_allclose(task.train.features[:, 1], task.train.features[:, 0])
+    assert not task.train.features[
+        :, 2
+    ].any()  # the squares of its differences are 0: constant, as far as floats go
+
+
+def test_a_split_needs_a_column_that_varies() -> None:
+    data = reader.read("a,b,y\n" + "\n".join(f"3,0.1,{i % 2}" for i in range(20)), "mine")
+    with pytest.raises(
+        Unsupported, match="no column has two different values in the 16 training rows of seed 7"
+    ):
+        splitting.split(data, 7)
+
+
+def test_a_given_data_set_is_named_after_its_contents() -> None:
+    given = take(GOOD.encode(), "mine")
+    assert (given.data, given.rows, given.features) == (GOOD.encode(), 12, 2)
+    assert given.called("mine") == f"mine@{hashlib.sha256(GOOD.encode()).hexdigest()[:8]}"
+    changed = take(GOOD.replace("11,2,1", "11,2.5,1").encode(), "mine")
+    assert changed.called("mine") != given.called("mine")
+    assert take(GOOD.encode(), "other").called("mine") == given.called("mine")
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("Ä x, y (1)", "x-y-1@"),
+        ("../../etc", "etc@"),
+        ("", "data@"),
+        ("x" * 99, "x" * 40 + "@"),
+        (".a@b", "a-b@"),
+    ],
+)
+def test_names_are_plain_whatever_the_file_is_called(stem: str, name: str) -> None:
+    assert take(GOOD.encode(), "mine").called(stem)[:-8] == name
+
+
+def test_the_median_is_a_part_of_the_contents() -> None:
+    text = 'a,"b, c",y\n' + "\n".join(f"{i}e-3, 2.50,{i * i}" for i in range(11))
+    given = take(text.encode(), "mine", "median")
+    told, kept = reader.read(text, "mine", "median"), reader.read(given.data.decode(), "kept")
+    assert kept.columns == told.columns == ("a", "b, c")
+    assert np.array_equal(kept.features, told.features)
+    assert np.array_equal(kept.labels, told.labels)
+    assert given.data.splitlines()[1] == b"0e-3, 2.50,0"
+    binary = text.replace("\n0e", "\n99e", 1)
+    assert take(binary.encode(), "mine", "median").digest != given.digest
+    assert take(given.data, "mine") == given
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(UserError, match=r"mine\.csv: byte 4 is not UTF-8"):
+        take(b"a,b\n\xff,1\n", "mine.csv")
+
+
 def test_a_split_needs_both_classes() -> None:
-    lonely = reader.read("a,y\n" + "1,0\n" * 11 + "1,1\n", "mine")
+    lonely = reader.read("a,y\n" + "1,0\n2,0\n" * 6 + "1,1\n", "mine")
     refusals = [str(error) for seed in range(60) if (error := _refusal(lonely, seed)) is not None]
     assert 0 < len(refusals) < 30  # the only row of class 1 is a test row in about a sixth of the splits
-    assert refusals[0].startswith("mine: 12 rows cannot be split by seed")
+    assert refusals[0].startswith("mine: 13 rows cannot be split by seed")
 
 
-def _refusal(data: reader.DataSet, seed: int) -> UserError | None:
+def _refusal(data: reader.DataSet, seed: int) -> Unsupported | None:
     try:
         splitting.split(data, seed)
-    except UserError as error:
+    except Unsupported as error:
         return error
     return None

@@ -110,3 +110,21 @@ def test_the_fingerprint_is_that_of_lasting_facts():
     first, second = host.collect(), host.collect()
     assert len(first.fingerprint) == 16
     assert first.fingerprint == second.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("files", "memory_bytes"),
+    [
+        ({}, 1 << 34),
+        ({"memory.max": "max\n"}, 1 << 34),
+        ({"memory.max": "314572800\n"}, 314572800),
+        ({"memory.limit_in_bytes": "314572800\n"}, 314572800),
+        ({"memory.limit_in_bytes": "9223372036854771712\n"}, 1 << 34),
+    ],
+)
+def test_a_container_has_no_more_memory_than_its_limit(files, memory_bytes, tmp_path, monkeypatch):
+    names = ("memory.max", "memory.limit_in_bytes")
+    monkeypatch.setattr(host, "_MEMORY_LIMITS", tuple(tmp_path / name for name in names))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert host._memory_bytes(1 << 34) == memory_bytes

@@ -28,6 +28,7 @@ def two(variant: str, a: float | None, b: float | None, metric: str = "time") ->
     row: dict[str, object] = dict.fromkeys(PLACE) | {
         "variant": variant,
         "metric": metric,
+        "unit": {"time": "s", "size": "bytes"}[metric],
         "comparison_key": "c",
     }
     for name, median in (("a", a), ("b", b)):
@@ -62,7 +63,7 @@ def test_regressions_come_first_and_what_cannot_be_compared_last():
     assert [row["run_id"] for row in judged()] == ["rb"] * 5 + ["ra"]
     assert list(comparing.counted(judged())) == [
         "1 slower",
-        "1 changed",
+        "1 worse",
         "1 faster",
         "1 no difference",
         "1 unchanged",
@@ -73,7 +74,7 @@ def test_regressions_come_first_and_what_cannot_be_compared_last():
 @pytest.mark.parametrize(
     ("show", "variants"),
     [
-        ("regressions", ["worse"]),
+        ("regressions", ["worse", "size"]),
         ("changed", ["worse", "size", "better"]),
         ("unchanged", ["same", "equal"]),
         ("not comparable", ["only-a"]),

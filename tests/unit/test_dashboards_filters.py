@@ -18,7 +18,7 @@ RUN = (("run", "r1"),)
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ([], {"scheme": "bfv", "security": 128, "ns": [1024, 8192], "variants": ["seal", "tenseal"]}),
+        ([], {"scheme": "bfv", "security": 128, "ns": [8192], "variants": ["seal", "tenseal"]}),
         ([("scheme", "ckks"), ("n", "8192")], {"scheme": "ckks", "ns": [8192]}),
         ([("variant", "tenseal"), ("variant", "seal")], {"variants": ["tenseal", "seal"]}),
         ([("variant", "seal"), ("variant", "seal")], {"variants": ["seal"]}),
@@ -32,6 +32,41 @@ def test_what_is_not_chosen_has_a_default(query, expected):
     assert {name: parameters[name] for name in expected} == expected
 
 
+def test_filters_offer_what_goes_with_the_scheme_and_the_level():
+    unresolved = {**ROWS[0], "security_2018": None, "ring_dimension": 2048}
+    offered = {
+        choice.filter.name: choice.values for choice in selected(RUN, COMMON, [*ROWS, unresolved], []).choices
+    }
+    assert offered["security"] == (0, 128)
+    assert offered["n"] == (2048, 8192)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ([("scheme", "ckks"), ("security", "128"), ("n", "1024")], {"security": 192, "ns": [8192]}),
+        ([("n", "1024"), ("n", "8192")], {"security": 128, "ns": [8192]}),
+        ([("n", "1024"), ("security", "0")], {"ns": [1024]}),
+    ],
+)
+def test_what_the_run_has_elsewhere_is_let_go(query, expected):
+    parameters = selected(RUN, COMMON, ROWS, query).parameters
+    assert {name: parameters[name] for name in expected} == expected
+
+
+def test_what_is_let_go_is_told_and_leaves_the_address():
+    query = [("scheme", "ckks"), ("security", "128"), ("n", "1024"), ("n", "8192"), ("variant", "seal")]
+    selection = selected(RUN, COMMON, ROWS, query)
+    assert selection.notes == [
+        "Security (2018) 128: not with what is chosen before it. Shown: 192 bits.",
+        "N 1024: not with what is chosen before it. Shown: 8192.",
+    ]
+    assert selection.query_string == "run=r1&scheme=ckks&n=8192&variant=seal"
+    again = [("scheme", "ckks"), ("n", "8192"), ("variant", "seal")]
+    assert selected(RUN, COMMON, ROWS, again).parameters == selection.parameters
+    assert selected(RUN, COMMON, ROWS, again).notes == []
+
+
 def test_a_run_without_values_asks_for_null():
     parameters = selected(RUN, COMMON, [], []).parameters
     assert parameters == {"run_id": "r1", "scheme": None, "security": None, "ns": [], "variants": []}
@@ -40,6 +75,15 @@ def test_a_run_without_values_asks_for_null():
 def test_the_first_value_stands_in_for_a_preferred_one_that_is_not_there():
     rows = [row for row in ROWS if row["scheme"] == "ckks"]
     assert selected(RUN, COMMON, rows, []).parameters["scheme"] == "ckks"
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [((0, 128, 256), 128), ((0, 192, 256), 192), ((0,), 0), ((None, 256), 256), ((None,), None)],
+)
+def test_the_lowest_level_that_is_secure_is_shown_first(levels, expected):
+    rows = [{**ROWS[0], "security_2018": level} for level in levels]
+    assert selected(RUN, COMMON, rows, []).parameters["security"] == expected
 
 
 @pytest.mark.parametrize(

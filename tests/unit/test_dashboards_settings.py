@@ -46,6 +46,13 @@ def test_loopback_needs_no_token_and_other_places_do():
     assert (found.host, found.token) == ("0.0.0.0", TOKEN)
 
 
+def test_who_could_start_runs_needs_a_token():
+    service = DATABASE | {"CIPHERMARK_BENCHMARK_URL": "http://127.0.0.1:8100"}
+    with pytest.raises(UserError, match="any user of this machine could start runs"):
+        from_environment(service)
+    assert from_environment(service | {"CIPHERMARK_DASHBOARD_TOKEN": TOKEN}).token == TOKEN
+
+
 def test_tokens_come_from_files(tmp_path):
     own, other = tmp_path / "own", tmp_path / "benchmark"
     other.write_text("the-token-of-the-service\n")

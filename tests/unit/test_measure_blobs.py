@@ -62,12 +62,24 @@ def test_a_truncated_blob_is_told_from_a_corrupted_one(tmp_path, store):
         store.get(blob)
 
 
-def test_a_blob_with_bytes_after_its_end_is_corrupted(tmp_path, store):
+def test_a_blob_with_bytes_after_its_end_is_told(tmp_path, store):
     blob = store.put(b"x" * 1000)
     with (tmp_path / "blobs" / blob.digest).open("ab") as file:
         file.write(b"y")
-    with pytest.raises(BlobError, match="is corrupted"):
+    with pytest.raises(BlobError, match="has 1001 bytes, and 1000 were told"):
         store.get(blob)
+
+
+@pytest.mark.parametrize("told_bytes", [0, 6, 1 << 20])
+def test_a_large_file_under_the_name_of_a_small_blob_is_not_read(tmp_path, monkeypatch, store, told_bytes):
+    """Its digest is not even begun."""
+    blob = store.put(b"secret")
+    os.truncate(tmp_path / "blobs" / blob.digest, 1 << 26)  # sparse
+    asked = []
+    monkeypatch.setattr("ciphermark_measure.blobs.hashlib.sha256", asked.append)
+    with pytest.raises(BlobError, match=f"has {1 << 26} bytes, and {told_bytes} were told"):
+        store.get(Blob(blob.digest, told_bytes))
+    assert asked == []
 
 
 def test_a_missing_blob_is_told(store):

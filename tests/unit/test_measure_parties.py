@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ from tiny_workload import WORKLOADS, task
 
 from ciphermark_circuits.workload import Result
 from ciphermark_core import wire
+from ciphermark_core.words import EXACT_SCHEMES
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.checking import UNBOUNDED
 from ciphermark_measure.parties import messages, plain_model
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.quality import quality
 from ciphermark_measure.parties.server import Server
+from ciphermark_measure.parties.steps import Watch
 from ciphermark_measure.protocol import Refused
 
 DATA = messages.DataSet("any", 7)
@@ -102,15 +105,25 @@ def test_every_step_is_timed(tmp_path):
     def phases(reply, metric):
         return [sample.phase for sample in reply.samples if sample.metric == metric]
 
-    assert phases(made, "time") == ["prepare.keys", "prepare.serialize"]
-    assert phases(loaded, "time") == ["prepare.deserialize"]
-    assert phases(sent, "time") == ["train.pack", "train.encrypt", "train.serialize"]
+    assert phases(made, "time") == [
+        f"prepare.{part}" for part in ("load", "keys", "serialize", "client", "check")
+    ]
+    assert phases(loaded, "time") == [
+        f"prepare.{part}" for part in ("load", "deserialize", "server", "check")
+    ]
+    assert phases(sent, "time") == [
+        f"train.{part}" for part in ("check", "pack", "encrypt", "serialize", "client")
+    ]
     assert phases(back, "time") == [
-        f"train.{step}" for step in ("deserialize", "encode", "evaluate", "serialize")
+        f"train.{part}" for part in ("deserialize", "encode", "evaluate", "serialize", "server")
     ]
     again = pair.evaluate("train", pair.encrypt("train"))  # the model is known by now
-    assert phases(again, "time") == ["train.deserialize", "train.evaluate", "train.serialize"]
-    assert phases(scored, "time") == ["infer.deserialize", "infer.decrypt", "infer.unpack"]
+    assert phases(again, "time") == [
+        f"train.{part}" for part in ("deserialize", "evaluate", "serialize", "server")
+    ]
+    assert phases(scored, "time") == [
+        f"infer.{part}" for part in ("deserialize", "decrypt", "unpack", "client", "check")
+    ]
     for reply in (made, loaded, sent, back, scored):
         assert phases(reply, "time") == phases(reply, "cpu_time")
         assert all(sample.value >= 0 for sample in reply.samples)
@@ -118,6 +131,79 @@ def test_every_step_is_timed(tmp_path):
     assert phases(back, "peak_memory") == ["train.server"]
     assert sent.plaintext_bytes == 20 * 5 * 8
     assert sent_again.plaintext_bytes == 5 * 4 * 8
+
+
+def summed(reply, metric, stage):
+    """What a party tells of itself in a stage, and the sum of its steps."""
+    values = {sample.phase: sample.value for sample in reply.samples if sample.metric == metric}
+    parts = {phase.partition(".")[2]: values[phase] for phase in values if phase.startswith(f"{stage}.")}
+    (own,) = (parts.pop(role) for role in ("client", "server") if role in parts)
+    parts.pop("check", None)
+    return own, sum(parts.values())
+
+
+def test_a_party_tells_the_sum_of_its_steps(tmp_path):
+    pair = Pair(tmp_path)
+    made, loaded = pair.prepared()
+    sent = pair.encrypt("train")
+    back = pair.evaluate("train", sent)
+    for reply, stage in ((made, "prepare"), (loaded, "prepare"), (sent, "train"), (back, "train")):
+        for metric in ("time", "cpu_time"):
+            own, steps = summed(reply, metric, stage)
+            assert own == pytest.approx(steps)
+            assert own > 0
+
+
+def test_a_model_in_the_clear_is_trained_in_a_stage_of_its_own_in_every_pass(tmp_path):
+    pair = Pair(tmp_path, workload="tiny-plain")
+    pair.prepared()
+    first, second = pair.encrypt("infer"), pair.encrypt("infer")
+    assert first.plain == second.plain
+    for sent in (first, second):
+        for metric in ("time", "cpu_time"):
+            own, steps = summed(sent, metric, "train")
+            assert own == pytest.approx(steps)
+        trained = [(s.metric, s.phase) for s in sent.samples if s.phase.startswith("train.")]
+        assert trained == [
+            *((metric, f"train.{part}") for part in ("fit", "client") for metric in ("time", "cpu_time")),
+            ("peak_memory", "train.client"),
+        ]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_what_is_judged_by_is_computed_once_and_is_of_no_step(tmp_path, monkeypatch, workload):
+    """Where the client is when it asks its workload: everything but packing and training is a check."""
+    at, asked = [], []
+    timed = Watch.step
+
+    @contextmanager
+    def step(watch, name):
+        at.append((watch._stage, name))
+        with timed(watch, name):
+            yield
+        at.pop()
+
+    class Watched(type(WORKLOADS[workload])):
+        def __getattribute__(self, name):
+            if name in {"require_room", "reference", "expected", "plain_model", "inputs", "result"}:
+                asked.append((name, at[-1] if at else None))
+            return super().__getattribute__(name)
+
+    monkeypatch.setattr(Watch, "step", step)
+    monkeypatch.setitem(WORKLOADS, workload, Watched())
+    pair = Pair(tmp_path, "cleartext", workload)
+    pair.prepared()
+    for _ in range(3):
+        assert isinstance(pair.passed(), messages.Scored)
+    first = WORKLOADS[workload].phases[0]
+    for name in ("require_room", "expected"):
+        assert [place for asked_for, place in asked if asked_for == name] == [(first, "check")]
+    training = ("train", "fit") if first == "infer" else (first, "check")
+    times = 3 if first == "infer" else 1
+    places = [place for name, place in asked if name == "plain_model"]
+    assert places == [training] * times
+    assert {place for name, place in asked if name == "reference"} <= {(first, "check"), training}
+    assert {place for name, place in asked if name == "result"} == {("infer", "unpack")}
 
 
 def test_encryptions_are_fresh_in_every_pass(tmp_path):
@@ -274,7 +360,8 @@ def test_a_plain_model_survives_its_bytes(model):
 
 def judged(scores, reference, labels, scheme="ckks"):
     found, clear = Result(np.array(scores)), Result(np.array(reference))
-    return quality(found, clear, found, np.array(labels, dtype=float), scheme)
+    expected = found if scheme in EXACT_SCHEMES else clear
+    return quality(found, clear, expected, np.array(labels, dtype=float), scheme)
 
 
 def values(found):
@@ -319,11 +406,24 @@ def test_how_many_rows_may_differ(scheme, wrong, is_right):
 def test_fixed_point_is_exact_or_wrong():
     clear, labels = Result(np.array([3.0, -2.0])), np.array([1.0, 0.0])
     right = Result(np.array([2.75, -2.25]))
-    assert quality(right, clear, right, labels, "bfv").complaint is None
+    exact = quality(right, clear, right, labels, "bfv")
+    assert exact.complaint is None
+    assert (values(exact)["noise_error"], values(exact)["rounding_error"]) == (0.0, 0.25 / 3)
+    assert exact.accuracy.max_abs_error == 0.25
     off_by_one = Result(np.array([2.75 + 2.0**-30, -2.25]))
     complaint = "1 of 2 scores are not those of the same whole numbers in the clear"
-    assert quality(off_by_one, clear, right, labels, "bgv").complaint == complaint
+    wrong = quality(off_by_one, clear, right, labels, "bgv")
+    assert wrong.complaint == complaint
+    assert values(wrong)["noise_error"] == 2.0**-30 / 2.75
     assert quality(off_by_one, clear, right, labels, "ckks").complaint is None
+
+
+def test_agreement_by_chance_is_not_enough():
+    """Noise alone has the right signs of two rows one time in four."""
+    found = judged([1e6, -1e6], [1.0, -2.0], [1, 0])
+    assert values(found)["agreement"] == 1.0
+    assert found.complaint.startswith("a score is off by 5e+05 times the largest one")
+    assert judged([1e6, -1e6], [1.0, -2.0], [1, 0], "bfv").complaint is None  # there it is what is expected
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])

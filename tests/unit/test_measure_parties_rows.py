@@ -5,7 +5,7 @@ import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.messages import DataSet
-from ciphermark_measure.parties.rows import tasks
+from ciphermark_measure.parties.rows import keep, kept, tasks
 
 OWN = "a,b,label\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
 
@@ -24,6 +24,17 @@ def test_a_data_set_of_ones_own(tmp_path):
     (tmp_path / "mine.csv").write_text(OWN)
     task = tasks(tmp_path)(DataSet("mine", 1))
     assert task.train.features.shape == (16, 2)
+
+
+def test_a_data_set_is_kept_for_its_owner_alone(tmp_path):
+    keep(tmp_path / "new", "mine@0f", OWN.encode())
+    keep(tmp_path / "new", "mine@0f", OWN.encode())
+    (path,) = (tmp_path / "new").iterdir()
+    assert kept(tmp_path / "new", "mine@0f") == path
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert tasks(tmp_path / "new")(DataSet("mine@0f", 1)).train.features.shape == (16, 2)
+    assert kept(tmp_path / "new", "../new/mine@0f") is None
+    assert kept(tmp_path / "nowhere", "mine@0f") is None
 
 
 def test_shipped_data_sets_cannot_be_replaced(tmp_path):

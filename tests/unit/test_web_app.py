@@ -8,11 +8,12 @@ import json
 import logging
 import sys
 from contextlib import asynccontextmanager
+from typing import Annotated
 
 import httpx
 import pytest
 import structlog
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from ciphermark_web import logs
@@ -44,6 +45,10 @@ def routes():
     @made.post("/tables", responses=documented())
     async def table(request: Request) -> int:
         return len(await request.body())
+
+    @made.get("/rows", responses=documented())
+    async def rows(format: str = "json", limit: Annotated[int, Query(alias="most")] = 1) -> list[str]:
+        return [format] * limit
 
     @made.get("/bug")
     async def bug() -> None:
@@ -220,6 +225,36 @@ def test_a_refusal_names_the_field_and_not_the_input(ask):
     assert body["detail"] == "body.secret-field: Extra inputs are not permitted"
 
 
+def test_query_parameters_that_are_known_are_taken(ask):
+    assert ask("GET", "/v1/rows?format=csv&most=2").json() == ["csv", "csv"]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (
+            "/v1/rows?fromat=csv",
+            "query: unknown parameter 'fromat'; did you mean 'format'?; known here: format, most",
+        ),
+        ("/v1/rows?format=csv&limit=2", "query: unknown parameter 'limit'; known here: format, most"),
+        ("/v1/rows?most=1&Most=2", "query: unknown parameter 'Most'; did you mean 'most'?"),
+        ("/v1/rows?=x", "query: unknown parameter ''; known here"),
+        ("/v1/rows?%ff=x", "query: unknown parameter '\ufffd'; known here"),
+        (f"/v1/rows?{'x' * 5000}", f"query: unknown parameter '{'x' * 64}'; known here"),
+        ("/metrics?format=text", "query: unknown parameter 'format'; none is taken here"),
+        ("/healthz?verbose", "query: unknown parameter 'verbose'; none is taken here"),
+    ],
+)
+def test_query_parameters_that_nobody_knows_are_refused(ask, path, told):
+    answer = ask("GET", path)
+    assert kind_of(answer) == "invalid"
+    assert answer.json()["detail"].startswith(told)
+
+
+def test_a_query_that_is_refused_tells_no_value(ask):
+    assert "hidden" not in ask("POST", "/v1/things?token=hidden", json={"name": "x"}).text
+
+
 def test_a_body_of_unknown_length_is_counted(ask):
     async def chunks(count):
         for _ in range(count):
@@ -283,7 +318,7 @@ def test_the_log_has_ids_and_no_query(log):
     (line,) = lines.splitlines()
     told = json.loads(line)
     assert (told["service"], told["run_id"], told["trial_id"]) == ("test", "run-1", "trial-1")
-    assert (told["method"], told["path"], told["status"]) == ("POST", "/v1/things", 201)
+    assert (told["method"], told["path"], told["status"]) == ("POST", "/v1/things", 422)
     assert told["received_bytes"] == len('{"name":"x"}')
     assert "hidden" not in line
 

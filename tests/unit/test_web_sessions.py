@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from ciphermark_web.problems import Problem
-from ciphermark_web.sessions import Allowance, Sessions
+from ciphermark_web.sessions import Allowance, Purpose, Sessions
 
 
 @dataclass
@@ -40,8 +40,15 @@ def sessions(clock):
     return Sessions(Allowance(most=2, idle_s=60), clock)
 
 
-def opened(sessions):
-    with sessions.opened("seal", "lmc-plain", Deeds) as session:
+ANY = Purpose("seal", "lmc-plain")
+
+
+def of(run_id, trial_id):
+    return Purpose("seal", "lmc-plain", run_id, trial_id)
+
+
+def opened(sessions, purpose=ANY):
+    with sessions.opened(purpose, Deeds) as session:
         return session
 
 
@@ -84,7 +91,7 @@ def test_one_request_at_a_time(sessions):
 
 
 def test_a_session_is_busy_with_its_first_request(sessions):
-    with sessions.opened("seal", "lmc-plain", Deeds) as session:
+    with sessions.opened(ANY, Deeds) as session:
         assert refusal(enter, sessions.used(session.id)).kind == "session-busy"
     enter(sessions.used(session.id))
 
@@ -93,7 +100,7 @@ def test_a_session_that_fails_to_open_is_ended(sessions):
     kept = []
 
     def failing():
-        with sessions.opened("seal", "lmc-plain", Deeds) as session:
+        with sessions.opened(ANY, Deeds) as session:
             kept.append(session)
             raise Problem("unsupported", "no such thing")
 
@@ -108,7 +115,7 @@ def test_a_party_that_cannot_be_started_takes_no_place(sessions):
 
     for _ in range(3):
         with pytest.raises(OSError, match="no more processes"):
-            enter(sessions.opened("seal", "lmc-plain", broken))
+            enter(sessions.opened(ANY, broken))
     opened(sessions)
     opened(sessions)
 
@@ -165,3 +172,40 @@ def test_parties_are_started_by_a_thread_that_stays(sessions):
     names = {session.party.thread for session in found}
     assert len(names) == 1
     assert names < {thread.name for thread in threading.enumerate()}
+
+
+def test_a_trial_that_begins_anew_ends_its_older_session(sessions):
+    """Its attempt was killed: it holds memory, and a place that the trial needs."""
+    old, other = opened(sessions, of("r", "t")), opened(sessions, of("r", "u"))
+    new = opened(sessions, of("s", "t"))
+    assert sessions.all() == [other, new]
+    assert old.party.done == ["kill", "end"]
+
+
+def test_sessions_without_a_trial_replace_none(sessions):
+    both = [opened(sessions), opened(sessions)]
+    assert sessions.all() == both
+
+
+def test_the_sessions_of_a_run_or_of_a_trial_of_it_can_be_ended_busy_or_not(clock):
+    sessions = Sessions(Allowance(most=4, idle_s=60), clock)
+    first, second, foreign = (opened(sessions, of(*ids)) for ids in (("r", "t"), ("r", "u"), ("s", "v")))
+    with sessions.used(first.id):
+        assert sessions.end_of("r", "t") == 1
+        assert first.party.done == ["kill"]
+    assert sessions.all() == [second, foreign]
+    assert sessions.end_of("s", "u") == 0
+    assert sessions.end_of("r") == 1
+    assert sessions.all() == [foreign]
+
+
+def test_who_finds_no_place_is_told_when_to_ask_again_unless_he_waits_for_himself(sessions):
+    opened(sessions, of("r", "t"))
+    other = opened(sessions, of("s", "u"))
+    assert refusal(opened, sessions, of("r", "v")).headers == {"Retry-After": "5"}
+    sessions.end(other.id, "enough")
+    opened(sessions, of("r", "u"))
+    own = refusal(opened, sessions, of("r", "v"))
+    assert (own.kind, own.headers) == ("too-many", {})
+    assert "all by this run" in own.detail
+    assert refusal(opened, sessions).headers == {"Retry-After": "5"}

@@ -33,6 +33,9 @@ class Tiny(Workload):
     def keys(self, parameters):
         return KeyRequest()
 
+    def require_room(self, task, parameters):
+        pass
+
     def plain_model(self, task):
         return {"rows": np.array([float(len(task.test.labels))])}
 

@@ -13,7 +13,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_core import wire
 from ciphermark_core.words import Host, LibraryInfo
 
-_TIMEOUT_S = 60
+_TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
@@ -24,14 +25,15 @@ class Executor:
     """Executes plans on this host.
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
-    CPUs, so that the CPU is no difference between variants; only one of them works at a time.
+    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``data_sets`` is the
+    folder of those that are not shipped.
     """
 
-    def __init__(self, report: Report, is_pinned: bool = True) -> None:
+    def __init__(self, report: Report, is_pinned: bool = True, data_sets: Path | None = None) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._is_pinned = is_pinned
-        self._parties = http_party.chosen(os.environ)
+        self._parties = http_party.chosen(os.environ, data_sets)
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""

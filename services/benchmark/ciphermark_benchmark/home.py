@@ -28,6 +28,11 @@ class Home:
         """Journals of finished runs that are in the database as a whole."""
         return self.folder / "journal" / "recorded"
 
+    @property
+    def data_sets(self) -> Path:
+        """Copies of the data sets that suites took from files, ``NAME.csv``."""
+        return self.folder / "data-sets"
+
 
 def find() -> Home:
     """``CIPHERMARK_HOME``; else the closest ``.ciphermark`` in or above the working directory; else the

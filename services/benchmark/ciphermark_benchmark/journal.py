@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.learning.data_sets import Known
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.words import Outcome, Run
@@ -19,11 +20,15 @@ from ciphermark_core.words import Outcome, Run
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all)."""
+    """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all).
+
+    ``data_sets`` are those of the suite that are not shipped, by what the suite says.
+    """
 
     run: Run
     origin: str
     variants: tuple[str, ...]
+    data_sets: dict[str, Known] = field(default_factory=dict)
 
 
 class Journal:

@@ -95,6 +95,11 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
     ]
     if any(outcome.facts.get("is_pinned") == 0 for outcome in outcomes):
         found.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
+    if any(outcome.facts.get("is_elsewhere") for outcome in outcomes):
+        found.append(
+            "the client or the server service is on another machine than the worker: figures are recorded as the "
+            "worker's host's, and are not that machine's"
+        )
     if any(_has_small_primes(outcome) for outcome in outcomes):
         found.append(
             f"ckks chains with primes under {_SMALL_PRIME_BITS} bits were allowed: values drift from level to level"

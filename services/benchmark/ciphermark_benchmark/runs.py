@@ -17,9 +17,13 @@ from ciphermark_benchmark import __version__, plan, storage, suite_file
 from ciphermark_benchmark.executor import Executor
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.journal import Header, Journal
+from ciphermark_benchmark.learning import leftovers
+from ciphermark_benchmark.learning.data_sets import Known, Remembered
+from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.recorder import Recorder
-from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite import LearningText, Suite
+from ciphermark_circuits.data_sets import DATA_SETS
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.words import Host, Outcome, Run
@@ -57,9 +61,18 @@ def available(suite: Suite, facts: Host) -> dict[str, Availability]:
     return {name: registry.availability(name, flags) for name in names}
 
 
+def own_data_sets(suite: Suite) -> dict[str, Known]:
+    """The data sets of a suite that are not shipped, by what the suite says."""
+    learning = (item for item in suite.experiments if isinstance(item, LearningText))
+    named = (data_set for experiment in learning for data_set in experiment.data_sets)
+    return {item.key: item.known for item in named if item.known.name not in DATA_SETS}
+
+
 def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     """Begin a run of a suite file, for all its variants or some of them."""
-    suite, text = suite_file.load(path)
+    shelf = Shelf(home, os.environ, suite_file.spelled_out(path).parent)
+    suite, text = suite_file.load(path, shelf)
+    own = own_data_sets(suite)
     facts = host.collect()
     run = Run(
         id=str(uuid.uuid4()),
@@ -72,7 +85,8 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     )
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
-    journal = Journal.create(home, Header(run, origin, tuple(variants)))
+    shelf.provide(known.name for known in own.values())
+    journal = Journal.create(home, Header(run, origin, tuple(variants), own))
     return Prepared(journal, suite, plan.make(run.id, suite, planned), 0)
 
 
@@ -84,7 +98,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     """
     journal = Journal.reopen(home, run_id)
     header, facts = journal.header, host.collect()
-    if path is not None and suite_file.load(path)[1] != header.run.suite_text:
+    if path is not None and suite_file.text_of(path) != header.run.suite_text:
         raise UserError(
             f"{path} is not the suite that run {run_id} began with ({header.origin}, as it was then); "
             "leave the file out to go on with that one, or start a new run"
@@ -94,7 +108,8 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
             "resume it there, or start a new run here"
         )
-    suite = suite_file.parse(header.run.suite_text, header.origin)
+    suite = suite_file.parse(header.run.suite_text, header.origin, Remembered(header.data_sets))
+    Shelf(home, os.environ).provide(known.name for known in header.data_sets.values())
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
@@ -113,7 +128,9 @@ def selected(planned: list[PlannedCase], variants: Sequence[str]) -> list[Planne
 
 
 def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
-    """Execute what is left of a run; record it, or leave it in the journal while the database is away."""
+    """Execute what is left of a run; record it, or leave it in the journal while the database is away. Nobody else may
+    execute one in the home: see :func:`alone_on_host`.
+    """
     recorder = Recorder(prepared.journal, lambda: storage.connected(home))
     recorder.begin()
 
@@ -121,8 +138,9 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
         recorder.report(outcome)
         on_outcome(outcome)
 
+    leftovers.end_sessions(os.environ, leftovers.begun(home.pending))
     try:
-        Executor(report).execute(prepared.plan, prepared.suite.seed)
+        Executor(report, data_sets=home.data_sets).execute(prepared.plan, prepared.suite.seed)
         if recorder.finish():
             prepared.journal.retire(home)
     finally:

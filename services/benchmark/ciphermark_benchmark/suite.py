@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -19,10 +18,10 @@ from pydantic import (
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.declaration import OPERATIONS
-from ciphermark_benchmark.nearest import did_you_mean
-from ciphermark_circuits.data_sets import DATA_SETS
+from ciphermark_benchmark.learning.data_sets import DataSetText
 from ciphermark_circuits.workloads import WORKLOADS
 from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
 from ciphermark_core.words import Scheme
 
 Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "chain", "learning"]
@@ -85,17 +84,9 @@ def _ring_dimension(value: int) -> int:
 
 
 def _workload(name: str) -> str:
-    return _known(name, "workload", WORKLOADS)
-
-
-def _data_set(name: str) -> str:
-    return _known(name, "data set", DATA_SETS)
-
-
-def _known(name: str, what: str, known: Iterable[str]) -> str:
-    names = sorted(known)
+    names = sorted(WORKLOADS)
     if name not in names:
-        raise ValueError(f"unknown {what} {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
+        raise ValueError(f"unknown workload {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
     return name
 
 
@@ -251,7 +242,9 @@ class LearningText(_Strict):
     kind: Literal["learning"]
     variants: Several[Annotated[str, AfterValidator(_variant)]]
     workloads: Several[Annotated[str, AfterValidator(_workload)]]
-    data_sets: Several[Annotated[str, AfterValidator(_data_set)]]
+    data_sets: Several[DataSetText] = Field(
+        description="names, or CSV files relative to the suite file: a header, numbers, the label in the last column"
+    )
     schemes: Several[Scheme] | None = Field(
         None, description="those that are wanted; a workload has those of them that it offers"
     )
@@ -286,7 +279,7 @@ FORMS: dict[str, type[BaseModel]] = {"measured": ExperimentText, "learning": Lea
 class Suite(_Strict):
     """What to measure."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
     seed: int = Field(1, ge=0, lt=2**63)
     budget: BudgetText = BudgetText()
     experiments: Annotated[list[AnyExperiment], Field(min_length=1)]

@@ -15,9 +15,10 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from ciphermark_benchmark.nearest import did_you_mean
+from ciphermark_benchmark.learning.data_sets import Finder
 from ciphermark_benchmark.suite import FORMS, Suite
 from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
 
 _LARGEST_BYTES = 1 << 20
 # What to say instead of pydantic's own words, by its type of complaint.
@@ -33,39 +34,50 @@ _TEXTS = {
 Location = tuple[int | str, ...]
 
 
-def load(path: Path) -> tuple[Suite, str]:
+def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
     """Read and check a suite file; returns the suite and the text as written.
 
-    A bare name is short for a file in ``suites``, where there is one: ``quick`` for ``suites/quick.yaml``.
-    Raises ``UserError`` that names file, line and remedy.
+    ``path`` is as :func:`spelled_out` takes it. Raises ``UserError`` that names file, line and remedy.
     """
-    path = _spelled_out(path)
+    text = text_of(path)
+    return parse(text, str(spelled_out(path)), data_sets), text
+
+
+def text_of(path: Path) -> str:
+    """A suite file as written; raises ``UserError`` for what cannot be one."""
+    path = spelled_out(path)
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             raise UserError(f"{path}: a suite of more than 1 MiB is not one")
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         known = sorted(str(item) for item in path.parent.glob("*.yaml"))
         hint = did_you_mean(str(path), known)
         raise UserError(f"{path}: cannot read the suite: {error.strerror}{hint}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: the suite is not UTF-8 text") from None
-    return parse(text, str(path)), text
 
 
-def _spelled_out(path: Path) -> Path:
+def spelled_out(path: Path) -> Path:
+    """A bare name is short for a file in ``suites``, where there is one: ``quick`` for ``suites/quick.yaml``."""
     shipped = Path("suites", f"{path.name}.yaml")
     is_short = len(path.parts) == 1 and not path.exists() and shipped.exists()
     return shipped if is_short else path
 
 
-def parse(text: str, origin: str) -> Suite:
-    """Check a suite's text; ``origin`` is the name that errors begin with."""
-    document = _document(text, origin)
+def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
+    """Check a suite's text; ``origin`` is the name that errors begin with. ``data_sets`` finds those that the suite
+    names; without it shipped ones alone are known.
+    """
+    try:
+        document = _document(text, origin)
+        plain = _plain(document, {})
+    except ValueError as error:  # the 32nd of a month, a number of 5,000 digits
+        raise UserError(f"{origin}: a value that cannot be read: {error}") from None
     if not isinstance(document, CommentedMap):
         raise UserError(f"{origin}:1: a suite is a mapping with name, seed, budget and experiments")
     try:
-        return Suite.model_validate(_plain(document, {}))
+        return Suite.model_validate(plain, context=data_sets)
     except ValidationError as error:
         problems = error.errors(include_url=False)
         raise UserError("\n".join(_sentences(problems, document, origin))) from None
@@ -89,13 +101,16 @@ def _document(text: str, origin: str) -> Any:
 def _plain(value: Any, made: dict[int, Any]) -> Any:
     """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers.
 
-    ``made`` holds what is done by identity: aliases stay one object, however often they are used.
+    ``made`` holds what is done by identity: aliases stay one object, however often they are used. Raises ``ValueError``
+    for a number that no message could tell.
     """
     if id(value) in made:
         return made[id(value)]
     if isinstance(value, CommentedMap):
         mapping = made[id(value)] = {}
-        mapping.update({key: _plain(item, made) for key, item in value.items()})
+        for key, item in value.items():
+            _require_tellable(key)
+            mapping[key] = _plain(item, made)
         return mapping
     if isinstance(value, CommentedSeq):
         items = made[id(value)] = []
@@ -103,10 +118,17 @@ def _plain(value: Any, made: dict[int, Any]) -> Any:
         return items
     if isinstance(value, bool) or value is None:
         return value
+    _require_tellable(value)
     for kind in (int, float, str):
         if isinstance(value, kind):
             return kind(value)
     return value
+
+
+def _require_tellable(value: Any) -> None:
+    """Raise ``ValueError`` for a number of too many digits: in base 16 it was read all the same."""
+    if isinstance(value, int):
+        str(value)
 
 
 def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin: str) -> list[str]:

@@ -1,19 +1,16 @@
 """The data sets of this client: those that are shipped, and those that it was given.
 
-What it was given is kept as files in its private folder, named by the SHA-256 of their bytes.
+What it was given is kept as files in its private folder, under a name that tells the contents.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from ciphermark_circuits import data_sets as shipped
-from ciphermark_circuits.data_sets.reader import MOST_BYTES
-from ciphermark_core.errors import UserError
+from ciphermark_circuits.data_sets import MOST_BYTES, LabelRule
+from ciphermark_measure.parties import rows
 from ciphermark_web.problems import Problem
 
 MOST_GIVEN = 100
@@ -29,52 +26,40 @@ class Shape:
 
 
 class DataSets:
-    """Keeps CSV files in ``folder``; a name is the file's digest, so that the same data are the same data set."""
+    """Keeps CSV files in ``folder``. Names are made of contents, so that the same data are the same data set."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        self._given = {
-            path.stem: _shape(path.stem, path.read_bytes()) for path in sorted(folder.glob("*.csv"))
-        }
+        self._given = {path.stem: _shape(path) for path in sorted(folder.glob("*.csv"))}
 
     def all(self) -> list[Shape]:
         """The shipped ones, then the given ones."""
-        ours = [_shape_of(name, make()) for name, make in sorted(shipped.DATA_SETS.items())]
+        ours = [Shape(name, *make().features.shape) for name, make in sorted(shipped.DATA_SETS.items())]
         return ours + list(self._given.values())
 
-    def add(self, data: bytes) -> Shape:
-        """Keep a data set; to give it again changes nothing.
+    def add(self, data: bytes, rule: LabelRule = "binary", called: str | None = None) -> Shape:
+        """Keep a data set, as ``CALLED@`` and the beginning of its digest, or under its whole digest; to give it again
+        changes nothing.
 
-        Raises ``UserError`` for what the reader of data sets refuses, ``Problem`` for too many.
+        Raises ``UserError`` for what the reader of data sets refuses, ``Problem`` for too many, and where another data
+        set has the name.
         """
-        name = hashlib.sha256(data).hexdigest()
+        given = shipped.take(data, "data set", rule)
+        name = given.digest if called is None else given.called(called)
         if name not in self._given:
-            shape = _shape("data set", data)
             if len(self._given) >= MOST_GIVEN:
                 raise Problem("too-many", f"{MOST_GIVEN} data sets are kept, and no more: use one of them")
-            self._write(name, data)
-            self._given[name] = Shape(name, shape.rows, shape.features)
+            rows.keep(self.folder, name, given.data)
+            self._given[name] = Shape(name, given.rows, given.features)
+        elif (self.folder / f"{name}.csv").read_bytes() != given.data:
+            raise Problem("exists", f"another data set is called {name}: call this one otherwise")
         return self._given[name]
 
-    def _write(self, name: str, data: bytes) -> None:
-        descriptor, partial = tempfile.mkstemp(dir=self.folder)  # readable by us alone
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(partial, self.folder / f"{name}.csv")
 
-
-def _shape(name: str, data: bytes) -> Shape:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise UserError(f"{name}: byte {error.start} is not UTF-8: save the file as UTF-8") from None
-    return _shape_of(name, shipped.read(text, name))
-
-
-def _shape_of(name: str, found: shipped.DataSet) -> Shape:
-    rows, features = found.features.shape
-    return Shape(name, rows, features)
+def _shape(path: Path) -> Shape:
+    given = shipped.take(path.read_bytes(), path.stem)
+    return Shape(path.stem, given.rows, given.features)
 
 
 __all__ = ["MOST_BYTES", "DataSets", "Shape"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from ciphermark_adapters import registry
 from ciphermark_circuits.workloads import WORKLOADS
@@ -20,9 +20,11 @@ from ciphermark_client.words import (
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.words import ParameterSpec, Scheme
 from ciphermark_measure.parties import messages
+from ciphermark_web import logs
 from ciphermark_web.parties.host import PartyHost
 from ciphermark_web.parties.words import SessionId, fields_of
 from ciphermark_web.problems import Problem, documented
+from ciphermark_web.sessions import Purpose
 
 _IN_SESSION = (
     "not-found",
@@ -47,11 +49,12 @@ def router(parties: PartyHost) -> APIRouter:
         status_code=201,
         responses=documented("session-lost", "unsupported", "library-failed", "blob-refused", "too-many"),
     )
-    def make_keys(asked: SessionAsked) -> SessionMade:
-        request = messages.MakeKeys(asked.variant, _spec(asked), asked.workload)
-        with parties.opened(asked.variant, asked.workload) as session:
-            reply = parties.ask(session, request, messages.KeysMade)
-        return SessionMade(id=session.id, **fields_of(reply))
+    def make_keys(asked: SessionAsked, request: Request) -> SessionMade:
+        wanted = messages.MakeKeys(asked.variant, _spec(asked), asked.workload)
+        purpose = Purpose(asked.variant, asked.workload, **logs.ids(request.headers))
+        with parties.opened(purpose, asked.threads) as session:
+            reply = parties.ask(session, wanted, messages.KeysMade)
+        return SessionMade(id=session.id, machine=parties.machine, **fields_of(reply))
 
     @made.post(
         "/sessions/{session_id}/encrypt",

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ciphermark_circuits.workload import Phase
-from ciphermark_core.words import Accuracy, LibraryInfo, Parameters, ParameterSpec, Scheme
+from ciphermark_core.words import Accuracy, ParameterSpec, Scheme
 from ciphermark_measure.parties.messages import DataSet
-from ciphermark_web.parties.words import Asked, BlobName, BlobNames, Samples, Variant, WorkloadName
+from ciphermark_web.parties.words import (
+    Asked,
+    BlobName,
+    BlobNames,
+    Library,
+    Machine,
+    Resolved,
+    Samples,
+    Threads,
+    Variant,
+    WorkloadName,
+    measured,
+)
 
 _PrimeBits = Annotated[int, Field(ge=2, le=60)]
 
@@ -17,13 +29,17 @@ _PrimeBits = Annotated[int, Field(ge=2, le=60)]
 class ParametersAsked(Asked):
     """A requested parameter set; the library resolves it."""
 
-    scheme: Scheme
+    scheme: Scheme = Field(examples=["bfv"])
     ring_dimension: int = Field(ge=1024, le=1 << 17, examples=[8192])
     modulus_bits: Annotated[tuple[_PrimeBits, ...], Field(min_length=1, max_length=64)] | None = Field(
-        default=None, description="sizes of the primes, the special one last; absent: the default chain"
+        default=None,
+        description="sizes of the primes, the special one last; absent: the default chain",
+        examples=[[60, 49]],
     )
-    plain_modulus: int | None = Field(default=None, ge=2, lt=1 << 61, description="t; bfv and bgv")
-    scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks")
+    plain_modulus: int | None = Field(
+        default=None, ge=2, lt=1 << 61, description="t; bfv and bgv", examples=[268369921]
+    )
+    scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks", examples=[40])
     security: int = Field(default=128, ge=0, le=256, description="at least, by the 2018 table; 0 for none")
 
     @model_validator(mode="after")
@@ -43,13 +59,33 @@ class ParametersAsked(Asked):
         return ParameterSpec(**self.model_dump())
 
 
+_PARAMETERS: dict[str, Any] = {
+    "scheme": "ckks",
+    "ring_dimension": 8192,
+    "modulus_bits": [60, 40, 60],
+    "scale_bits": 40,
+}
+
+
 class SessionAsked(Asked):
     """Keys for a workload; its own parameters unless others are given."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"variant": "seal", "workload": "lmc-plain", "scheme": "bfv"},
+                {"variant": "seal", "workload": "lmc-plain", "parameters": _PARAMETERS, "threads": 1},
+            ]
+        }
+    )
+
     variant: Variant
     workload: WorkloadName
-    scheme: Scheme | None = Field(default=None, description="which of the workload's own parameters")
-    parameters: ParametersAsked | None = None
+    scheme: Scheme | None = Field(
+        default=None, description="which of the workload's own parameters", examples=["bfv"]
+    )
+    parameters: ParametersAsked | None = Field(default=None, examples=[_PARAMETERS])
+    threads: Threads = None
 
     @model_validator(mode="after")
     def _name_one_scheme(self) -> SessionAsked:
@@ -62,23 +98,24 @@ class SessionMade(BaseModel):
     """Keys are made. ``material`` is all that a server needs; the secret key stays in the session's process."""
 
     id: str = Field(examples=["0f" * 16])
-    phases: tuple[Phase, ...] = Field(description="those of the workload, in order")
-    library: LibraryInfo
-    parameters: Parameters
+    machine: Machine
+    phases: tuple[Phase, ...] = Field(description="those of the workload, in order", examples=[["infer"]])
+    library: Library
+    parameters: Resolved
     material: BlobName
-    samples: Samples
+    samples: Samples = Field(examples=[measured("prepare.client", 0.0718, 0.0227, 41795584)])
 
 
 class DataAsked(Asked):
     """Which rows, and how they are split."""
 
     name: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$",
         description="a data set as `GET /v1/data-sets` lists them",
         examples=["boston"],
     )
-    split_seed: int = Field(default=1, ge=0, lt=1 << 32)
-    test_share: float = Field(default=0.2, ge=0.05, le=0.5)
+    split_seed: int = Field(default=1, ge=0, lt=1 << 32, examples=[1])
+    test_share: float = Field(default=0.2, ge=0.05, le=0.5, examples=[0.2])
 
     @property
     def data(self) -> DataSet:
@@ -89,7 +126,7 @@ class DataAsked(Asked):
 class EncryptAsked(Asked):
     """Encrypt what one phase of the workload needs."""
 
-    phase: Phase
+    phase: Phase = Field(examples=["infer"])
     data: DataAsked
 
 
@@ -98,8 +135,8 @@ class EncryptDone(BaseModel):
 
     inputs: tuple[BlobName, ...]
     plain: BlobName
-    plaintext_bytes: int
-    samples: Samples
+    plaintext_bytes: int = Field(examples=[5304])
+    samples: Samples = Field(examples=[measured("infer.client", 0.0512, 0.0111, 49664000)])
 
 
 class ScoreAsked(Asked):
@@ -112,9 +149,13 @@ class ScoreAsked(Asked):
 class ScoreDone(BaseModel):
     """How good the result is; ``complaint`` says why it is wrong, and is null where it is right."""
 
-    accuracy: Accuracy
-    complaint: str | None
-    samples: Samples
+    accuracy: Accuracy = Field(
+        examples=[
+            {"max_abs_error": 0.0044, "wrong_slots": 0, "tolerance": 0.1662, "precision_bits": None},
+        ]
+    )
+    complaint: str | None = Field(examples=[None])
+    samples: Samples = Field(examples=[measured("infer.client", 0.0021, 0.0008, 49414144)])
 
 
 class DataSetFacts(BaseModel):
@@ -129,6 +170,6 @@ class WorkloadFacts(BaseModel):
     """A workload, and its phases in order."""
 
     name: str = Field(examples=["lmc-plain"])
-    title: str
-    phases: tuple[Phase, ...]
-    schemes: tuple[Scheme, ...]
+    title: str = Field(examples=["linear means, trained in the clear"])
+    phases: tuple[Phase, ...] = Field(examples=[["infer"]])
+    schemes: tuple[Scheme, ...] = Field(examples=[["bfv", "bgv", "ckks"]])

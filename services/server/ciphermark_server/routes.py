@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from ciphermark_measure.parties import messages
 from ciphermark_server.words import EvaluateAsked, EvaluateDone, SessionAsked, SessionMade
+from ciphermark_web import logs
 from ciphermark_web.parties.host import PartyHost
 from ciphermark_web.parties.words import SessionId, fields_of
 from ciphermark_web.problems import documented
+from ciphermark_web.sessions import Purpose
 
 
 def router(parties: PartyHost) -> APIRouter:
@@ -21,11 +23,12 @@ def router(parties: PartyHost) -> APIRouter:
         status_code=201,
         responses=documented("session-lost", "unsupported", "library-failed", "blob-refused", "too-many"),
     )
-    def load(asked: SessionAsked) -> SessionMade:
-        request = messages.Load(asked.variant, asked.workload, asked.material.blob)
-        with parties.opened(asked.variant, asked.workload) as session:
-            reply = parties.ask(session, request, messages.Loaded)
-        return SessionMade(id=session.id, **fields_of(reply))
+    def load(asked: SessionAsked, request: Request) -> SessionMade:
+        wanted = messages.Load(asked.variant, asked.workload, asked.material.blob)
+        purpose = Purpose(asked.variant, asked.workload, **logs.ids(request.headers))
+        with parties.opened(purpose, asked.threads) as session:
+            reply = parties.ask(session, wanted, messages.Loaded)
+        return SessionMade(id=session.id, machine=parties.machine, **fields_of(reply))
 
     @made.post(
         "/sessions/{session_id}/evaluate",

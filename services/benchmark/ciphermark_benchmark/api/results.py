@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from time import monotonic
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel
 
-from ciphermark_benchmark import comparison, description, export
+from ciphermark_benchmark import export
+from ciphermark_benchmark.api import comparing
 from ciphermark_benchmark.api.answers import Answer
+from ciphermark_benchmark.api.rows import ComparedRow, ResultRow, example_csv
 from ciphermark_benchmark.api.runs import RunId, Shared
 from ciphermark_benchmark.api.state import Recorded, State, connected
 from ciphermark_benchmark.api.views import Adapters, Hosts
-from ciphermark_core import host
 from ciphermark_db.sql import blocks
 from ciphermark_web.problems import documented
 
@@ -24,29 +25,34 @@ _MEDIA_TYPES: dict[Form, str] = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-_ADAPTERS_KEPT_S = 60
 _IfNoneMatch = Annotated[str | None, Header(description="entity tags of answers that are at hand")]
 _Asked = Annotated[Form, Query(description="form of the answer")]
 
-_TABLE: dict[int | str, dict[str, Any]] = documented("not-found", "not-ready") | {
-    200: {
-        "content": {
-            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
-            "text/csv": {"schema": {"type": "string"}},
-            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
-        }
-    },
-    304: {"description": "The answer at hand is still right"},
-}
+
+def _table(row: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """The ``responses`` of a route that answers with a table of such rows."""
+    return documented("not-found", "not-ready") | {
+        200: {
+            "model": list[row],  # type: ignore[valid-type]
+            "content": {
+                "text/csv": {"schema": {"type": "string"}, "example": example_csv(row)},
+                "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        304: {"description": "The answer at hand is still right"},
+    }
+
 
 router = APIRouter(prefix="/v1", tags=["figures"])
 
 
-@router.get("/runs/{run_id}/results", summary="Results of a run", response_class=Response, responses=_TABLE)
+@router.get(
+    "/runs/{run_id}/results", summary="Results of a run", response_class=Response, responses=_table(ResultRow)
+)
 async def results(
     run_id: RunId, state: Shared, format: _Asked = "json", if_none_match: _IfNoneMatch = None
 ) -> Response:
-    """Every row of the view `results` for the run: what docs/sql.md describes."""
+    """Every row of the view `results` for the run and what continues it: what docs/sql.md describes."""
     recorded = await _recorded(state, str(run_id))
 
     def compute() -> bytes:
@@ -57,7 +63,7 @@ async def results(
     return await _answered(state, (recorded, format), compute, if_none_match, format)
 
 
-@router.get("/compare", summary="Compare two runs", response_class=Response, responses=_TABLE)
+@router.get("/compare", summary="Compare two runs", response_class=Response, responses=_table(ComparedRow))
 async def compare(
     state: Shared,
     a: Annotated[UUID, Query(description="the run that ratios are relative to")],
@@ -65,13 +71,16 @@ async def compare(
     format: _Asked = "json",
     if_none_match: _IfNoneMatch = None,
 ) -> Response:
-    """Two runs, case by case: changed, unchanged, or not comparable and why."""
+    """Two runs, case by case: changed, unchanged, or not comparable and why. What continues a run on another host is
+    part of it; `a_run_id` and `b_run_id` name the parts that measured.
+    """
     ids = str(a), str(b)
     known = [await _recorded(state, run_id) for run_id in ids]
 
     def compute() -> bytes:
+        parts_a, parts_b = (found.parts or (run_id,) for run_id, found in zip(ids, known, strict=True))
         with connected(state) as database:
-            return export.rendered(comparison.compared(database, *ids), format)
+            return export.rendered(comparing.compared(database, parts_a, parts_b), format)
 
     return await _answered(state, (ids, *known, format), compute, if_none_match, format)
 
@@ -80,13 +89,8 @@ async def compare(
 async def adapters(state: Shared) -> Response:
     """What is installed where the API runs, how it was built, what it can do; what is missing and how to get it."""
 
-    def compute() -> bytes:
-        flags = frozenset(host.collect().cpu_flags)
-        found = [item.as_dict() for item in description.describe_all(flags)]
-        return Adapters(adapters=found).model_dump_json().encode()
-
-    answer = await state.answers.get(("adapters", monotonic() // _ADAPTERS_KEPT_S), compute)
-    return Response(answer.body, media_type="application/json")
+    told = await state.libraries.told()
+    return Response(b'{"adapters":' + told + b"}", media_type="application/json")
 
 
 @router.get("/hosts", response_model=Hosts, summary="Benchmark workers", responses=documented("not-ready"))

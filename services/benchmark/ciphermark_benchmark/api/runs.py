@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import uuid
 from typing import Annotated
 from uuid import UUID
@@ -11,6 +12,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import StreamingResponse
 
+from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api import suites
 from ciphermark_benchmark.api.events import MOST_LISTENERS
 from ciphermark_benchmark.api.state import State, state_of
@@ -18,6 +20,7 @@ from ciphermark_benchmark.api.suites import Checked
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of
 from ciphermark_benchmark.jobs.store import Row, Submission
+from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_web.problems import Problem, documented
 
 MOST_QUEUED = 10_000
@@ -27,6 +30,18 @@ router = APIRouter(prefix="/v1", tags=["runs"])
 Shared = Annotated[State, Depends(state_of)]
 RunId = Annotated[UUID, Path(description="the id that POST /v1/runs gave, or of a run of the command line")]
 _UNKNOWN = documented("not-found", "not-ready")
+_EVENTS = """\
+id: 10
+event: trial
+data: {"sequence": 10, "trial_id": "e919d3d7-c2e2-5337-99c7-0064aa391715", \
+"run_id": "927d5e7a-49c3-433d-81c6-666cae32cf41", "host": "bench", "variant": "seal", "experiment": "arithmetic", \
+"operation": "add", "scheme": "bfv", "ring_dimension": 2048, "size": 2048, "process": 0, "status": "ok", \
+"error": null, "duration_s": 0.26}
+
+event: state
+data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials": 2}
+
+"""
 
 
 @router.post(
@@ -50,12 +65,13 @@ async def submit(body: Submitted, state: Shared) -> Row:
 
 
 def _checked(shelf: suites.Shelf, body: Submitted) -> Checked:
+    data_sets = Shelf(homes.find(), os.environ)
     if isinstance(body.suite, str):
-        return suites.checked(shelf.text(body.suite), f"suite {body.suite}")
+        return suites.checked(shelf.text(body.suite), f"suite {body.suite}", data_sets)
     if body.suite is not None:
-        return suites.checked(json.dumps(body.suite, indent=1, ensure_ascii=False), "suite")
+        return suites.checked(json.dumps(body.suite, indent=1, ensure_ascii=False), "suite", data_sets)
     assert body.suite_yaml is not None
-    return suites.checked(body.suite_yaml, "suite_yaml")
+    return suites.checked(body.suite_yaml, "suite_yaml", data_sets)
 
 
 def _require_variants(found: Checked, chosen: list[str]) -> None:
@@ -71,15 +87,15 @@ def shelved(state: Shared) -> dict[str, list[str]]:
     return {"suites": state.shelf.names()}
 
 
-@router.get(
-    "/runs", response_model=Runs, summary="List runs, the latest first", responses=documented("not-ready")
-)
+@router.get("/runs", response_model=Runs, summary="List runs, the latest first", responses=_UNKNOWN)
 async def listed(
     state: Shared,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[UUID | None, Query(description="only runs older than this one")] = None,
 ) -> dict[str, object]:
     """Runs of the service and of the command line."""
+    if before is not None:
+        await state.run(str(before))
     asked = {"id": None, "before": None if before is None else str(before), "limit": limit}
     found = await state.store.rows("runs", asked)
     return {"runs": found, "next": found[-1]["id"] if len(found) == limit else None}
@@ -117,7 +133,7 @@ async def cancelled(run_id: RunId, state: Shared) -> Row:
     summary="Listen to a run",
     response_class=StreamingResponse,
     responses=documented("not-found", "not-ready", "too-many")
-    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS}}}},
 )
 async def events(
     run_id: RunId,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import psycopg
+import structlog
 from fastapi import FastAPI, Request
 from procrastinate import App
 from procrastinate.exceptions import ConnectorException
@@ -15,11 +17,13 @@ from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
 from ciphermark_benchmark.api import results, runs, suites
+from ciphermark_benchmark.api.counted import Counted
 from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.state import State
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.store import Store
+from ciphermark_benchmark.learning.client_data import ClientAway
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
@@ -36,7 +40,9 @@ STALLED_S = 30.0
 _CONNECTIONS = 10
 _CHECK_TIMEOUT_S = 3
 _ENDING_S = 30
+_AGAIN_S = 2
 _DESCRIPTION = "Benchmark homomorphic-encryption libraries: submit suites, follow them, read their results."
+_log = structlog.get_logger()
 
 
 def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
@@ -56,6 +62,8 @@ def prepared(home: Home) -> str:
 
 def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
     """The application."""
+    metrics = Metrics()
+    metrics.registry.register(Counted(lambda: Database.open(url), STALLED_S))
     app = assembled(
         Service(
             title="Ciphermark benchmark",
@@ -64,13 +72,14 @@ def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
             token=at.token,
             routers=[runs.router, results.router],
             checks={"database": lambda: _reason_against(url)},
-            metrics=Metrics(),
+            metrics=metrics,
             lifespan=_lifespan(url, has_worker),
             bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
         )
     )
     for error in (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable):
         app.add_exception_handler(error, _away)
+    app.add_exception_handler(ClientAway, _client_away)
     app.add_exception_handler(UserError, _refused)
     return app
 
@@ -82,14 +91,19 @@ def _lifespan(url: str, has_worker: bool) -> Lifespan:
         queued = App(connector=connector)
         async with queued.open_async(), _worker_beside(has_worker):
             store = Store(connector.pool)
-            app.state.benchmark = State(
+            app.state.benchmark = state = State(
                 store=store,
                 queue=queued,
                 watches=Watches(store),
                 connect=lambda: Database.open(url),
                 stalled_s=STALLED_S,
             )
-            yield
+            with suppress(UserError):  # whoever asks is told
+                state.libraries.begun()
+            try:
+                yield
+            finally:
+                await state.libraries.close()
 
     return lifespan
 
@@ -100,16 +114,36 @@ async def _worker_beside(is_wanted: bool) -> AsyncIterator[None]:
     if not is_wanted:
         yield
         return
-    worker = await asyncio.create_subprocess_exec(sys.executable, "-m", "ciphermark_benchmark.cli", "worker")
+    keeping = asyncio.create_task(_keep_a_worker())
     try:
         yield
     finally:
-        if worker.returncode is None:
-            worker.terminate()
+        keeping.cancel()
+        await asyncio.wait({keeping})
+
+
+async def _keep_a_worker() -> None:
+    """Start a worker, and another one whenever it ends. It ends with this process, whatever that dies of."""
+    command = (sys.executable, "-m", "ciphermark_benchmark.cli", "worker", "--parent", str(os.getpid()))
+    while True:
+        worker = await asyncio.create_subprocess_exec(*command)
         try:
-            await asyncio.wait_for(worker.wait(), _ENDING_S)
-        except TimeoutError:
-            worker.kill()
+            code = await worker.wait()
+        except asyncio.CancelledError:
+            await _ended(worker)
+            raise
+        _log.error("the worker has ended, another one is started", exit_code=code)
+        await asyncio.sleep(_AGAIN_S)
+
+
+async def _ended(worker: asyncio.subprocess.Process) -> None:
+    """Tell a worker to end, and wait until it has."""
+    with suppress(ProcessLookupError):
+        worker.terminate()
+    try:
+        await asyncio.wait_for(worker.wait(), _ENDING_S)
+    except TimeoutError:
+        worker.kill()
 
 
 def _reason_against(url: str) -> str | None:
@@ -123,6 +157,10 @@ def _reason_against(url: str) -> str | None:
 async def _away(_: Request, error: Exception) -> Response:
     problem = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
     return problems.response(problem)
+
+
+async def _client_away(_: Request, error: Exception) -> Response:
+    return problems.response(Problem("not-ready", str(error)))
 
 
 async def _refused(_: Request, error: Exception) -> Response:

@@ -11,6 +11,7 @@ from procrastinate import App
 
 from ciphermark_benchmark.api.answers import Answers, Recent
 from ciphermark_benchmark.api.events import Watches
+from ciphermark_benchmark.api.libraries import Libraries
 from ciphermark_benchmark.api.suites import Shelf
 from ciphermark_benchmark.jobs.store import Row, Store
 from ciphermark_db.gateway import Database
@@ -23,7 +24,7 @@ Connect = Callable[[], Database]
 
 @dataclass(slots=True)
 class State:
-    """The store of jobs, the queue, and what is kept in memory: answers, and what is recorded of runs."""
+    """The store of jobs, the queue, and what is kept in memory: answers, libraries, and what is recorded of runs."""
 
     store: Store
     queue: App
@@ -31,6 +32,7 @@ class State:
     connect: Connect
     stalled_s: float
     answers: Answers = field(default_factory=Answers)
+    libraries: Libraries = field(default_factory=Libraries)
     shelf: Shelf = field(default_factory=Shelf)
     recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
 

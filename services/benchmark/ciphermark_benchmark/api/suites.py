@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from ciphermark_benchmark import suite_file
+from ciphermark_benchmark.learning.data_sets import Finder
 from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, ExperimentText, Suite
 from ciphermark_core.errors import UserError
 
@@ -57,8 +58,10 @@ class Shelf:
             raise UserError(f"the suite {name} cannot be read") from None
 
 
-def checked(text: str, origin: str) -> Checked:
-    """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits."""
+def checked(text: str, origin: str, data_sets: Finder | None = None) -> Checked:
+    """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits. ``data_sets``: as for
+    :func:`~ciphermark_benchmark.suite_file.parse`.
+    """
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -66,7 +69,7 @@ def checked(text: str, origin: str) -> Checked:
     if size > MOST_BYTES:
         raise UserError(f"{origin}: a suite may have {MOST_BYTES >> 10} KiB")
     _require_plain(text, origin)
-    suite = suite_file.parse(text, origin)
+    suite = suite_file.parse(text, origin, data_sets)
     cases = sum(map(_cases, suite.experiments)) * suite.budget.processes
     if cases > MOST_CASES:
         raise UserError(f"{origin}: the suite comes to {cases} trials, {MOST_CASES} are allowed: split it")

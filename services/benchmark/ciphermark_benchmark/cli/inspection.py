@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,8 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ciphermark_benchmark import description, estimate, plan, runs, suite_file
+from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import suite as suites
 from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import host as hosts
 from ciphermark_core.words import Case
@@ -56,7 +59,7 @@ def doctor(
     ] = None,
 ) -> None:
     """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
-    asked = suite_file.load(suite)[0].experiments if suite is not None else []
+    asked = _loaded(suite).experiments if suite is not None else []
     facts = hosts.collect()
     console = wide_console()
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -81,7 +84,7 @@ def explain(
     format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
-    suite, _ = suite_file.load(file)
+    suite = _loaded(file)
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
     seconds = estimate.run_s(planned, plan.budget_of(suite.budget))
@@ -99,6 +102,11 @@ def explain(
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
+
+
+def _loaded(path: Path) -> suites.Suite:
+    shelf = Shelf(homes.find(), os.environ, suite_file.spelled_out(path).parent)
+    return suite_file.load(path, shelf)[0]
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from ciphermark_benchmark import storage
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
+_STANDARD_OUTPUT = Path("-")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,7 +25,11 @@ def report(
     run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")] = "last",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; by default report-RUN.html or the like."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, - for standard output; by default report-RUN.html or the like.",
+        ),
     ] = None,
     format: Annotated[
         Form | None, typer.Option(help="By default what the file's ending says, else html.")
@@ -38,9 +44,12 @@ def report(
     with Store(storage.url(home)) as store:
         made = reports.made(store, run)
     chosen = format or form_of(output)
+    if output == _STANDARD_OUTPUT:
+        sys.stdout.buffer.write(reports.FORMATS[chosen](made))
+        return
     path = output or Path(f"report-{made.facts['run_id'][:8]}.{chosen}")
     reports.write(made, path, chosen)
-    typer.echo(f"report: {path.resolve()}")
+    typer.echo(f"report: {path.resolve()}", err=True)  # standard output may be the report
 
 
 def form_of(output: Path | None) -> Form:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
+import signal
 from typing import Annotated
 
 import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
-
-_LOG_LEVEL = "CIPHERMARK_LOG_LEVEL"
-_TOKEN = "CIPHERMARK_BENCHMARK_TOKEN"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,15 +36,19 @@ def worker(
     stalled_after: Annotated[
         float, typer.Option(help="Seconds without a heartbeat after which a worker is taken for dead.", min=1)
     ] = 30.0,
+    parent: Annotated[
+        int | None, typer.Option(help="The process to end with, which has started this one.", hidden=True)
+    ] = None,
 ) -> None:
     """Execute jobs that this host meets the needs of, one at a time, until told to end."""
-    from ciphermark_benchmark.jobs import execution, queue  # heavy, and only needed here
+    from ciphermark_benchmark.jobs import execution, log, queue  # heavy, and only needed here
     from ciphermark_benchmark.jobs import worker as workers
     from ciphermark_core import host
-    from ciphermark_web import environment, logs
+    from ciphermark_measure.confinement import end_with
 
-    level = environment.one_of(os.environ, _LOG_LEVEL, logs.LEVELS)
-    logs.configure("worker", level, os.environ.get(_TOKEN) or secrets.token_urlsafe())
+    if parent is not None:
+        end_with(parent, signal.SIGTERM)
+    log.configure(os.environ)
     found = homes.find()
     url = storage.url(found)
     home = homes.Home(found.folder, url)  # whoever starts an embedded server again is not an attempt

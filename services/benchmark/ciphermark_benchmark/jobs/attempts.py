@@ -90,8 +90,9 @@ class Attempt:
 def _attempt(home: Home, job_id: str, sender: Connection) -> None:
     """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
     _die_with_the_worker()
-    from ciphermark_benchmark.jobs import execution  # loaded before the fork
+    from ciphermark_benchmark.jobs import execution, log  # loaded before the fork
 
+    log.configure(os.environ)
     try:
         execution.execute(home, job_id)
         sender.send(End("done"))

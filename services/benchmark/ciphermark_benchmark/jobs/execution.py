@@ -5,13 +5,16 @@ Ctrl-C (SIGINT) ends it between two turns, with everything measured kept; whoeve
 
 from __future__ import annotations
 
+import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from time import sleep
 from typing import Any
+
+import structlog
 
 from ciphermark_benchmark import __version__, plan, runs, storage, suite_file
 from ciphermark_benchmark.executor import Executor
@@ -19,15 +22,19 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import recording
 from ciphermark_benchmark.jobs.recording import JobRecorder
 from ciphermark_benchmark.journal import Header, Journal
+from ciphermark_benchmark.learning import leftovers
+from ciphermark_benchmark.learning.data_sets import Known, Remembered
+from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.plan import Plan
 from ciphermark_benchmark.suite import Suite
 from ciphermark_core import host
-from ciphermark_core.words import Host, Run, Trial
+from ciphermark_core.words import Host, Outcome, Run, Trial
 from ciphermark_db import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
 
 _BUSY_WAIT_S = 1.0
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,14 @@ def execute(home: Home, job_id: str) -> None:
     facts = host.collect()
     with storage.connected(home) as database:
         request = requested(database, job_id)
-        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}")
+        shelf = Shelf(home, os.environ)
+        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", shelf)
+        own = runs.own_data_sets(suite)
+        shelf.provide(known.name for known in own.values())
         run = claimed(database, request, suite, facts)
         everything = planned(request, suite, run)
         _tell_trials(database, job_id, everything)
-    journal = opened_journal(home, request, run)
+    journal = opened_journal(home, request, run, own)
     recorder = JobRecorder(
         recording.Job(job_id, journal, recording.members(everything)), lambda: storage.connected(home)
     )
@@ -65,13 +75,36 @@ def execute(home: Home, job_id: str) -> None:
         recorder.catch_up()
         rest = plan.without(everything, recorder.recorded())
         with _alone(home):
-            Executor(recorder.report).execute(rest, suite.seed)
+            leftovers.end_sessions(os.environ, leftovers.begun(journals(home).pending))
+            Executor(_logged(recorder, job_id), data_sets=home.data_sets).execute(rest, suite.seed)
         recorder.finish()
         if rest.blocks:
             recorder.analyze()
     finally:
         recorder.close()
     journal.retire(journals(home))
+
+
+def _logged(recorder: JobRecorder, job_id: str) -> Callable[[Outcome], None]:
+    """Records outcomes, and logs a line for each."""
+
+    def report(outcome: Outcome) -> None:
+        recorder.report(outcome)
+        trial = outcome.trial
+        _log.info(
+            "trial ended",
+            job_id=job_id,
+            run_id=trial.run_id,
+            trial_id=trial.id,
+            variant=trial.case.variant,
+            experiment=trial.case.experiment,
+            operation=trial.case.operation,
+            status=outcome.status,
+            error=outcome.error,
+            duration_s=round(outcome.duration_s, 4),
+        )
+
+    return report
 
 
 def recover(home: Home) -> None:
@@ -91,7 +124,8 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
     for origin in _asked(database, "run_origin", {"id": run.id}):
         job_id = origin["continues"] or run.id
         request = requested(database, job_id)
-        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}")
+        known = Remembered(journal.header.data_sets)
+        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", known)
         of = recording.members(planned(request, suite, run))
         recording.record_journal(database, recording.Job(job_id, journal, of))
         if origin["has_ended"]:
@@ -123,9 +157,14 @@ def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> 
     (holder,) = _asked(database, "run_fingerprint", {"id": request.id})
     if holder["fingerprint"] == facts.fingerprint:
         return began
-    own = replace(began, id=str(uuid.uuid5(uuid.UUID(request.id), facts.fingerprint)))
+    own = replace(began, id=continuation(request.id, facts.fingerprint))
     _write(database, rows.run(own) | {"continues": request.id}, "jobs", "claim_run")
     return own
+
+
+def continuation(job_id: str, fingerprint: str) -> str:
+    """The id of the run with which another host than the first goes on with a job. Pure."""
+    return str(uuid.uuid5(uuid.UUID(job_id), fingerprint))
 
 
 def planned(request: Request, suite: Suite, run: Run) -> Plan:
@@ -155,12 +194,12 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
     return Plan(blocks_, tuple((moved(trial), reason) for trial, reason in made.unsupported))
 
 
-def opened_journal(home: Home, request: Request, run: Run) -> Journal:
+def opened_journal(home: Home, request: Request, run: Run, data_sets: dict[str, Known]) -> Journal:
     """The journal of this host's run: as an earlier attempt left it, or a new one."""
     place = journals(home)
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
-    return Journal.create(place, Header(run, f"job {request.id}", request.variants))
+    return Journal.create(place, Header(run, f"job {request.id}", request.variants, data_sets))
 
 
 @contextmanager

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from psycopg import AsyncConnection, Error
 
 from ciphermark_db.sql import blocks
-
-# The kernel's name for this machine since it started: containers on it read the same.
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-
-def machine_id(otherwise: str) -> str:
-    """The kernel's name of this machine; another text where it tells none."""
-    try:
-        return _BOOT_ID.read_text().strip()
-    except OSError:
-        return otherwise
 
 
 class Machine:

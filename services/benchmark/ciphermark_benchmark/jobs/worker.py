@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +20,15 @@ from procrastinate.utils import utcnow
 from procrastinate.worker import Worker
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs import execution, queue
 from ciphermark_benchmark.jobs.attempts import Attempt, Attempts, End
-from ciphermark_benchmark.jobs.machine import Machine, machine_id
+from ciphermark_benchmark.jobs.machine import Machine
 from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.patience import AWAY, HostSide, Patience, PatientManager, is_away
 from ciphermark_benchmark.jobs.store import Store
+from ciphermark_benchmark.learning import leftovers
+from ciphermark_core import host
+from ciphermark_core.errors import UserError
 from ciphermark_core.words import Host
 from ciphermark_db.sql import blocks
 
@@ -57,11 +62,14 @@ class _Lost(Exception):
 
 
 def _quieten() -> None:
-    """procrastinate logs our signals to it as errors, with tracebacks; what became of a job is logged here."""
+    """procrastinate logs our signals to it as errors, with tracebacks; what became of a job is logged here, and that
+    the database is away, too.
+    """
     expected = (_Again, _Refused, _Lost, JobAborted)
 
     def is_news(record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], expected))
+        error = record.exc_info[1] if record.exc_info else None
+        return error is None or not (isinstance(error, expected) or is_away(error))
 
     logging.getLogger("procrastinate").setLevel(logging.WARNING)
     logging.getLogger("procrastinate.worker").addFilter(is_news)
@@ -79,7 +87,7 @@ class BenchmarkWorker:
         self._settings = settings
         self._hostname = facts.hostname
         self._offer = offer_of(facts)
-        self._machine = Machine(settings.url, machine_id(facts.fingerprint))
+        self._machine = Machine(settings.url, host.machine() or facts.fingerprint)
         self._attempts = Attempts()
         self._patience = Patience()
         self._worker: Worker | None = None
@@ -147,6 +155,12 @@ class BenchmarkWorker:
         """Begin an attempt."""
         return self._attempts.start(self._settings.home, job_id)
 
+    async def end_sessions(self, job_id: str) -> None:
+        """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
+        run_ids = job_id, execution.continuation(job_id, self._offer.fingerprint)
+        with suppress(UserError):  # where services cannot be asked, the attempt could not either
+            await asyncio.to_thread(leftovers.end_sessions, os.environ, run_ids)
+
     @property
     def hostname(self) -> str:
         """The host's name."""
@@ -171,22 +185,29 @@ class Execution:
         number = await self._patiently(lambda: self._store.begin(job_id, self._worker.hostname))
         if number is None:
             return
-        log = _log.bind(job_id=job_id, attempt=number)
+        log = _log.bind(job_id=job_id, run_id=job_id, attempt=number)
         log.info("job begun")
         attempt = self._worker.start(job_id)
         try:
             end = await self._ended(attempt, context.job)
         except asyncio.CancelledError:
-            await attempt.interrupt()
+            await self._interrupted(attempt, job_id)
             log.info("job interrupted", by=str(context.abort_reason()))
             await self._concluded_early(context, job_id)
         except _Lost:
-            await attempt.interrupt()
+            await self._interrupted(attempt, job_id)
             log.warning("job lost to another worker")
             raise
         else:
             log.info("job ended", how=end.how, reason=end.reason)
+            if end.how == "died":
+                await self._worker.end_sessions(job_id)
             await self._concluded(job_id, end)
+
+    async def _interrupted(self, attempt: Attempt, job_id: str) -> None:
+        """End an attempt, and what it could not end itself where that took force."""
+        await attempt.interrupt()
+        await self._worker.end_sessions(job_id)
 
     async def _ended(self, attempt: Attempt, job: Job) -> End:
         ended = asyncio.ensure_future(attempt.ended())

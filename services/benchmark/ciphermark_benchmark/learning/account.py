@@ -4,30 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from ciphermark_core.words import Sample
 from ciphermark_measure.blobs import Blob
-from ciphermark_measure.parties.messages import Stage
+from ciphermark_measure.parties.messages import CHECK, Role, Stage
+
+_PARTIES = get_args(Role)
 
 
 def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
     """One sample per metric and phase, and the totals of the stage.
 
     ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``told`` all samples that they
-    answered with. The total of ``cpu_time`` is the parties', that of ``time`` is ``elapsed_s``; the transfer is what
-    is left of it when the parties' steps are taken away.
+    answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and the training of a
+    model in the clear, which is the stage ``train``: nothing is sent in it, so that it has no transfer.
+
+    The total of ``cpu_time`` is the parties', that of ``time`` what is then left of ``elapsed_s``; the transfer is what
+    is left of that when the parties' steps are taken away.
     """
-    groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in told:
-        groups.setdefault((sample.metric, sample.phase), []).append(sample)
-    merged = [_merged(metric, group) for (metric, _), group in groups.items()]
-    busy_s = sum(sample.value for sample in merged if sample.metric == "time")
-    cpu_s = sum(sample.value for sample in merged if sample.metric == "cpu_time")
+    merged = _merged(told)
+    own = [sample for sample in merged if _place(sample)[0] == stage]
+    trained = [sample for sample in merged if _place(sample)[0] != stage]
+    trained_s = _in_steps(trained, "time")
+    checked_s = sum(sample.value for sample in own if _is_check(sample) and sample.metric == "time")
+    elapsed_s -= trained_s + checked_s
     return [
-        *merged,
-        Sample("time", "s", elapsed_s - busy_s, f"{stage}.transfer"),
+        *(_with_totals("train", trained_s, trained) if trained else ()),
+        *_with_totals(stage, elapsed_s, own),
+        Sample("time", "s", elapsed_s - _in_steps(own, "time"), f"{stage}.transfer"),
+    ]
+
+
+def _with_totals(stage: Stage, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
+    return [
+        *samples,
         Sample("time", "s", elapsed_s, stage),
-        Sample("cpu_time", "s", cpu_s, stage),
+        Sample("cpu_time", "s", _in_steps(samples, "cpu_time"), stage),
     ]
 
 
@@ -66,7 +79,33 @@ def _is_first(sample: Sample) -> bool:
     return sample.metric == "peak_memory" or sample.phase.endswith(".encode")
 
 
-def _merged(metric: str, group: list[Sample]) -> Sample:
-    """One sample where a stage has several of one phase, since both parties serialize: the sum, or the highest peak."""
+def _place(sample: Sample) -> tuple[str, str]:
+    """The stage of a sample, and the step or party, if it is of one."""
+    stage, _, part = sample.phase.partition(".")
+    return stage, part
+
+
+def _is_check(sample: Sample) -> bool:
+    return _place(sample)[1] == CHECK
+
+
+def _in_steps(samples: Iterable[Sample], metric: str) -> float:
+    """The sum over steps: the parties' own sums would count twice, and checks are no part of a stage."""
+    return sum(
+        sample.value
+        for sample in samples
+        if sample.metric == metric and _place(sample)[1] not in _PARTIES and not _is_check(sample)
+    )
+
+
+def _merged(told: Iterable[Sample]) -> list[Sample]:
+    """One sample of a metric and phase: the sum, since both parties serialize; of peaks the highest."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in told:
+        groups.setdefault((sample.metric, sample.phase), []).append(sample)
+    return [replace(group[0], value=_together(group)) for group in groups.values()]
+
+
+def _together(group: Sequence[Sample]) -> float:
     values = [sample.value for sample in group]
-    return replace(group[0], value=max(values) if metric == "peak_memory" else sum(values))
+    return max(values) if group[0].metric == "peak_memory" else sum(values)

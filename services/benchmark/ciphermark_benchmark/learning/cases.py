@@ -8,7 +8,6 @@ from itertools import product
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import LearningText
-from ciphermark_circuits.data_sets import DATA_SETS
 from ciphermark_circuits.workload import Workload
 from ciphermark_circuits.workloads import WORKLOADS
 from ciphermark_core.words import SCHEMES, Case, ParameterSpec, Scheme
@@ -23,7 +22,7 @@ def cases(
     for name, scheme, data_set, threads, variant in product(
         experiment.workloads,
         experiment.schemes or SCHEMES,
-        experiment.data_sets,
+        (item.known for item in experiment.data_sets),
         experiment.threads,
         experiment.variants,
     ):
@@ -37,10 +36,10 @@ def cases(
             experiment=KIND,
             operation=name,
             parameters=replace(spec, security=0 if experiment.security == "none" else experiment.security),
-            size=DATA_SETS[data_set]().features.size,
+            size=data_set.rows * data_set.features,
             data_pattern="real",
             threads=threads,
-            data_set=data_set,
+            data_set=data_set.name,
         )
         yield case, _reason_against(case, workload, found)
 

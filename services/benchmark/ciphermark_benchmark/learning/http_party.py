@@ -17,10 +17,11 @@ import httpx
 import msgspec
 
 from ciphermark_benchmark.learning.local import LocalParties
-from ciphermark_benchmark.learning.party import Parties
+from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Status
+from ciphermark_core.words import Status, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
@@ -40,7 +41,7 @@ _ROUTES: dict[type, tuple[str, Any]] = {
 # What only Ciphermark's own chains ask for; workloads name their primes.
 _NOT_OVER_REST = ("depth", "is_least")
 # Problems after which the session is of no more use.
-_LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready", "too-many")
+_LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -57,15 +58,25 @@ class Service:
 class HttpParty:
     """One party: a session of a service, made by the first request."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, threads: int = 1) -> None:
+        """``threads`` are those of the library."""
         self._service = service
+        self._threads = threads
+        self._ids: dict[str, str] = {}
+        self._is_opening = False
+        self.machine: str | None = None
         self._http = httpx.Client(
             base_url=service.url, headers={"Authorization": f"Bearer {service.token}"}, trust_env=False
         )
         self._session: str | None = None
 
-    def meet(self) -> None:
-        """Raises ``WorkerDied`` where the service is not ready."""
+    def meet(self, trial: Trial) -> None:
+        """From here on every request names the trial and its run, as the database does, for the service's log.
+
+        Raises ``WorkerDied`` where the service is not ready.
+        """
+        self._ids = {"run_id": trial.run_id, "trial_id": trial.id}
+        self._http.headers.update({"X-Run-Id": trial.run_id, "X-Trial-Id": trial.id})
         response = self._sent("GET", _READY, None, _CONNECT_S)
         if response.status_code != httpx.codes.OK:
             raise self._death(f"it is not ready: {response.text[:200]}")
@@ -74,16 +85,19 @@ class HttpParty:
         """See :class:`~ciphermark_benchmark.learning.party.Party`."""
         step, kind = _ROUTES[type(request)]
         path = f"{_SESSIONS}/{self._session}{step}" if step else _SESSIONS
-        response = self._sent("POST", path, _body(request), timeout_s)
+        self._is_opening = self._is_opening or not step
+        response = self._sent("POST", path, _body(request, self._threads), timeout_s)
         if response.is_success:
             return self._reply(response, kind)
         return self._refusal(response)
 
     def kill(self) -> None:
-        """From another thread: end the session, whatever it is doing."""
-        if self._session is not None:
-            with suppress(httpx.HTTPError), self._another() as http:
+        """From another thread: end the session, whatever it is doing; one of which we know no id yet by its trial."""
+        with suppress(httpx.HTTPError), self._another() as http:
+            if self._session is not None:
                 http.delete(f"{_SESSIONS}/{self._session}")
+            elif self._is_opening and self._ids:
+                http.delete(_SESSIONS, params=self._ids)
 
     def end(self) -> None:
         """End the session and the connection."""
@@ -115,7 +129,7 @@ class HttpParty:
         try:
             fields = _object.decode(response.content)
             if kind in (messages.KeysMade, messages.Loaded):
-                self._session = str(fields.pop("id"))
+                self._session, self.machine = str(fields.pop("id")), fields.get("machine")
             tag = kind.__struct_config__.tag
             reply: messages.Reply = msgspec.convert(fields | {"type": tag}, kind)
             return reply
@@ -123,7 +137,7 @@ class HttpParty:
             raise self._death(f"it answers nonsense: {response.text[:100]!r}") from None
 
     def _refusal(self, response: httpx.Response) -> Refused:
-        """A problem document as a refusal; raises ``WorkerDied`` where the session is lost."""
+        """A problem document as a refusal; raises ``WorkerDied`` where the session is lost, or cannot be had."""
         try:
             problem = _object.decode(response.content)
             kind = str(problem["type"]).rpartition(":")[2]
@@ -132,6 +146,8 @@ class HttpParty:
             raise self._death(f"HTTP status {response.status_code}: {response.text[:100]!r}") from None
         if status not in _STATUSES:
             raise self._death(f"it tells of a status {status!r} that does not exist")
+        if kind == "too-many":
+            raise NoPlace(f"the {self._service.name} service has no place: {text}", _seconds(response))
         if kind in _LOST:
             raise WorkerDied(status, f"the {self._service.name} service: {text}")
         return Refused(status, text, kind)
@@ -143,19 +159,25 @@ class HttpParty:
 class HttpParties(Parties):
     """A session of each service. Blobs are the services' own matter: they sweep their volume."""
 
-    def __init__(self, client: Service, server: Service) -> None:
-        self._client, self._server = HttpParty(client), HttpParty(server)
+    def __init__(self, client: Service, server: Service, threads: int) -> None:
+        self._client, self._server = HttpParty(client, threads), HttpParty(server, threads)
         self.client, self.server = self._client, self._server
 
-    def meet(self) -> None:
+    def meet(self, trial: Trial) -> None:
         """See :class:`Parties`."""
-        self._client.meet()
-        self._server.meet()
+        self._client.meet(trial)
+        self._server.meet(trial)
 
     @property
     def is_pinned(self) -> bool | None:
         """See :class:`Parties`: a service does not tell."""
         return None
+
+    @property
+    def is_elsewhere(self) -> bool | None:
+        """See :class:`Parties`."""
+        here, found = host.machine(), (self._client.machine, self._server.machine)
+        return None if here is None or None in found else found != (here, here)
 
     def tidy(self) -> None:
         """See :class:`Parties`: nothing is ours to remove."""
@@ -171,14 +193,26 @@ class HttpParties(Parties):
         self._server.end()
 
 
-def chosen(environ: Mapping[str, str]) -> Callable[[WorkerNeeds], Parties]:
-    """How parties are had: services where the environment names both, else processes on this host.
+def chosen(environ: Mapping[str, str], data_sets: Path | None = None) -> Callable[[WorkerNeeds], Parties]:
+    """How parties are had: services where the environment names both, else processes on this host, which take data sets
+    from a folder.
+
+    Raises ``UserError`` as :func:`services` does.
+    """
+    named = services(environ)
+    if named is None:
+        return lambda needs: LocalParties(needs, data_sets)
+    return lambda needs: HttpParties(*named, needs.confinement.threads)
+
+
+def services(environ: Mapping[str, str]) -> tuple[Service, Service] | None:
+    """The client and the server service that the environment names; ``None`` where it names neither.
 
     Raises ``UserError`` where it names one of the two, or no token.
     """
     urls = {name: environ.get(f"CIPHERMARK_{name.upper()}_URL") for name in ("client", "server")}
     if not any(urls.values()):
-        return LocalParties
+        return None
     for name, url in urls.items():
         if not url:
             raise UserError(
@@ -190,7 +224,7 @@ def chosen(environ: Mapping[str, str]) -> Callable[[WorkerNeeds], Parties]:
                 f"CIPHERMARK_{name.upper()}_URL: {url!r} is no address of a service: write http://HOST:PORT"
             )
     client, server = (Service(name, str(url), _token(name, environ)) for name, url in urls.items())
-    return lambda needs: HttpParties(client, server)
+    return client, server
 
 
 def _token(name: str, environ: Mapping[str, str]) -> str:
@@ -207,9 +241,17 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
     return token
 
 
-def _body(request: messages.Request) -> bytes:
+def _seconds(response: httpx.Response) -> float | None:
+    """When to ask again."""
+    told = response.headers.get("Retry-After", "")
+    return float(told) if told.isascii() and told.isdigit() else None
+
+
+def _body(request: messages.Request, threads: int) -> bytes:
     fields = msgspec.to_builtins(request)
     fields.pop("type")
+    if isinstance(request, messages.MakeKeys | messages.Load):
+        fields["threads"] = threads
     if isinstance(request, messages.MakeKeys):
         asked = fields["parameters"]
         fields["parameters"] = {name: value for name, value in asked.items() if name not in _NOT_OVER_REST}

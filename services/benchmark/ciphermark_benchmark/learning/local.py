@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ciphermark_adapters import registry
 from ciphermark_benchmark.learning.party import Parties
 from ciphermark_benchmark.learning.scratch import Scratch
 from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core.words import Trial
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import Process, Program
@@ -14,9 +17,12 @@ _MODULE = "ciphermark_measure.parties.worker"
 
 
 class LocalParties(Parties):
-    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it."""
+    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets that are not shipped
+    come from the folder ``data_sets``.
+    """
 
-    def __init__(self, needs: WorkerNeeds) -> None:
+    def __init__(self, needs: WorkerNeeds, data_sets: Path | None = None) -> None:
+        self._data_sets = data_sets
         self._scratch = Scratch()
         self.folder = self._scratch.folder
         self._store = BlobStore(self.folder, is_scratch=True)
@@ -24,8 +30,8 @@ class LocalParties(Parties):
         self._server = self._started("server", needs)
         self.client, self.server = self._client, self._server
 
-    def meet(self) -> None:
-        """See :class:`Parties`."""
+    def meet(self, trial: Trial) -> None:
+        """See :class:`Parties`: processes of our own write no log that would need the trial's name."""
         self._client.meet()
         self._server.meet()
 
@@ -50,6 +56,8 @@ class LocalParties(Parties):
         self._scratch.end()
 
     def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
-        arguments = ("--role", role, "--blobs", str(self.folder), "--scratch")
+        arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
+        if role == "client" and self._data_sets is not None:
+            arguments += ("--data-sets", str(self._data_sets))
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))

@@ -5,7 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
+from ciphermark_core.words import Trial
 from ciphermark_measure.parties import messages
+from ciphermark_measure.processes import WorkerDied
+
+
+class NoPlace(WorkerDied):
+    """A party has as many others to serve as it may. ``after_s`` says when to ask again; ``None`` where that would not
+    help. A trial that ends this way was not executed: nothing is said of the library.
+    """
+
+    def __init__(self, text: str, after_s: float | None) -> None:
+        super().__init__("cancelled", text)
+        self.after_s = after_s
 
 
 class Party(Protocol):
@@ -26,13 +38,22 @@ class Parties(ABC):
     server: Party
 
     @abstractmethod
-    def meet(self) -> None:
-        """Wait until both can be asked, off the clock; raises ``WorkerDied`` where one cannot."""
+    def meet(self, trial: Trial) -> None:
+        """Wait until both can be asked, off the clock, for the trial that they were made for; raises ``WorkerDied``
+        where one cannot.
+        """
 
     @property
     @abstractmethod
     def is_pinned(self) -> bool | None:
         """Whether both keep to the CPUs that they were given; ``None`` where that cannot be known."""
+
+    @property
+    def is_elsewhere(self) -> bool | None:
+        """Whether one of them works on another machine than this process; ``None`` for processes of this host's own,
+        and where it cannot be known.
+        """
+        return None
 
     @abstractmethod
     def tidy(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, sleep
 from typing import TypeVar
 
 from ciphermark_benchmark.learning import account
 from ciphermark_benchmark.learning.local import LocalParties
-from ciphermark_benchmark.learning.party import Parties, Party
+from ciphermark_benchmark.learning.party import NoPlace, Parties, Party
 from ciphermark_benchmark.seat import WorkerNeeds
 from ciphermark_core.words import Accuracy, Outcome, Sample, Trial
 from ciphermark_measure import protocol
@@ -105,7 +105,7 @@ class LearningSeat:
         """End the trial and its parties, and tell its outcome."""
         found = self._trial
         failure, made = found.failure, found.made
-        is_pinned = self._parties.is_pinned if self._parties else None
+        facts = _facts(self._parties)
         self.leave()
         return Outcome(
             trial=found.trial,
@@ -117,7 +117,7 @@ class LearningSeat:
             parameters=made.parameters if made else None,
             library=made.library if made else None,
             error=failure.error if failure else None,
-            facts={} if is_pinned is None else {"is_pinned": float(is_pinned)},
+            facts=facts,
         )
 
     @property
@@ -145,11 +145,7 @@ class LearningSeat:
 
     def _opened(self) -> None:
         found = self._trial
-        self._require_interest()
-        self.start()
-        assert self._parties is not None
-        self._parties.meet()
-        found.samples += self._prepared()
+        found.samples += self._prepared_in_time()
         for ordinal in range(max(1, found.trial.budget.warmups)):
             samples = self._passed()
             found.samples += account.repeated(samples, ordinal, is_warmup=True)
@@ -164,6 +160,25 @@ class LearningSeat:
         found.sampled_s += account.elapsed_s(samples)
         found.passes += 1
         self._require_agreement()
+
+    def _prepared_in_time(self) -> list[Sample]:
+        """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and begins
+        anew: no time tells of the waiting, which may take as long as a trial may.
+        """
+        deadline_s = monotonic() + self._needs.timeout_s
+        while True:
+            self._require_interest()
+            self.start()
+            assert self._parties is not None
+            self._parties.meet(self._trial.trial)
+            try:
+                return self._prepared()
+            except NoPlace as refusal:
+                if refusal.after_s is None or monotonic() + refusal.after_s > deadline_s:
+                    raise
+                self.leave()
+                self._trial.used_s = 0.0
+                sleep(refusal.after_s)
 
     def _prepared(self) -> list[Sample]:
         """Keys at the client, and an evaluator at the server."""
@@ -229,3 +244,11 @@ class LearningSeat:
     def _require_interest(self) -> None:
         if self._is_abandoned:
             raise _Failed(protocol.Refused("cancelled", "the run was interrupted"))
+
+
+def _facts(parties: Parties | None) -> dict[str, float]:
+    """What is known of the parties, as facts of an outcome."""
+    if parties is None:
+        return {}
+    found = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
+    return {name: float(value) for name, value in found.items() if value is not None}

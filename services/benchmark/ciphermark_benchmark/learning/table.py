@@ -20,21 +20,30 @@ from ciphermark_db.reports import report
 Row = Mapping[str, Any]
 
 _EXPLAINED = (
-    "median times of one pass; agreement: with the plaintext run of the same algorithm, row by row; "
-    "expansion: of the rows by encryption; sent: ciphertexts of one pass to the server"
+    "median times of one pass; train in the clear is the client's; mse: of the predicted classes; agreement: with the "
+    "plaintext run of the same algorithm, row by row; noise: largest difference of scores from what should come out; "
+    "rounding: likewise of that from the plaintext run; expansion: of the rows by encryption; sent: ciphertexts of one "
+    "pass to the server; CPU: of the party by wall time of the stage; peak: memory of the party; serialization: both "
+    "parties'; transfer: messages, blobs and waiting"
 )
-_COLUMNS = (
-    *("prepare", "train", "infer", "accuracy", "agreement", "expansion"),
-    *("sent", "client", "server"),
+_STAGES = ("prepare", "train", "infer")
+_COLUMNS = (*_STAGES, "accuracy", "mse", "agreement", "noise", "rounding", "expansion", "sent")
+_COSTS = (
+    *("time", "client CPU", "client peak", "server CPU", "server peak"),
+    *("serialization", "transfer"),
 )
 _PLACE = itemgetter("operation", "data_set", "threads", "scheme")
 
 
 def show(console: Console, database: Database, run_id: str, any_security: bool) -> bool:
-    """Print the workloads of a run, one table per workload, data set, threads, scheme and security level by the 2018
-    table, or of all levels with ``any_security``; False without any.
+    """Print the workloads of a run, two tables per workload, data set, threads, scheme and security level by the 2018
+    table, or of all levels with ``any_security``: the results by variant, and the costs by stage. False without any.
     """
     rows = report(database, "learning", run_id=run_id, any_security=any_security)
+    costs = {
+        (row["stage"], row["case_key"], row["variant"]): row
+        for row in report(database, "learning_stages", run_id=run_id)
+    }
     for _, group in groupby(rows, key=lambda row: (_PLACE(row), any_security or row["security_2018"])):
         table = list(group)
         first = table[0]
@@ -42,8 +51,10 @@ def show(console: Console, database: Database, run_id: str, any_security: bool) 
         title = f"{_title(first['operation'])} · {first['data_set']}"
         console.print(f"\n[bold]{title}[/bold]\n{told}", soft_wrap=True)
         console.print(_table(table))
+        console.print()
+        console.print(_costs(table, costs))
     if rows:
-        console.print(_EXPLAINED, soft_wrap=True)
+        console.print(f"\n{_EXPLAINED}", soft_wrap=True)
     return bool(rows)
 
 
@@ -54,24 +65,61 @@ def _title(name: str) -> str:
 
 def _table(rows: Sequence[Row]) -> Table:
     own = traits.columns(rows)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("variant", no_wrap=True)
-    for name in (*(trait.column for trait in own), *_COLUMNS):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _empty("variant", *(trait.column for trait in own), *_COLUMNS)
     for row in rows:
         table.add_row(escape(row["variant"]), *(trait.cell(row) for trait in own), *_figures(row))
     return table
 
 
+def _costs(rows: Sequence[Row], costs: Mapping[tuple[str, str, str], Row]) -> Table:
+    """Stage by stage, the variants in the order of ``rows``; the name of a stage stands in its first row."""
+    table = _empty("stage", "variant", *_COSTS)
+    for stage in _STAGES:
+        told = [costs.get((stage, row["case_key"], row["variant"])) for row in rows]
+        found = [row for row in told if row is not None]
+        for row in found:
+            table.add_row(stage if row is found[0] else "", escape(row["variant"]), *_spent(row))
+    return table
+
+
+def _empty(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="left" if name in {"stage", "variant"} else "right", no_wrap=True)
+    return table
+
+
 def _figures(row: Row) -> list[str]:
     return [
-        *(quantity(row[f"{name}_s"], "s") for name in ("prepare", "train", "infer")),
+        *(quantity(row[f"{name}_s"], "s") for name in _STAGES),
         _share(row["accuracy"]),
+        digits(row["mse"]) or NOTHING,
         _share(row["agreement"]),
+        _error(row["noise_error"]),
+        _error(row["rounding_error"]),
         f"{digits(row['expansion'])} ×",
-        *(quantity(row[f"{name}_bytes"], "bytes") for name in ("sent", "client_peak", "server_peak")),
+        quantity(row["sent_bytes"], "bytes"),
     ]
 
 
-def _share(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1%}"
+def _spent(row: Row) -> list[str]:
+    return [
+        quantity(row["time_s"], "s"),
+        *(
+            cell
+            for party in ("client", "server")
+            for cell in (_share(row[f"{party}_cpu"], 0), quantity(row[f"{party}_peak_bytes"], "bytes"))
+        ),
+        *(quantity(row[f"{name}_s"], "s") for name in ("serialization", "transfer")),
+    ]
+
+
+def _share(value: float | None, decimals: int = 1) -> str:
+    return NOTHING if value is None else f"{value:.{decimals}%}"
+
+
+def _error(value: float | None) -> str:
+    """A relative error of any size: an exact result has none."""
+    if value is None:
+        return NOTHING
+    return f"{value:.1e}" if value else "0"

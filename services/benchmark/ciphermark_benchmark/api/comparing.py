@@ -1,0 +1,68 @@
+"""Two runs compared as wholes: what goes on with a run on another host is part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.gateway import Database, Table
+from ciphermark_db.reports import report
+
+Row = dict[str, Any]
+
+_PARTS = ("a_run_id", "b_run_id")
+# With the part, this tells the figures of the query apart.
+_PLACE = ("comparison_key", "variant", "phase", "metric", "repetitions")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A part of run a, a part of run b, and what the query ``two_runs`` has of them."""
+
+    a: str
+    b: str
+    rows: Sequence[Row]
+
+
+def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str]) -> Table:
+    """One row per case, phase and metric of either run, with the parts that measured it; at least one part each.
+
+    No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
+    """
+    pairs = [Pair(a, b, report(database, "two_runs", run_a=a, run_b=b)) for a, b in product(parts_a, parts_b)]
+    rows = [(*with_judgement(row), *(row[part] for part in _PARTS)) for row in settled(whole(pairs))]
+    return Table((*COLUMNS, *_PARTS), rows)
+
+
+def whole(pairs: Sequence[Pair]) -> list[Row]:
+    """The rows of two runs, from those of all pairs of their parts; ``a_run_id`` and ``b_run_id`` name the parts.
+
+    What a part of one run has is missing in the other where no part of that has it: then the other's part is ``None``.
+    Pure.
+    """
+    named = [_named(pair, row) for pair in pairs for row in pair.rows]
+    both = [row for row in named if None not in _parts(row)]
+    met = {(part, _place(row)) for row in both for part in _parts(row)}
+    alone = {
+        (_parts(row), _place(row), row["a_status"], row["b_status"]): row
+        for row in named
+        if None in _parts(row) and not met & {(part, _place(row)) for part in _parts(row)}
+    }
+    return both + list(alone.values())
+
+
+def _named(pair: Pair, row: Row) -> Row:
+    a = None if row["a_status"] is None else pair.a
+    b = None if row["b_status"] is None else pair.b
+    return row | {"a_run_id": a, "b_run_id": b}
+
+
+def _parts(row: Row) -> tuple[str | None, ...]:
+    return tuple(row[part] for part in _PARTS)
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _PLACE)

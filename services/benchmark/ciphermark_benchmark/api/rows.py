@@ -1,0 +1,101 @@
+"""Rows of figures as JSON: what they hold, and a real one of each as an example."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ciphermark_benchmark import export
+from ciphermark_core.words import DataPattern, Scheme, Status
+from ciphermark_db.gateway import Table
+
+
+class ResultRow(BaseModel):
+    """A row of the view `results`; docs/sql.md tells what its columns mean."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: UUID = Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])
+    suite: str = Field(examples=["mine"])
+    started_at: datetime = Field(examples=["2026-11-21T21:26:24.897840+00:00"])
+    host: str = Field(examples=["bench"])
+    host_fingerprint: str = Field(examples=["2b202a3319f72644"])
+    variant: str = Field(examples=["seal"])
+    library: str | None = Field(examples=["SEAL"])
+    library_version: str | None = Field(examples=["4.1.2"])
+    hexl: bool | None = Field(examples=[False])
+    is_debug: bool | None = Field(examples=[False])
+    scheme: Scheme = Field(examples=["bfv"])
+    ring_dimension: int = Field(examples=[2048])
+    modulus_bits: list[int] | None = Field(examples=[[54]])
+    log_q: float | None = Field(examples=[53.99999999999377])
+    log_qp: float | None = Field(examples=[53.99999999999377])
+    security_2018: int | None = Field(examples=[128])
+    security_2024: int | None = Field(examples=[0])
+    experiment: str = Field(examples=["arithmetic"])
+    operation: str = Field(examples=["add"])
+    phase: str | None = Field(examples=["operation"])
+    size: int = Field(examples=[2048])
+    ciphertexts: int = Field(examples=[1])
+    data_pattern: DataPattern = Field(examples=["random"])
+    threads: int = Field(examples=[1])
+    metric: str | None = Field(examples=["time"])
+    unit: str | None = Field(examples=["s"])
+    repetitions: int | None = Field(examples=[None])
+    n: int | None = Field(examples=[30])
+    median: float | None = Field(examples=[5.598375e-06])
+    ci_low: float | None = Field(examples=[5.51575e-06])
+    ci_high: float | None = Field(examples=[5.811e-06])
+    mad: float | None = Field(examples=[2.040000000000005e-07])
+    min: float | None = Field(examples=[5.135e-06])
+    max: float | None = Field(examples=[1.763125e-05])
+    status: Status = Field(examples=["ok"])
+    error: str | None = Field(examples=[None])
+    comparison_key: str = Field(examples=["60eea248aa57dff78b9a2d405f8107fd"])
+    case_key: str = Field(examples=["72e9463de274ecbc60f160974f57b060"])
+    depth: int | None = Field(examples=[None])
+    is_least: bool = Field(examples=[False])
+    data_set: str | None = Field(examples=[None])
+
+
+class ComparedRow(BaseModel):
+    """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
+    interval; `verdict` puts it into words, `remark` says how the parameters differ.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    variant: str = Field(examples=["seal"])
+    scheme: Scheme = Field(examples=["bfv"])
+    ring_dimension: int = Field(examples=[2048])
+    experiment: str = Field(examples=["arithmetic"])
+    operation: str = Field(examples=["add"])
+    phase: str | None = Field(examples=["operation"])
+    size: int = Field(examples=[2048])
+    data_pattern: DataPattern = Field(examples=["random"])
+    data_set: str | None = Field(examples=[None])
+    threads: int = Field(examples=[1])
+    repetitions: int | None = Field(examples=[None])
+    metric: str | None = Field(examples=["time"])
+    unit: str | None = Field(examples=["s"])
+    a_security_2018: int | None = Field(examples=[128])
+    a_security_2024: int | None = Field(examples=[0])
+    b_security_2018: int | None = Field(examples=[128])
+    b_security_2024: int | None = Field(examples=[0])
+    a_median: float | None = Field(examples=[5.598375e-06])
+    b_median: float | None = Field(examples=[5.6022500000000004e-06])
+    ratio: float | None = Field(examples=[0.9993083136239903])
+    ratio_low: float | None = Field(examples=[0.9586356723875733])
+    ratio_high: float | None = Field(examples=[1.0845464725643896])
+    verdict: str = Field(examples=["no difference"])
+    remark: str = Field(examples=[""])
+    a_run_id: UUID | None = Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])
+    b_run_id: UUID | None = Field(examples=["df71e836-d3cd-49ec-aa59-1c75ad3a2795"])
+
+
+def example_csv(row: type[BaseModel]) -> str:
+    """The row's example as CSV, under its header."""
+    values = tuple((field.examples or [None])[0] for field in row.model_fields.values())
+    return export.rendered(Table(tuple(row.model_fields), [values]), "csv").decode()

@@ -1,0 +1,125 @@
+"""The data sets that a suite names, and whoever finds them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
+
+from ciphermark_circuits.data_sets import DATA_SETS, LabelRule
+from ciphermark_core.nearest import did_you_mean
+
+_FILE = ".csv"
+_FORMS = "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A data set that can be measured: its name in results, its rows, and its columns less the label."""
+
+    name: str
+    rows: int
+    features: int
+
+
+class Finder(ABC):
+    """Finds what a suite names. What is not found, or is no data set, is a ``ValueError`` that says why."""
+
+    def named(self, name: str) -> Known:
+        """A data set by its name in results; those that are shipped are always there."""
+        if name in DATA_SETS:
+            return Known(name, *DATA_SETS[name]().features.shape)
+        return self.other(name)
+
+    @abstractmethod
+    def other(self, name: str) -> Known:
+        """One by its name that is not shipped."""
+
+    @abstractmethod
+    def in_file(self, file: str, rule: LabelRule) -> Known:
+        """One in a CSV file, as the suite writes it."""
+
+
+class Remembered(Finder):
+    """Data sets of a run that began earlier, by what its suite says: no file is read again."""
+
+    def __init__(self, found: Mapping[str, Known]) -> None:
+        self._found = found
+
+    def other(self, name: str) -> Known:
+        """See :class:`Finder`."""
+        if name not in self._found:
+            raise ValueError(unknown(name, DATA_SETS.keys() | self._found.keys()))
+        return self._found[name]
+
+    def in_file(self, file: str, rule: LabelRule) -> Known:
+        """See :class:`Finder`."""
+        return self.other(key(file, rule))
+
+
+def _short_too(schema: dict[str, Any]) -> None:
+    """A schema of which text is the short form."""
+    spelled_out = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [{"type": "string", "description": _FORMS}, spelled_out]
+
+
+class DataSetText(BaseModel):
+    """A data set in a suite: a name, or a CSV file and the rule for its label.
+
+    Who checks a suite gives a :class:`Finder` as context; without one only shipped names are known.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, json_schema_extra=_short_too)
+
+    name: str | None = Field(None, description="shipped, or as it is called in results: mine@3b5d12ab")
+    file: str | None = Field(None, description="CSV; relative to the suite file")
+    label: LabelRule = Field("binary", description="the last column: two values; or above the median or not")
+    _known: Known = PrivateAttr()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"file": value} if value.lower().endswith(_FILE) else {"name": value}
+        if not isinstance(value, dict):
+            raise ValueError(f"{_FORMS}, not {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _find(self, info: ValidationInfo) -> Self:
+        finder: Finder = info.context or Remembered({})
+        if self.file is not None and self.name is None:
+            self._known = finder.in_file(self.file, self.label)
+        elif self.name is not None and self.model_fields_set == {"name"}:
+            self._known = finder.named(self.name)
+        else:
+            raise ValueError(f"{_FORMS}: a file has no other name, and a name no rule for its label")
+        return self
+
+    @property
+    def known(self) -> Known:
+        """What was found."""
+        return self._known
+
+    @property
+    def key(self) -> str:
+        """What the suite says, on one line."""
+        return key(self.file, self.label) if self.file is not None else str(self.name)
+
+    def __repr__(self) -> str:
+        return repr(self.key)
+
+
+def key(file: str, rule: LabelRule) -> str:
+    """A file of a suite and its rule, on one line."""
+    return file if rule == "binary" else f"{file} ({rule})"
+
+
+def unknown(name: str, names: Any) -> str:
+    """What to say of a name that nobody has."""
+    known = sorted(names)
+    return f"unknown data set {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"

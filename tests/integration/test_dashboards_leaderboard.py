@@ -1,0 +1,148 @@
+"""Who leads, who shares a rank, what counts at which level, and which data cost more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+from test_dashboards_pages import columns_of, times
+
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+
+@pytest.fixture(scope="module")
+def client(url: str) -> Iterator[TestClient]:
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as made:
+        yield made
+
+
+def test_means_within_the_noise_floor_share_a_rank(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    """A lead of 3 % is none; what is a case of one variant alone is no win."""
+    run = make.run()
+    database.record_run(run)
+    medians = {"seal": (1.0, 1.0), "pyfhel": (1.03, 1.03), "tenseal": (2.0, 2.0), "openfhe": (2.04, None)}
+    for variant, of_operations in medians.items():
+        for operation, median in zip(("add", "mul"), of_operations, strict=True):
+            outcome = {"status": "crashed", "error": "x"} if median is None else {}
+            samples = times(make, median) if median else ()
+            database.record_outcome(
+                make.outcome(run, make.case(variant, operation=operation), samples, **outcome)
+            )
+    alone = make.case("tenseal", operation="square")
+    database.record_outcome(make.outcome(run, alone, times(make, 1.0)))
+    rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id)}
+    assert {name: row["rank"] for name, row in rows.items()} == {
+        "seal": "1",
+        "pyfhel": "1",
+        "tenseal": "3",
+        "openfhe": "3",
+    }
+    assert {name: (row["fastest_in"], row["compared_cases"]) for name, row in rows.items()} == {
+        "seal": ("2", "2"),
+        "pyfhel": ("2", "2"),
+        "tenseal": ("0", "2"),
+        "openfhe": ("0", "1"),
+    }
+    assert {row["common_cases"] for row in rows.values()} == {"1"}
+    assert rows["openfhe"]["failed"] == "1"
+
+
+def test_ranks_and_ties_come_from_intervals(client: TestClient, database: Database, make: Maker) -> None:
+    """A lead of 20 % that the samples leave open is none; one of 6 % that they leave no doubt of is one."""
+    run = make.run()
+    database.record_run(run)
+    spread = [0.9, 0.95, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
+    for variant, values in (("seal", 9 * [1.0]), ("pyfhel", spread), ("tenseal", 9 * [1.06])):
+        database.record_outcome(make.outcome(run, make.case(variant), make.times(values)))
+    rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id)}
+    told = ("mean_ratio", "ci_low", "ci_high", "rank", "fastest_in")
+    assert {name: tuple(float(row[column]) for column in told) for name, row in rows.items()} == {
+        "seal": (1.0, 1.0, 1.0, 1, 1),
+        "pyfhel": (1.2, 0.95, 1.5, 1, 1),
+        "tenseal": pytest.approx((1.06, 1.06, 1.06, 2, 0)),
+    }
+
+
+def test_too_few_samples_have_no_rank(client: TestClient, database: Database, make: Maker) -> None:
+    run = make.run()
+    database.record_run(run)
+    for variant, median in (("seal", 1.0), ("tenseal", 3.0)):
+        database.record_outcome(make.outcome(run, make.case(variant), make.times([median] * 5)))
+    rows = columns_of(client, "leaderboard", run=run.id)
+    assert [(row["variant"], row["rank"], row["fastest_in"]) for row in rows] == [
+        ("seal", "", "1"),
+        ("tenseal", "", "0"),
+    ]
+    assert [float(row["mean_ratio"]) for row in rows] == pytest.approx([1.0, 3.0])
+
+
+def test_what_was_never_resolved_counts_at_the_level_of_its_case(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    for operation, moduli in (("add", (2**36 - 5, 2**37 - 25)), ("mul", (2**50 - 27,) * 4)):
+        case = make.case("seal", operation=operation)
+        parameters = make.parameters(case.parameters, moduli)
+        database.record_outcome(make.outcome(run, case, times(make, 1.0), parameters=parameters))
+    for operation in ("add", "square"):  # of the other nobody knows the level
+        case = make.case("tenseal", operation=operation)
+        database.record_outcome(make.outcome(run, case, status="unsupported", error="none"))
+    for level, unsupported, shown in ((128, "1", {"mul", "square"}), (256, "2", {"add", "square"})):
+        rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id, security=level)}
+        assert (rows["seal"]["ok"], rows["tenseal"]["unsupported"]) == ("1", unsupported)
+        assert {row["operation"] for row in columns_of(client, "matrix", run=run.id, security=level)} == shown
+
+
+def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Database, make: Maker) -> None:
+    run = make.run()
+    database.record_run(run)
+    for bits, median in (((40, 40, 41), 1.0), ((30, 30, 30), 2.0)):
+        case = make.case("seal")
+        case = replace(case, parameters=replace(case.parameters, modulus_bits=bits, security=0))
+        database.record_outcome(make.outcome(run, case, times(make, median)))
+    page = client.get("/", params={"run": run.id}).text
+    grid = page[
+        page.index('<table class="grid">') : page.index("</table>", page.index('<table class="grid">'))
+    ]
+    for told in ("40, 40, 41", "30, 30, 30", "1 ms", "2 ms"):
+        assert told in grid
+
+
+def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make: Maker) -> None:
+    run = make.run()
+    database.record_run(run)
+    outcomes = [
+        make.outcome(run, make.case("seal", size=size), status="crashed", error="x") for size in range(1, 302)
+    ]
+    database.record_outcomes(outcomes)
+    page = client.get("/", params={"run": run.id}).text
+    assert "The first 250 of 301 cases; all are in the CSV." in page
+    assert len(columns_of(client, "matrix", run=run.id)) == 301
+
+
+def test_data_patterns_are_compared_with_an_interval(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    for operation, random_ms in (("add", 1.02), ("mul", 3.0)):
+        for pattern, median in (("same", 1.0), ("random", random_ms)):
+            case = make.case("seal", operation=operation, data_pattern=pattern)
+            database.record_outcome(make.outcome(run, case, times(make, median)))
+    rows = {row["operation"]: row for row in columns_of(client, "by-data", run=run.id)}
+    assert {name: row["verdict"] for name, row in rows.items()} == {
+        "add": "no difference",
+        "mul": "random is slower",
+    }
+    assert float(rows["mul"]["ci_low"]) < float(rows["mul"]["ratio"]) < float(rows["mul"]["ci_high"])

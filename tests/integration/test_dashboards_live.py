@@ -1,0 +1,106 @@
+"""The pages of runs beside a real benchmark service: what waits, what is not there, and the service gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from benchmark_service import TOKEN, Service, ended, started, submitted, suite
+from starlette.testclient import TestClient
+
+from ciphermark_dashboards import app, live
+from ciphermark_dashboards.benchmark import Token
+from ciphermark_dashboards.settings import Settings
+
+HERE = "http://127.0.0.1"
+OWN = {"origin": HERE}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> Iterator[Service]:
+    """A service without a worker: whatever is submitted waits."""
+    made = started(tmp_path_factory.mktemp("service"), new_url())
+    yield made
+    if made.process.poll() is None:
+        ended(made)
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[TestClient]:
+    settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
+    with TestClient(app.made(settings), base_url=HERE) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def queued(service: Service) -> list[str]:
+    """The ids of five runs that wait, the latest first."""
+    with service.client() as asked:
+        return [str(submitted(asked, suite=suite("add"))["id"]) for _ in range(5)][::-1]
+
+
+def test_a_run_that_waits_has_its_page(client: TestClient, queued: list[str]) -> None:
+    page = client.get(f"/runs/{queued[0]}").text
+    assert '<strong id="run-state">queued</strong>' in page
+    assert f'data-events="/runs/{queued[0]}/events"' in page
+
+
+@pytest.mark.parametrize("path", ["nope", "nope/events", "{}", "{}/events", "{queued}%3Fx/events"])
+def test_a_run_that_is_not_there_is_not_found(client: TestClient, queued: list[str], path: str) -> None:
+    """Of events, too, before any of them is sent; and no part of an id gets into the service's addresses."""
+    answer = client.get(f"/runs/{path.format(uuid4(), queued=queued[0])}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert client.post("/runs/nope/cancel", headers=OWN).status_code == 404
+    assert client.post(f"/runs/{uuid4()}/cancel", headers=OWN).status_code == 404
+
+
+def test_all_runs_in_progress_are_on_the_pages_of_the_list(
+    client: TestClient, queued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_RUNS_PER_PAGE", 2)
+    found = []
+    for number in (1, 2, 3):
+        text = client.get("/runs", params={"open": number}).text
+        found += re.findall(r'<td><a href="/runs/([^"]+)">', text)
+        assert (f"/runs?open={number + 1}&amp;recorded=1#open" in text) == (number < 3)
+    assert found == queued
+
+
+def test_a_dashboard_without_the_service_leads_to_no_run_that_waits(
+    service: Service, queued: list[str]
+) -> None:
+    with TestClient(app.made(Settings(service.database_url)), base_url=HERE) as client:
+        assert queued[0] not in client.get("/runs").text
+
+
+def test_a_run_is_cancelled_and_its_events_end(client: TestClient, queued: list[str]) -> None:
+    assert client.post(f"/runs/{queued[-1]}/cancel", headers=OWN).status_code == 200
+    answer = client.get(f"/runs/{queued[-1]}/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert '"state": "cancelled"' in answer.text
+    assert queued[-1] not in re.findall(r'<td><a href="/runs/([^"]+)">', client.get("/runs").text)
+
+
+def test_a_token_that_is_wrong_is_told(service: Service, queued: list[str], tmp_path: Path) -> None:
+    settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text="x" * 20))
+    with TestClient(app.made(settings), base_url=HERE) as client:
+        assert client.get(f"/runs/{queued[0]}").status_code == 400
+        assert client.get(f"/runs/{queued[0]}/events").status_code == 400
+        assert "Start a run" not in client.get("/runs").text
+
+
+def test_while_the_service_is_away_a_run_that_waits_is_not_said_to_be_none(
+    client: TestClient, service: Service, queued: list[str]
+) -> None:
+    """The last test here: it ends the service."""
+    ended(service)
+    answer = client.get(f"/runs/{queued[0]}")
+    assert answer.status_code == 503
+    assert "does not answer" in answer.text
+    events = client.get(f"/runs/{queued[0]}/events")  # a browser that gets anything else asks no more
+    assert (events.status_code, events.text) == (200, "retry: 3000\n\n")
+    assert queued[0] in client.get("/runs").text

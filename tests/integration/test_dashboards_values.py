@@ -1,0 +1,336 @@
+"""Every figure's numbers, computed again with NumPy from the samples that were recorded, or written by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from ciphermark_core.words import Case, Outcome, Sample
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+Row = dict[str, str]
+Key = tuple[str, str, str, str, int | None]
+
+COSTS_MS = {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 5.0}
+OPERATIONS = {"add": 1.0, "mul": 7.0}
+SAMPLES = 9
+OTHER_PRIMES = (2**45 - 229, 2**45 - 55, 2**45 - 81)
+FLOOR = 1.05
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run, its cases, and its samples without warm-ups, in the order they were taken."""
+
+    run_id: str
+    cases: Mapping[tuple[str, str], Case]
+    samples: Mapping[Key, np.ndarray]
+
+    def case(self, row: Row) -> Case:
+        """The case that a row of a figure links to."""
+        return self.cases[row["comparison_key"], row.get("variant") or row["variant_on"]]
+
+    def of(
+        self, row: Row, metric: str, phase: str = "operation", repetitions: int | None = None
+    ) -> np.ndarray:
+        """The samples of the case that a row links to."""
+        return self.samples[row["comparison_key"], row["variant"], metric, phase, repetitions]
+
+
+def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
+    """Samples that spread, so that nothing comes out right that is not computed of the right ones."""
+    random = np.random.default_rng(3)
+
+    def values(
+        metric: str, unit: str, middle: float, phase: str = "operation", **more: int
+    ) -> tuple[Sample, ...]:
+        drawn = middle * random.lognormal(sigma=0.2, size=SAMPLES + 1)
+        return tuple(
+            Sample(metric, unit, float(value) * (1000 if warm else 1), phase, number, is_warmup=warm, **more)
+            for number, (value, warm) in enumerate(zip(drawn, [True] + SAMPLES * [False], strict=True))
+        )
+
+    def timed(case: Case, cost_s: float, **changes: object) -> Outcome:
+        samples = values("time", "s", cost_s) + values("time", "s", cost_s * 3, "encrypt")
+        samples += values("noise_budget", "bits", 100 * cost_s**0.1)
+        samples += values("peak_memory", "bytes", 1e10 * cost_s) + values(
+            "peak_memory", "bytes", 3e10 * cost_s, "encrypt"
+        )
+        return make.outcome(run, case, samples, **changes)
+
+    for number, (variant, cost_ms) in enumerate(COSTS_MS.items()):
+        for operation, factor in OPERATIONS.items():
+            for data, size, threads in (
+                ("same", 16, 1),
+                ("random", 16, 1),
+                ("random", 8192, 1),
+                ("random", 16, 2),
+            ):
+                case = make.case(variant, operation=operation, size=size, data_pattern=data, threads=threads)
+                yield timed(case, cost_ms / 1000 * factor * (1.7 if data == "random" else 1) / threads)
+        case = make.case(variant, operation="add", size=16)
+        other = replace(case, parameters=replace(case.parameters, modulus_bits=(45, 45, 45)))
+        yield timed(other, cost_ms / 400, parameters=make.parameters(other.parameters, OTHER_PRIMES))
+        for size in (16, 8192):
+            case = make.case(variant, experiment="noise", operation="mul", size=size)
+            bits = [values("noise_budget", "bits", 90.0 - 9 * n, repetitions=n) for n in (0, 1, 2)]
+            yield make.outcome(run, case, sum(bits, ()))
+            case = make.case(variant, experiment="depth", operation="mul", size=size, cap=64)
+            deepest = (Sample("depth", "operations", 4.0 + number + size // 16, "operation"),)
+            yield make.outcome(
+                run, case, (*deepest, Sample("is_capped", "flag", float(number == 1), "operation"))
+            )
+            case = make.case(variant, experiment="serialization", operation="zstd", size=size)
+            sizes = values("size", "bytes", 1e6 * (number + 1), "ciphertext")
+            yield make.outcome(run, case, sizes + values("expansion", "ratio", 20.0 + size, "ciphertext"))
+        for count in (2, 20):
+            case = make.case(variant, experiment="chain", operation="mul", size=16, repetitions=count)
+            samples = values("time", "s", count * cost_ms, repetitions=count)
+            samples += values("peak_memory", "bytes", 1e8 * count, repetitions=count)
+            yield make.outcome(run, case, samples + values("precision", "bits", 30.0, repetitions=count))
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Database, make: Maker) -> Recorded:
+    run = make.run()
+    made = list(outcomes(make, run))
+    database.record_run(run)
+    database.record_outcomes(made)
+    samples: dict[Key, list[float]] = defaultdict(list)
+    for outcome in made:
+        case = outcome.trial.case
+        for sample in outcome.samples:
+            if not sample.is_warmup:
+                key = (case.comparison_key, case.variant, sample.metric, sample.phase, sample.repetitions)
+                samples[key].append(sample.value)
+    cases = {(item.trial.case.comparison_key, item.trial.case.variant): item.trial.case for item in made}
+    return Recorded(run.id, cases, {key: np.array(values) for key, values in samples.items()})
+
+
+@pytest.fixture(scope="module")
+def ask(url: str, recorded: Recorded) -> Iterator[Callable[..., list[Row]]]:
+    """The rows of a figure's CSV. Each is of the case that it links to."""
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+
+        def rows(name: str, **params: object) -> list[Row]:
+            answer = client.get(f"/figures/{name}.csv", params={"run": recorded.run_id} | params)
+            assert answer.status_code == 200, answer.text
+            found = list(csv.DictReader(io.StringIO(answer.text)))
+            for row in found:
+                if row.get("comparison_key") and "size" in row:
+                    case = recorded.case(row)
+                    assert row.get("operation", row.get("compression")) == case.operation
+                    assert row["size"] == str(case.size)
+                    assert row.get("data_pattern", case.data_pattern) == case.data_pattern
+                    assert row["threads"] == str(case.threads)
+            return found
+
+        yield rows
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the median of nine values: the second and the eighth, as tables of order statistics say."""
+    assert len(values) == SAMPLES
+    ordered = np.sort(values)
+    return ordered[1], ordered[-2]
+
+
+def numbers(row: Row, *names: str) -> list[float]:
+    return [float(row[name]) for name in names]
+
+
+def figures(values: np.ndarray) -> object:
+    return pytest.approx([np.median(values), *interval(values)])
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "count"),
+    [
+        ("latency", {"phase": "operation"}, 15),
+        ("latency", {"phase": "encrypt", "data": "same"}, 6),
+        ("latency", {"threads": 2}, 6),
+        ("latency-by-size", {"phase": "encrypt", "operation": "mul"}, 6),
+    ],
+)
+def test_times(ask: Callable[..., list[Row]], recorded: Recorded, name: str, params: Row, count: int) -> None:
+    rows = ask(name, **params)
+    assert len(rows) == count
+    for row in rows:
+        values = recorded.of(row, "time", row["phase"])
+        assert numbers(row, "median", "ci_low", "ci_high") == figures(values)
+        assert row["n"] == str(SAMPLES)
+
+
+def ratios(recorded: Recorded, row: Row) -> np.ndarray:
+    """Of a row of the matrix: the times divided by those of the fastest, turn by turn."""
+    of_case = [recorded.of(row | {"variant": name}, "time") for name in COSTS_MS]
+    return recorded.of(row, "time") / min(of_case, key=np.median)
+
+
+def test_the_matrix_has_ratios_of_pairs(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("matrix")
+    assert len(rows) == 27
+    for row in rows:
+        assert float(row["median"]) == pytest.approx(np.median(recorded.of(row, "time")))
+        assert numbers(row, "ratio", "ci_low", "ci_high") == figures(ratios(recorded, row))
+
+
+def test_the_leaderboard_is_the_mean_of_what_stands_below_it(
+    ask: Callable[..., list[Row]], recorded: Recorded
+) -> None:
+    rows = {row["variant"]: row for row in ask("leaderboard")}
+    cells: dict[str, list[Row]] = defaultdict(list)
+    for row in ask("matrix"):
+        cells[row["variant"]].append(row)
+    unpaired = {}
+    for variant, row in rows.items():
+        for mean, of_case in (("mean_ratio", "ratio"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
+            logarithms = [math.log(float(cell[of_case])) for cell in cells[variant]]
+            assert float(row[mean]) == pytest.approx(math.exp(np.mean(logarithms)))
+        tied = [
+            cell for cell in cells[variant] if cell["ratio"] == "1.0" or cell["verdict"] == "no difference"
+        ]
+        assert (row["common_cases"], row["compared_cases"], row["fastest_in"]) == ("9", "9", str(len(tied)))
+        medians = [
+            math.log(float(cell["median"]) / float(best["median"]))
+            for cell, best in zip(cells[variant], cells["seal-hexl"], strict=True)
+        ]
+        unpaired[variant] = math.exp(np.mean(medians))
+    assert float(rows["seal"]["mean_ratio"]) != pytest.approx(unpaired["seal"], rel=1e-3)
+    assert {name: row["rank"] for name, row in rows.items()} == {
+        "seal-hexl": "1",
+        "seal": "2",
+        "tenseal": "2",
+    }
+
+
+def test_speed_up_is_of_pairs(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("speedup", phase="encrypt", operation="add", size=16)
+    assert len(rows) == 2  # of two chains
+    for row in rows:
+        without, with_ = (
+            recorded.of(row | {"variant": name}, "time", "encrypt") for name in ("seal", "seal-hexl")
+        )
+        assert numbers(row, "ratio", "ci_low", "ci_high") == figures(without / with_)
+    (row,) = ask("speedup", operation="mul", size=16, threads=2)
+    without, with_ = (recorded.of(row | {"variant": name}, "time") for name in ("seal", "seal-hexl"))
+    assert numbers(row, "ratio", "ci_low", "ci_high") == figures(without / with_)
+
+
+def test_data_patterns_are_compared_by_their_medians(
+    ask: Callable[..., list[Row]], recorded: Recorded
+) -> None:
+    rows = ask("by-data")
+    assert len(rows) == 6
+    for row in rows:
+        random = recorded.of(row, "time")
+        case = recorded.case(row)
+        same = recorded.of(
+            row | {"comparison_key": replace(case, data_pattern="same").comparison_key}, "time"
+        )
+        assert numbers(row, "same_s", "random_s") == pytest.approx([np.median(same), np.median(random)])
+        (same_low, same_high), (random_low, random_high) = interval(same), interval(random)
+        expected = [np.median(random) / np.median(same), random_low / same_high, random_high / same_low]
+        assert numbers(row, "ratio", "ci_low", "ci_high") == pytest.approx(expected)
+        assert row["verdict"] == ("random is slower" if expected[1] > FLOOR else "no difference")
+
+
+def test_noise(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("noise")
+    assert len(rows) == 18
+    for row in rows:
+        values = recorded.of(row, "noise_budget", repetitions=int(row["repetitions"]))
+        assert float(row["bits"]) == pytest.approx(np.median(values))
+        assert row["meaning"] == "noise budget"
+    assert len(ask("noise", size=16)) == 9
+
+
+def test_bits_left_after_one_operation(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("bits-left")
+    assert len(rows) == 15
+    for row in rows:
+        values = recorded.of(row, "noise_budget")
+        assert numbers(row, "bits", "min", "max") == pytest.approx(
+            [np.median(values), min(values), max(values)]
+        )
+        assert row["meaning"] == "noise budget"
+    assert len(ask("bits-left", data="same")) == len(ask("bits-left", threads=2)) == 6
+
+
+def test_depth(ask: Callable[..., list[Row]]) -> None:
+    found = {(row["variant"], row["size"]): (row["depth"], row["is_capped"]) for row in ask("depth")}
+    assert found == {
+        ("seal", "16"): ("5", "False"),
+        ("seal-hexl", "16"): ("6", "True"),
+        ("tenseal", "16"): ("7", "False"),
+        ("seal", "8192"): ("516", "False"),
+        ("seal-hexl", "8192"): ("517", "True"),
+        ("tenseal", "8192"): ("518", "False"),
+    }
+
+
+def test_memory_mixes_no_cases(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    for params, count in (({}, 15), ({"data": "same"}, 6), ({"threads": 2}, 6), ({"phase": "encrypt"}, 15)):
+        rows = ask("memory", **params)
+        assert len(rows) == count
+        for row in rows:
+            values = recorded.of(row, "peak_memory", row["phase"])
+            assert float(row["peak_bytes"]) == pytest.approx(np.median(values))
+
+
+def test_sizes(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("sizes")
+    assert len(rows) == 6
+    for row in rows:
+        medians = [np.median(recorded.of(row, metric, row["object"])) for metric in ("size", "expansion")]
+        assert numbers(row, "bytes", "expansion") == pytest.approx(medians)
+
+
+def test_chains(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("chains")
+    assert {(row["variant"], row["repetitions"]) for row in rows} == {
+        (variant, count) for variant in COSTS_MS for count in ("2", "20")
+    }
+    for row in rows:
+        count = int(row["repetitions"])
+        time, memory, bits = (
+            recorded.of(row, name, repetitions=count) for name in ("time", "peak_memory", "precision")
+        )
+        assert numbers(row, "median", "ci_low", "ci_high") == figures(time)
+        assert numbers(row, "peak_bytes", "bits_left") == pytest.approx([max(memory), np.median(bits)])
+
+
+def test_a_case_has_all_figures_and_all_samples(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    case = next(key for (key, _), case in recorded.cases.items() if case.operation == "mul")
+    rows = ask("case-figures", case=case)
+    assert len(rows) == 3 * 5
+    of_case = [row | {"comparison_key": case} for row in rows]
+    for row in of_case:
+        values = recorded.of(row, row["metric"], row["phase"])
+        assert numbers(row, "median", "ci_low", "ci_high") == figures(values)
+        assert numbers(row, "min", "max") == pytest.approx([min(values), max(values)])
+        assert float(row["mad"]) == pytest.approx(np.median(abs(values - np.median(values))))
+    samples = ask("case-samples", case=case)
+    assert len(samples) == 3 * 2 * (SAMPLES + 1)
+    for phase in ("operation", "encrypt"):
+        taken = [
+            float(row["value"])
+            for row in samples
+            if row["variant"] == "seal" and row["phase"] == phase and row["is_warmup"] == "False"
+        ]
+        key = (case, "seal", "time", phase, None)
+        assert taken == pytest.approx(list(recorded.samples[key]))

@@ -1,0 +1,86 @@
+"""What killed runs leave at the services, and runs for which the services have no place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import CHEAP, Ciphermark, kill, wait_until
+from jobs import Jobs, Workers
+from running_services import Services, done
+
+LEARNING = {
+    "kind": "learning",
+    "data_sets": ["boston"],
+    "variants": ["seal", "cleartext"],
+    "workloads": ["lmc-plain"],
+    "schemes": ["ckks"],
+}
+PLACES = 2  # as many as the comparison needs
+
+
+@pytest.fixture
+def services(tmp_path):
+    made = Services(tmp_path / "services", {"CIPHERMARK_SESSIONS": str(PLACES)})
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def ciphermark(services, tmp_path, new_url):
+    """Runs whose parties are services."""
+    named = {}
+    for name in ("client", "server"):
+        running = services.start(name)
+        named[f"CIPHERMARK_{name.upper()}_URL"] = running.url
+        named[f"CIPHERMARK_{name.upper()}_TOKEN"] = running.token
+    return Ciphermark(tmp_path / "home", new_url(), named)
+
+
+@pytest.fixture
+def workers(tmp_path):
+    made = Workers(tmp_path)
+    yield made
+    made.end_all()
+
+
+def sessions(services):
+    return [len(done(service.http.get("/v1/sessions"))) for service in services.running]
+
+
+@pytest.mark.parametrize("is_resumed", [True, False], ids=["resumed", "another run"])
+def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, services, is_resumed):
+    suite = ciphermark.suite(LEARNING, samples=30)
+    process = ciphermark.start("run", str(suite))
+    wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")
+    kill(process)
+    assert sessions(services) == [PLACES, PLACES]
+    run = ("run", "--resume", ciphermark.run_id()) if is_resumed else ("run", str(suite))
+    ciphermark(*run)
+    rows = ciphermark.rows(
+        "select c.variant, t.status, t.error from trial t join case_ c on c.key = t.case_key order by c.variant"
+    )
+    assert rows == [{"variant": name, "status": "ok", "error": None} for name in ("cleartext", "seal")]
+    assert sessions(services) == [0, 0]
+
+
+def attempt_of(worker):
+    """The process that executes the job: the forkserver forked it."""
+    found = [process for process in worker.below() if "forkserver" in " ".join(process.cmdline())]
+    pids = {process.pid for process in found}
+    (attempt,) = [process for process in found if process.ppid() in pids]
+    return attempt
+
+
+def test_an_attempt_that_is_killed_leaves_no_session(ciphermark, services, workers):
+    jobs = Jobs(ciphermark.database_url)
+    text = json.dumps({"name": "job", "budget": CHEAP | {"samples": 30}, "experiments": [LEARNING]})
+    (job_id,) = jobs.submit(text)
+    worker = workers.start(jobs.url, **ciphermark.extra)
+    wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")
+    attempt_of(worker).kill()
+    wait_until(lambda: sessions(services) == [0, 0], "the worker has ended the sessions")
+    jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, PLACES)
+    assert jobs.job(job_id)["deaths"] == 1
+    assert sessions(services) == [0, 0]

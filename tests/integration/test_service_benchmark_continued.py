@@ -1,0 +1,107 @@
+"""A run that another host continues is one run to whoever asks the service."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import httpx
+import psycopg
+import pytest
+from benchmark_service import Service, ended, started
+from conftest import HOST, Maker
+
+from ciphermark_db.gateway import Database
+
+ALPHA, BETA = (replace(HOST, hostname=name, fingerprint=name) for name in ("alpha", "beta"))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Two runs: alpha began one and beta continued it; beta did all of the other."""
+
+    service: Service
+    shared: str
+    continued: str
+    whole: str
+
+
+@pytest.fixture(scope="module")
+def recorded(
+    tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str], make: Maker
+) -> Iterator[Recorded]:
+    service = started(tmp_path_factory.mktemp("service"), new_url())
+    shared, continued, whole = (str(uuid.uuid4()) for _ in range(3))
+    runs = [make.run(id=shared, host=ALPHA), make.run(id=continued, host=BETA), make.run(id=whole, host=BETA)]
+    with Database.open(service.database_url) as database:
+        for run, operations in zip(runs, [("add", "sub"), ("mul",), ("add", "mul", "negate")], strict=True):
+            database.record_run(run)
+            for operation in operations:
+                case, times = make.case(operation=operation), make.times([1.0] * 10)
+                database.record_outcome(make.outcome(run, case, times))
+    with psycopg.connect(service.database_url) as connection:
+        connection.execute("update run set continues = %s where id = %s", [shared, continued])
+    yield Recorded(service, shared, continued, whole)
+    ended(service)
+
+
+@pytest.fixture
+def client(recorded: Recorded) -> Iterator[httpx.Client]:
+    with recorded.service.client() as made:
+        yield made
+
+
+def compared(client: httpx.Client, a: str, b: str) -> dict[str, tuple[str | None, str | None, str]]:
+    """Operation -> the parts that measured it, and the verdict."""
+    rows = client.get("/v1/compare", params={"a": a, "b": b}).raise_for_status().json()
+    found = {row["operation"]: (row["a_run_id"], row["b_run_id"], row["verdict"]) for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_results_are_those_of_all_parts(client: httpx.Client, recorded: Recorded) -> None:
+    rows = client.get(f"/v1/runs/{recorded.shared}/results").json()
+    assert {(row["operation"], row["host"]) for row in rows} == {
+        ("add", "alpha"),
+        ("sub", "alpha"),
+        ("mul", "beta"),
+    }
+
+
+def test_all_parts_are_compared(client: httpx.Client, recorded: Recorded) -> None:
+    shared, continued, whole = recorded.shared, recorded.continued, recorded.whole
+    missing = "not comparable: run {} has no such case or metric"
+    expected = {
+        "add": (shared, whole, "no difference"),
+        "mul": (continued, whole, "no difference"),
+        "sub": (shared, None, missing.format("b")),
+        "negate": (None, whole, missing.format("a")),
+    }
+    assert compared(client, shared, whole) == expected
+    turned = compared(client, whole, shared)
+    assert {name: parts[:2][::-1] for name, parts in turned.items()} == {
+        name: parts[:2] for name, parts in expected.items()
+    }
+
+
+def test_a_run_of_two_parts_equals_itself(client: httpx.Client, recorded: Recorded) -> None:
+    found = compared(client, recorded.shared, recorded.shared)
+    assert {name: (a, b) for name, (a, b, _) in found.items()} == {
+        "add": (recorded.shared,) * 2,
+        "sub": (recorded.shared,) * 2,
+        "mul": (recorded.continued,) * 2,
+    }
+    assert {verdict for *_, verdict in found.values()} == {"no difference"}
+
+
+def test_a_part_is_compared_by_itself_where_it_is_named(client: httpx.Client, recorded: Recorded) -> None:
+    found = compared(client, recorded.continued, recorded.whole)
+    assert {name for name, (a, b, _) in found.items() if a and b} == {"mul"}
+
+
+def test_a_comparison_is_taken_away_with_its_parts(client: httpx.Client, recorded: Recorded) -> None:
+    asked = {"a": recorded.shared, "b": recorded.whole, "format": "csv"}
+    header, *lines = client.get("/v1/compare", params=asked).text.splitlines()
+    assert header.split(",")[-2:] == ["a_run_id", "b_run_id"]
+    assert len(lines) == 4

@@ -1,0 +1,90 @@
+"""Deaths of `ciphermark serve --worker` and of its worker: nothing is left behind, and no job is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from benchmark_service import Service, ended, started, submitted, suite, when
+from command import PROGRAM, Gate, wait_until
+from jobs import Jobs, Workers
+
+TRIALS = 4
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "gate")
+
+
+@pytest.fixture
+def service(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Iterator[Service]:
+    made = started(tmp_path, new_url(), "--worker", PLANTED_GATE=str(gate.folder))
+    yield made
+    if made.process.poll() is None:
+        ended(made)
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    made = Workers(tmp_path)
+    yield made
+    made.end_all()
+
+
+def under_way(service: Service, gate: Gate) -> str:
+    """A run whose first trial waits at the gate."""
+    with service.client() as client:
+        run_id = submitted(client, suite=suite("add", "mul", variants=("cleartext", "planted-waits")))["id"]
+    wait_until(lambda: gate.arrived() == 1, "the run is under way")
+    return str(run_id)
+
+
+def worker_of(service: Service) -> psutil.Process | None:
+    """The worker beside the service, if there is one now."""
+    children = psutil.Process(service.process.pid).children()
+    return next((child for child in children if child.status() != psutil.STATUS_ZOMBIE), None)
+
+
+def test_nothing_outlives_a_service_that_is_killed(service: Service, gate: Gate, workers: Workers) -> None:
+    run_id = under_way(service, gate)
+    below = psutil.Process(service.process.pid).children(recursive=True)
+    assert any("ciphermark_measure.worker" in process.cmdline() for process in below)
+    service.process.kill()
+    service.process.wait(30)
+    _, alive = psutil.wait_procs(below, timeout=60)
+    assert alive == []
+    gate.let_pass(*range(10))
+    jobs = Jobs(service.database_url)
+    workers.start(service.database_url, PLANTED_GATE=str(gate.folder))
+    jobs.wait(run_id, "done")
+    jobs.assert_exactly_once(run_id, TRIALS)
+
+
+def test_a_worker_whose_parent_is_gone_already_ends(tmp_path: Path) -> None:
+    """It may be gone before the kernel is asked to tell of its end."""
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait(30)
+    done = subprocess.run(
+        [str(PROGRAM), "worker", "--parent", str(gone.pid)],
+        env=os.environ | {"CIPHERMARK_HOME": str(tmp_path)},
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == -signal.SIGTERM
+
+
+def test_a_worker_that_dies_is_replaced(service: Service) -> None:
+    for _ in range(2):
+        first = worker_of(service)
+        first.kill()
+        wait_until(lambda first=first: worker_of(service) not in (None, first), "another worker is there")
+    with service.client() as client:
+        run_id = submitted(client, suite=suite("add"))["id"]
+        assert when(client, run_id, "done")["recorded"] == {"ok": 1}
+    assert service.log.read_text().count("the worker has ended, another one is started") == 2

@@ -1,0 +1,143 @@
+"""Data sets that suites name: found by name, in files, or told with line and remedy."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from ciphermark_benchmark import runs, suite_file
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.learning import cases
+from ciphermark_benchmark.learning.data_sets import Known, Remembered
+from ciphermark_benchmark.learning.shelf import Shelf
+from ciphermark_benchmark.suite import json_schema
+from ciphermark_core.errors import UserError
+
+OWN = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
+MANY = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i}\n" for i in range(20))
+NAME = "mine@" + hashlib.sha256(OWN.encode()).hexdigest()[:8]
+
+
+def suite_of(*entries):
+    lines = "".join(f"      - {entry}\n" for entry in entries)
+    return (
+        "name: own\nexperiments:\n  - kind: learning\n    variants: [cleartext]\n    workloads: [lmc-plain]\n"
+        f"    data_sets:\n{lines}"
+    )
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home", None)
+
+
+@pytest.fixture
+def shelf(home, tmp_path):
+    (tmp_path / "mine.csv").write_text(OWN)
+    (tmp_path / "many.csv").write_text(MANY)
+    return Shelf(home, {}, tmp_path)
+
+
+def parsed(text, shelf):
+    return suite_file.parse(text, "s.yaml", shelf)
+
+
+def known_of(suite):
+    return [item.known for item in suite.experiments[0].data_sets]
+
+
+def told(text, shelf):
+    with pytest.raises(UserError) as caught:
+        parsed(text, shelf)
+    return str(caught.value)
+
+
+def test_files_are_named_after_their_contents(shelf, home):
+    suite = parsed(suite_of("boston", "mine.csv", "{file: many.csv, label: median}"), shelf)
+    boston, mine, many = known_of(suite)
+    assert (boston, mine) == (Known("boston", 506, 13), Known(NAME, 20, 2))
+    assert many.name.startswith("many@")
+    assert list(runs.own_data_sets(suite)) == ["mine.csv", "many.csv (median)"]
+    assert not home.folder.exists()  # nothing is kept before a run begins
+
+
+def test_a_case_tells_the_contents_and_the_size(shelf):
+    from ciphermark_adapters import registry
+
+    suite = parsed(suite_of("mine.csv"), shelf)
+    available = {"cleartext": registry.availability("cleartext", frozenset())}
+    found = [case for case, _ in cases.cases(suite.experiments[0], available)]
+    assert {(case.data_set, case.size, case.data_pattern) for case in found} == {(NAME, 40, "real")}
+
+
+def test_what_is_kept_is_found_by_name_and_without_its_file(shelf, home, tmp_path):
+    suite = parsed(suite_of("mine.csv", "{file: many.csv, label: median}"), shelf)
+    own = runs.own_data_sets(suite)
+    shelf.provide(known.name for known in own.values())
+    (tmp_path / "mine.csv").unlink()
+    (tmp_path / "many.csv").write_text("something else")
+    text = suite_of("mine.csv", "{file: many.csv, label: median}")
+    assert known_of(parsed(text, Remembered(own))) == list(own.values())
+    assert known_of(parsed(suite_of(NAME), Shelf(home, {}))) == [own["mine.csv"]]
+    Shelf(home, {}).provide([NAME])
+    (home.data_sets / f"{NAME}.csv").unlink()
+    with pytest.raises(UserError, match=f"the data set {NAME} is no longer in .*: put {NAME}.csv back there"):
+        Shelf(home, {}).provide([NAME])
+
+
+def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(shelf, home):
+    parsed(suite_of("mine.csv"), shelf)
+    shelf.provide([NAME])
+    path = home.data_sets / f"{NAME}.csv"
+    path.write_text(OWN.replace("3,2,1", "3,3,1"))
+    with pytest.raises(UserError, match="its contents are not those that the name tells"):
+        parsed(suite_of(NAME), Shelf(home, {}))
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ("nowhere.csv", "s.yaml:8: experiments.0.data_sets.1: nowhere.csv: there is no such file"),
+        (
+            "bad.csv",
+            "s.yaml:8: experiments.0.data_sets.1: bad.csv, line 22, column 'b': 'x' is not a finite number",
+        ),
+        (
+            "many.csv",
+            "20 different labels, but the rule binary takes two: write 0 and 1, or use the rule median",
+        ),
+        ("bostn", "unknown data set 'bostn'; did you mean 'boston'?; known: boston, breast-cancer"),
+        ("{file: mine.csv, lable: median}", "s.yaml:8: unknown key 'lable'; did you mean 'label'?"),
+        ("{file: mine.csv, label: mean}", "'mean' is not one of 'binary' or 'median'"),
+        ("{file: mine.csv, name: boston}", "a file has no other name, and a name no rule for its label"),
+        ("{name: boston, label: median}", "a file has no other name, and a name no rule for its label"),
+        ("{label: median}", "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv"),
+        (
+            "3",
+            "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}, not 3",
+        ),
+        ("boston", "'boston' is listed twice"),
+        ("large.csv", "large.csv: 16777217 bytes are too many, at most 16777216 are read"),
+    ],
+)
+def test_mistakes_are_told_with_line_and_remedy(shelf, tmp_path, entry, complaint):
+    (tmp_path / "bad.csv").write_text(OWN + "1,x,0\n")
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    assert complaint in told(suite_of("boston", entry), shelf)
+
+
+@pytest.mark.parametrize("file", ["mine.csv", "nowhere.csv", "/etc/hostname.csv", "{file: /etc/passwd}"])
+def test_no_path_is_looked_at_for_suites_from_elsewhere(home, shelf, file):
+    answer = told(suite_of(file), Shelf(home, {}))
+    assert "files are read by the command line alone; give the CSV to the client service" in answer
+    assert "no such file" not in answer
+    with pytest.raises(UserError, match="unknown data set"):
+        suite_file.parse(suite_of(file), "s.yaml")
+
+
+def test_the_schema_has_both_forms():
+    fields = json_schema()["$defs"]["DataSetText"]["anyOf"]
+    assert fields[0]["type"] == "string"
+    assert set(fields[1]["properties"]) == {"name", "file", "label"}
