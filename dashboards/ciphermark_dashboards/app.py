@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,9 +37,8 @@ from ciphermark_web import health
 _RETRY_S = 5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HEADERS = {
-    # Vega compiles its expressions: hence unsafe-eval for scripts that come from here, and for nothing else.
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
         "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
@@ -85,6 +86,8 @@ def made(settings: Settings) -> FastAPI:
         _add_login(app, settings.token)
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(DatabaseUnavailable, _away)
+    app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(RequestValidationError, _no_such_id)
     return app
 
 
@@ -95,6 +98,7 @@ def _surround(app: FastAPI, settings: Settings) -> None:
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK, *settings.hosts])
     app.add_middleware(_WithHeaders)
+    app.add_middleware(_WithHead)
 
 
 def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
@@ -110,17 +114,24 @@ def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
 
 def _add_login(app: FastAPI, token: str) -> None:
     @app.get(access.LOGIN_PATH)
-    def asked(next: str = "/") -> HTMLResponse:
-        return templating.page("login.html", title="Log in", next=access.place_within(next))
+    def asked(request: Request) -> Response:
+        """The form; or, with the token in the address, the log-in itself, which leaves the address without it."""
+        if "token" in request.query_params:
+            return admitted(request.query_params)
+        place = access.place_within(request.query_params.get("next", "/"))
+        return templating.page("login.html", title="Log in", next=place)
 
     @app.post(access.LOGIN_PATH)
     async def given(request: Request) -> Response:
-        fields = await access.form(request)
+        return admitted(await access.form(request))
+
+    def admitted(fields: Mapping[str, str]) -> Response:
         place = access.place_within(fields.get("next", "/"))
         if not access.is_right(token, fields.get("token", "")):
             return templating.page("login.html", 401, title="Log in", next=place, is_wrong=True)
         response = RedirectResponse(place, 303)
-        response.set_cookie(access.COOKIE, access.proof(token), httponly=True, samesite="strict")
+        # Not strict: a link from elsewhere opens the page that it names. Forms are checked by their origin.
+        response.set_cookie(access.COOKIE, access.proof(token), httponly=True, samesite="lax")
         return response
 
 
@@ -147,6 +158,32 @@ class _WithHeaders:
             await send(message)
 
         await self._app(scope, receive, completed)
+
+
+class _WithHead:
+    """Answers HEAD as GET; the server leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
+        await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
+
+
+def _no_such_route(request: Request, error: Exception) -> HTMLResponse:
+    """An address that is none of ours, or another method than it has."""
+    assert isinstance(error, HTTPException)
+    if error.status_code != 405:
+        return templating.message("Not found", f"There is no page {request.url.path}.", error.status_code)
+    answer = templating.message("Not that way", f"{request.url.path} takes no {request.method}.", 405)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _no_such_id(request: Request, _: Exception) -> HTMLResponse:
+    """A part of the address is not what such an address has there: an id."""
+    return templating.message("Not found", f"There is nothing at {request.url.path}.", 404)
 
 
 def _mistake(request: Request, error: Exception) -> HTMLResponse:

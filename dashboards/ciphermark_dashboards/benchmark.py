@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards.errors import ServiceAwayError
+from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
 
 _TIMEOUT_S = 10.0
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
@@ -46,11 +47,7 @@ class Benchmark:
         """Disconnect."""
         await self._client.aclose()
 
-    async def runs(self, before: str | None = None) -> dict[str, Any]:
-        """A page of runs, the latest first: ``runs``, and ``next`` for the page that follows."""
-        return await self._asked("GET", "/v1/runs", params={"before": before} if before else {})
-
-    async def run(self, run_id: str) -> dict[str, Any]:
+    async def run(self, run_id: UUID) -> dict[str, Any]:
         """One run with what is recorded of it."""
         return await self._asked("GET", f"/v1/runs/{run_id}")
 
@@ -63,33 +60,54 @@ class Benchmark:
         """Queue a suite."""
         return await self._asked("POST", "/v1/runs", json=body)
 
-    async def cancel(self, run_id: str) -> dict[str, Any]:
+    async def cancel(self, run_id: UUID) -> dict[str, Any]:
         """End a run."""
         return await self._asked("POST", f"/v1/runs/{run_id}/cancel")
 
-    async def events(self, run_id: str, last_event_id: str | None) -> AsyncIterator[bytes]:
-        """The run's server-sent events, as they come."""
-        headers = self._token.headers() | ({"Last-Event-ID": last_event_id} if last_event_id else {})
-        try:
-            async with self._client.stream(
-                "GET", f"/v1/runs/{run_id}/events", headers=headers, timeout=_LISTENING
-            ) as response:
-                async for part in response.aiter_raw():
-                    yield part
-        except httpx.HTTPError:
-            return  # the browser asks again by itself
+    async def events(self, run_id: UUID, last_event_id: str | None) -> AsyncIterator[bytes]:
+        """The run's server-sent events, as they come. Raises before the first one where the service refuses."""
+        request = self._request("GET", f"/v1/runs/{run_id}/events", timeout=_LISTENING)
+        if last_event_id:
+            request.headers["Last-Event-ID"] = last_event_id
+        return _parts(await self._answered(request, stream=True))
 
-    async def _asked(self, method: str, path: str, **arguments: Any) -> dict[str, Any]:
+    async def _asked(self, method: str, path: str, json: dict[str, Any] | None = None) -> dict[str, Any]:
+        response = await self._answered(self._request(method, path, json=json))
+        found: dict[str, Any] = response.json()
+        return found
+
+    def _request(self, method: str, path: str, **arguments: Any) -> httpx.Request:
+        return self._client.build_request(method, path, headers=self._token.headers(), **arguments)
+
+    async def _answered(self, request: httpx.Request, stream: bool = False) -> httpx.Response:
         try:
-            response = await self._client.request(method, path, headers=self._token.headers(), **arguments)
+            response = await self._client.send(request, stream=stream)
+            if response.is_error:
+                await response.aread()
         except httpx.HTTPError as error:
             raise ServiceAwayError(
                 f"The benchmark service does not answer: {type(error).__name__} {error}".strip()
             ) from None
         if response.is_error:
-            raise UserError(_told(response))
-        found: dict[str, Any] = response.json()
-        return found
+            raise _refusal(response)
+        return response
+
+
+async def _parts(response: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for part in response.aiter_raw():
+            yield part
+    except httpx.HTTPError:
+        return  # the browser asks again by itself
+    finally:
+        await response.aclose()
+
+
+def _refusal(response: httpx.Response) -> UserError:
+    """What the service answered, as an error of ours."""
+    if response.status_code == httpx.codes.NOT_FOUND:
+        return NotFoundError(_told(response))
+    return ServiceAwayError(_told(response)) if response.is_server_error else UserError(_told(response))
 
 
 def _told(response: httpx.Response) -> str:

@@ -8,11 +8,12 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import templating
+from ciphermark_dashboards import runs, templating
 from ciphermark_dashboards.catalogue import comparing
+from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
-from ciphermark_dashboards.views import Views, nothing_yet, of_two
+from ciphermark_dashboards.views import Views, named, nothing_yet
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."
@@ -30,12 +31,13 @@ class Comparison:
         """Two runs; two hosts are sent on to the latest runs of theirs."""
         if "host_a" in request.query_params:
             return self._of_hosts(request)
-        runs = self._views.runs()
-        if not runs:
+        choices = runs.choices(self._store)
+        if not choices:
             return nothing_yet()
-        selection = of_two(request, runs)
+        selection = self._views.of_two(request)
+        offered = self._views.offered(choices, selection)
         figures = self._views.filled(COMPARE_PAGE, selection)
-        a, b = (next(run for run in runs if run["run_id"] == run_id) for run_id in selection.runs)
+        a, b = (next(run for run in offered if run["run_id"] == run_id) for run_id in selection.runs)
         notes = [", ".join(comparing.counted(figures[0].rows))] if figures[0].rows else []
         notes += [_SAME_RUN] if a == b else []
         notes += [_OTHER_HOST] if a["host_id"] != b["host_id"] else []
@@ -48,13 +50,14 @@ class Comparison:
             selection=selection,
             query=selection.query_string,
             figures=figures,
-            runs=runs,
+            runs=named(offered),
             chosen={"a": a, "b": b},
             hosts=self._store.ask("hosts", {}).mappings,
             notes=notes,
         )
 
     def _of_hosts(self, request: Request) -> Response:
+        require_known(request.query_params, ("host_a", "host_b"))
         asked = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
         found = self._store.ask("latest_of_hosts", asked).mappings
         if not found:

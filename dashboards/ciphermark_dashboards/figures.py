@@ -20,7 +20,8 @@ Derive = Callable[[Answer, Row], Answer]
 class Column:
     """A column of the table: where its value is, how it is headed, and how it is written.
 
-    ``unit`` names the column with the unit of the value, where that differs from row to row.
+    ``unit`` names the column with the unit of the value, where that differs from row to row. ``is_prose``: its texts
+    are sentences, which may take several lines.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Column:
     write: Callable[[Any], str] = lambda value: "" if value is None else str(value)
     is_number: bool = False
     unit: str = ""
+    is_prose: bool = False
 
     def cell(self, row: Row) -> str:
         """The text of a row's cell."""
@@ -48,7 +50,7 @@ class Figure:
     """One figure. ``block`` names its query; ``draw`` gives nothing where the rows have nothing to draw.
 
     ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded. ``lead`` tells
-    in a sentence how to read it, ``empty`` what it means when there is no row.
+    how to read it, ``empty`` what it means when there is no row. ``is_table_open``: the table says more than the chart.
     """
 
     name: str
@@ -59,4 +61,5 @@ class Figure:
     draw: Draw | None = None
     derive: Derive | None = None
     grid: Grid | None = None
-    empty: str = "This run has nothing of the kind."
+    empty: str = "This run has nothing of the kind under these filters."
+    is_table_open: bool = False

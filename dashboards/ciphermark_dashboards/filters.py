@@ -11,6 +11,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards.formats import level
 
 Query = Sequence[tuple[str, str]]
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Filter:
     """One filter: a query parameter, its label, and where its choices come from.
 
     ``column`` is the column of the block ``choices``, unless ``values`` lists them. ``many``: several values at once,
-    all by default; else one, by default ``preferred`` where the run has it and the first otherwise. ``write`` puts a
-    value into words.
+    all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
+    lowest that is at least so much, or the highest. ``write`` puts a value into words.
     """
 
     name: str
@@ -27,7 +28,9 @@ class Filter:
     column: str = ""
     many: bool = False
     preferred: str | None = None
+    least: int | None = None
     values: tuple[str, ...] = ()
+    narrows: bool = False
     write: Callable[[Any], str] = str
 
     @property
@@ -38,11 +41,21 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter as a page shows it: the values there are, and those that are chosen."""
+    """A filter as a page shows it: the values there are, and those that are chosen.
+
+    ``let_go`` are values, as the address has them, that the run has only under other choices of the filters before.
+    """
 
     filter: Filter
     values: tuple[Any, ...]
     chosen: tuple[Any, ...]
+    let_go: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What is shown instead of the values that were let go."""
+        shown = ", ".join(map(self.filter.write, self.chosen)) or "nothing"
+        return f"{self.filter.label} {', '.join(self.let_go)}: not with what is chosen before it. Shown: {shown}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +86,27 @@ class Selection:
 
     @property
     def query_string(self) -> str:
-        """The permanent form: the runs by their full ids, and every filter that the reader set."""
+        """The permanent form: the runs by their full ids, and every filter that the reader set and that holds."""
         names = {name for name, _ in self.subject}
-        return urlencode([*self.subject, *(item for item in self.given if item[0] not in names)])
+        gone = {(choice.filter.name, text) for choice in self.choices for text in choice.let_go}
+        return urlencode(
+            [*self.subject, *(item for item in self.given if item[0] not in names and item not in gone)]
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What was asked for and is not shown."""
+        return [choice.note for choice in self.choices if choice.let_go]
 
 
 _IN_SQL = {"run": "run_id", "a": "run_a", "b": "run_b"}
 
-SCHEME = Filter("scheme", "Scheme", "scheme", preferred="bfv")
-SECURITY = Filter("security", "Security (2018)", "security_2018", preferred="128", write=level)
+SCHEME = Filter("scheme", "Scheme", "scheme", preferred="bfv", narrows=True)
+SECURITY = Filter("security", "Security (2018)", "security_2018", least=128, narrows=True, write=level)
 RING_DIMENSION = Filter("n", "N", "ring_dimension", many=True)
 OPERATION = Filter("operation", "Operation", "operation", many=True)
 WORKLOAD = Filter("operation", "Workload", "operation", many=True)
+DATA_SET = Filter("data_set", "Data set", "data_set", narrows=True)
 VARIANT = Filter("variant", "Variant", "variant", many=True)
 SIZE = Filter("size", "Vector size", "size", many=True)
 DATA = Filter("data", "Data", "data_pattern", preferred="random")
@@ -103,31 +125,61 @@ def selected(
 
     Raises ``UserError`` for a filter that the page does not have or a value that the run has not.
     """
-    known = {item.name for item in filters} | {name for name, _ in subject}
-    for name, _ in query:
-        if name not in known:
-            raise UserError(
-                f"there is no filter {name!r} on this page; it has {', '.join(sorted(known)) or 'none'}"
-            )
-    all_rows = list(rows)
-    choices = tuple(_choice(item, all_rows, query) for item in filters)
-    return Selection(subject, choices, tuple(query))
+    require_known([name for name, _ in query], [*(item.name for item in filters), *dict(subject)])
+    everywhere = list(rows)
+    here: Rows = everywhere
+    choices = []
+    for item in filters:
+        choices.append(_choice(item, here, everywhere, query))
+        here = _narrowed(here, choices[-1])
+    return Selection(subject, tuple(choices), tuple(query))
 
 
-def _choice(item: Filter, rows: Sequence[Mapping[str, Any]], query: Query) -> Choice:
-    found = {row[item.column] for row in rows if row[item.column] is not None} if item.column else set()
-    values = item.values or tuple(sorted(found))
+def require_known(names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ``UserError`` for a parameter that is none of the page's."""
+    there = sorted(set(known))
+    for name in names:
+        if name not in there:
+            raise UserError(f"there is no filter {name!r} on this page; it has {', '.join(there) or 'none'}")
+
+
+def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
+    """What is chosen of the values ``here``; one that the run has only ``everywhere`` else is let go."""
+    values = _values(item, here)
     by_text = {str(value): value for value in values}
+    known = {str(value) for value in _values(item, everywhere)}
     given = [text for name, text in query if name == item.name and text != ""]
     for text in given:
-        if text not in by_text:
-            there = ", ".join(by_text) or "nothing"
+        if text not in known:
+            there = ", ".join(str(value) for value in _values(item, everywhere)) or "nothing"
             raise UserError(f"{item.label} {text!r}: this run has {there}")
     if not item.many and len(given) > 1:
         raise UserError(f"{item.label} takes one value, not {len(given)}")
-    if given:
-        return Choice(item, values, tuple(by_text[text] for text in dict.fromkeys(given)))
-    if item.many:
-        return Choice(item, values, values)
-    preferred = by_text.get(item.preferred or "", values[0] if values else None)
-    return Choice(item, values, () if preferred is None else (preferred,))
+    chosen = tuple(by_text[text] for text in dict.fromkeys(given) if text in by_text)
+    let_go = tuple(text for text in dict.fromkeys(given) if text not in by_text)
+    if not chosen and item.many:
+        chosen = values
+    elif not chosen:
+        chosen = _default(item, values)
+    return Choice(item, values, chosen, let_go)
+
+
+def _default(item: Filter, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The value that stands for none given; nothing where there is none."""
+    least, preferred = item.least, item.preferred
+    if least is not None:
+        return tuple(value for value in values if value >= least)[:1] or values[-1:]
+    return tuple(value for value in values if str(value) == preferred) or values[:1]
+
+
+def _values(item: Filter, rows: Rows) -> tuple[Any, ...]:
+    if item.values or not item.column:
+        return item.values
+    return tuple(sorted({row[item.column] for row in rows if row[item.column] is not None}))
+
+
+def _narrowed(rows: Rows, choice: Choice) -> Rows:
+    """The rows that later filters choose from: what was never resolved to a value may be of any."""
+    if not choice.filter.narrows:
+        return rows
+    return [row for row in rows if row[choice.filter.column] in (None, *choice.chosen)]

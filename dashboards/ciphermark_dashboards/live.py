@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import templating
+from ciphermark_dashboards import runs, templating
 from ciphermark_dashboards.access import form
 from ciphermark_dashboards.benchmark import Benchmark
 from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.filters import require_known
+from ciphermark_dashboards.store import Row, Store
 
 PATH = templating.RUNS["path"]
-_RECORDED_RUNS = 200
+_RUNS_PER_PAGE = 200
+_NUMBER = re.compile(r"[1-9][0-9]{0,4}")
+_NO_EVENTS = b"retry: 3000\n\n"  # the browser asks again after so many milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One page of a list; ``name`` is the query parameter that holds its number, which begins at 1."""
+
+    name: str
+    rows: Sequence[Row]
+    number: int
+    has_more: bool
 
 
 def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
@@ -25,23 +42,31 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
 
     @routes.get(PATH)
     async def listed(request: Request) -> HTMLResponse:
-        recorded = await run_in_threadpool(store.ask, "runs", {"limit": _RECORDED_RUNS})
-        suites, queued, reason = await _offered(benchmark)
+        params = request.query_params
+        require_known(params, ("open", "recorded"))
+        in_progress = await run_in_threadpool(_sheet, store, "open_runs", "open", params)
+        recorded = await run_in_threadpool(_sheet, store, "runs", "recorded", params)
+        suites, reason = await _offered(benchmark)
         return templating.page(
             "runs.html",
             **templating.RUNS,
-            recorded=recorded.mappings,
-            open=[run for run in queued if run["state"] in ("queued", "running")],
+            open=in_progress,
+            is_connected=benchmark is not None,
+            recorded=recorded,
             suites=suites,
             why_not=reason,
         )
 
-    @routes.get(PATH + "/{run_id}")
-    async def looked_at(run_id: str) -> HTMLResponse:
+    @routes.get(PATH + "/{run}")
+    async def looked_at(run: str) -> Response:
+        known = await run_in_threadpool(runs.found, store, run)
+        run_id = known["run_id"] if known else run
+        live = await _live(benchmark, run_id, is_recorded=known is not None)
+        if known is None and live is None:
+            raise NotFoundError(f"{run} is no run here: choose one on the page Runs.")
+        if run_id != run:
+            return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
         facts = (await run_in_threadpool(store.ask, "run_facts", {"run_id": run_id})).mappings
-        live = await _live(benchmark, run_id)
-        if not facts and live is None:
-            raise NotFoundError(f"{run_id} is no run here: choose one on the page Runs.")
         parts = (await run_in_threadpool(store.ask, "parts", {"run_id": run_id})).mappings
         asked = {"parts": [part["run_id"] for part in parts]}
         found: dict[str, Any] = {
@@ -60,8 +85,12 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
         )
 
     @routes.get(PATH + "/{run_id}/events")
-    async def events(run_id: str, request: Request) -> Response:
-        stream = _service(benchmark).events(run_id, request.headers.get("last-event-id"))
+    async def events(run_id: UUID, request: Request) -> Response:
+        try:
+            stream = await _service(benchmark).events(run_id, request.headers.get("last-event-id"))
+        except ServiceAwayError:
+            # Any answer but a stream would be the last one that the browser asks for.
+            return Response(_NO_EVENTS, media_type="text/event-stream")
         return StreamingResponse(
             stream, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
@@ -75,7 +104,7 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
         return RedirectResponse(f"{PATH}/{run['id']}", status_code=303)
 
     @routes.post(PATH + "/{run_id}/cancel")
-    async def cancelled(run_id: str, request: Request) -> RedirectResponse:
+    async def cancelled(run_id: UUID, request: Request) -> RedirectResponse:
         await form(request)
         await _service(benchmark).cancel(run_id)
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
@@ -83,23 +112,47 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
     return routes
 
 
-async def _offered(benchmark: Benchmark | None) -> tuple[list[str], list[dict[str, Any]], str | None]:
-    """The suites that can be started and the service's runs; or why nothing can be started now."""
+def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sheet:
+    """A page of what a block lists, which is asked for one row more than the page shows."""
+    number = params.get(name, "1")
+    if not _NUMBER.fullmatch(number):
+        raise UserError(f"{name} {number!r}: pages of the list are numbered 1, 2, …")
+    page = int(number)
+    bounds = {"limit": _RUNS_PER_PAGE + 1, "offset": (page - 1) * _RUNS_PER_PAGE}
+    rows = store.ask(block, bounds).mappings
+    return Sheet(name, rows[:_RUNS_PER_PAGE], page, len(rows) > _RUNS_PER_PAGE)
+
+
+async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
+    """The suites that can be started; or why nothing can be started now."""
     if benchmark is None:
-        return [], [], "This dashboard only reads: it was started without a benchmark service."
+        return [], "This dashboard only reads: it was started without a benchmark service."
     try:
-        return await benchmark.suites(), (await benchmark.runs())["runs"], None
-    except ServiceAwayError as error:
-        return [], [], str(error)
+        return await benchmark.suites(), None
+    except UserError as error:
+        return [], str(error)
 
 
-async def _live(benchmark: Benchmark | None, run_id: str) -> dict[str, Any] | None:
-    if benchmark is None:
+async def _live(benchmark: Benchmark | None, asked: str, is_recorded: bool) -> dict[str, Any] | None:
+    """What the service says of a run. Of a recorded one it need not say anything: what is recorded is shown."""
+    run_id = _uuid(asked)
+    if benchmark is None or run_id is None:
         return None
     try:
         return await benchmark.run(run_id)
+    except NotFoundError:
+        return None
     except UserError:
-        return None  # a run of the command line, or the service is away: what is recorded is shown
+        if is_recorded:
+            return None
+        raise
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _service(benchmark: Benchmark | None) -> Benchmark:

@@ -55,6 +55,7 @@ HEXL_PAGE = Page(
         filters.PHASE,
         filters.SIZE,
         filters.DATA,
+        filters.THREADS,
     ),
     (times.SPEEDUP,),
 )
@@ -62,16 +63,16 @@ NOISE_PAGE = Page(
     "/noise",
     "Noise and depth",
     "How far a computation can go before decryption fails.",
-    ("noise", "depth", "chain"),
-    (*_COMMON, filters.DATA),
-    (quality.NOISE, quality.DEPTH, workloads.CHAINS),
+    (*_TIMED, "noise", "depth", "chain"),
+    (*_COMMON, filters.SIZE, filters.DATA, filters.THREADS),
+    (quality.BITS_LEFT, quality.NOISE, quality.DEPTH, workloads.CHAINS),
 )
 MEMORY_PAGE = Page(
     "/memory",
     "Memory and bytes",
     "What a computation takes in memory and on the wire.",
-    (*_TIMED, "chain", "serialization"),
-    (*_COMMON, filters.PHASE),
+    (*_TIMED, "serialization"),
+    (*_COMMON, filters.PHASE, filters.SIZE, filters.DATA, filters.THREADS),
     (quality.MEMORY, quality.SIZES),
 )
 LEARNING_PAGE = Page(
@@ -79,8 +80,8 @@ LEARNING_PAGE = Page(
     "Machine learning",
     "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
     ("learning",),
-    (filters.WORKLOAD, filters.VARIANT),
-    (workloads.LEARNING, workloads.PUBLISHED),
+    (filters.DATA_SET, filters.WORKLOAD, filters.VARIANT),
+    (workloads.LEARNING, workloads.STAGES, workloads.PUBLISHED),
 )
 CASE_PAGE = Page(
     "/case",

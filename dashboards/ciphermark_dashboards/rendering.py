@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Any
+from urllib.parse import urlencode
 
 import vl_convert
 
-from ciphermark_dashboards.figures import Figure
+from ciphermark_dashboards.figures import Column, Figure
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.kept import Kept
 from ciphermark_dashboards.store import Answer, Row, Store, with_values
@@ -69,6 +72,23 @@ class Filled:
         """The table's cells, for people; of all rows or the first ``most``."""
         return [[column.cell(row) for column in self.figure.columns] for row in self.rows[:most]]
 
+    def lines(self, most: int) -> Iterator[list[tuple[str, str, str]]]:
+        """The first rows of the table for a page; of each cell its class, its text, and the address it links to."""
+        classes = [_class(column) for column in self.figure.columns]
+        for row, texts in zip(self.rows, self.written(most), strict=False):
+            addresses = chain((self._case(row),), repeat(""))
+            yield [
+                (f"status-{text}" if kind == "status" else kind, text, address)
+                for kind, text, address in zip(classes, texts, addresses, strict=False)
+            ]
+
+    def _case(self, row: Row) -> str:
+        """The address of the case that a row is about."""
+        if not row.get("comparison_key"):
+            return ""
+        run_id = row.get("run_id") or self.selection.runs[0]
+        return f"/case?{urlencode({'run': run_id, 'case': row['comparison_key']})}"
+
     @cached_property
     def variants(self) -> list[str]:
         """The variants of the rows."""
@@ -81,7 +101,7 @@ class Filled:
         assert grid is not None
         found: dict[tuple[str, ...], dict[str, Row]] = {}
         for row in self.rows:
-            place = tuple(column.cell(row) for column in grid.place)
+            place = (row["comparison_key"], *(column.cell(row) for column in grid.place))
             cells = found.setdefault(place, {})
             if (
                 row["variant"] not in cells or row["status"] == "ok"
@@ -90,7 +110,7 @@ class Filled:
         missing = Cell(_MISSING, "missing", None)
         return [
             (
-                list(place),
+                place,
                 [
                     Cell(grid.cell(cells[name]), cells[name]["status"], cells[name]["comparison_key"])
                     if name in cells
@@ -98,7 +118,7 @@ class Filled:
                     for name in self.variants
                 ],
             )
-            for place, cells in found.items()
+            for (_, *place), cells in found.items()
         ]
 
 
@@ -147,6 +167,11 @@ def _standalone(specification: Row) -> dict[str, Any]:
     width = specification.get("width")
     changed = {"width": _STANDALONE_WIDTH} if width == "container" else {}
     return {**specification, **changed, "background": "white"}
+
+
+def _class(column: Column) -> str:
+    named = {"status": "status", "error": "long"}
+    return named.get(column.name) or ("number" if column.is_number else "prose" if column.is_prose else "")
 
 
 def _cell(value: Any) -> Any:

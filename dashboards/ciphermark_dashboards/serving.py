@@ -21,13 +21,18 @@ class Asset:
 
     name: str
     content_type: str
-    compressed: bytes
+    compressed: bytes  # gzip
     digest: str
 
     @property
     def path(self) -> str:
         """Its address, which changes with its text."""
         return f"/assets/{self.digest}/{self.name}"
+
+    @property
+    def plain(self) -> bytes:
+        """Its text as it is, for the few who cannot take gzip."""
+        return gzip.decompress(self.compressed)
 
 
 @cache

@@ -23,7 +23,7 @@ class Settings:
     """``benchmark_url`` and ``benchmark_token`` reach the service that starts runs; without them pages only read.
 
     ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``token`` is what one
-    logs in with; without one everybody who reaches the service may look.
+    logs in with; without one everybody who reaches the service may look. Who could start runs must log in.
     """
 
     database_url: str
@@ -45,13 +45,14 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             "(`ciphermark db url` prints the embedded one)"
         )
     host = read.text(environment, "CIPHERMARK_HOST", LOOPBACK[0])
+    benchmark_url = environment.get("CIPHERMARK_BENCHMARK_URL") or None
     return Settings(
         database_url=url,
         host=host,
         port=read.integer(environment, "CIPHERMARK_PORT", _DEFAULT_PORT, (0, 65535)),
         hosts=tuple(filter(None, environment.get("CIPHERMARK_DASHBOARD_HOSTS", "").split(","))),
-        token=_token(environment, host),
-        benchmark_url=environment.get("CIPHERMARK_BENCHMARK_URL") or None,
+        token=_token(environment, host, benchmark_url),
+        benchmark_url=benchmark_url,
         benchmark_token=Token(
             text=environment.get("CIPHERMARK_BENCHMARK_TOKEN") or None,
             file=Path(file) if (file := environment.get("CIPHERMARK_BENCHMARK_TOKEN_FILE")) else None,
@@ -60,12 +61,16 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
-def _token(environment: Mapping[str, str], host: str) -> str | None:
+def _token(environment: Mapping[str, str], host: str, benchmark_url: str | None) -> str | None:
     if any(environment.get(name) for name in _OWN_TOKEN):
         return tokens.configured("dashboard", environment)
     if host not in LOOPBACK:
-        raise UserError(
-            f"CIPHERMARK_HOST is {host}: others could reach the dashboard, so it needs a token. Set "
-            "CIPHERMARK_DASHBOARD_TOKEN_FILE to a file (one that is missing is made), or CIPHERMARK_DASHBOARD_TOKEN"
-        )
-    return None
+        why = f"CIPHERMARK_HOST is {host}: others could reach the dashboard"
+    elif benchmark_url is not None:
+        why = "CIPHERMARK_BENCHMARK_URL is set: any user of this machine could start runs from the dashboard"
+    else:
+        return None
+    raise UserError(
+        f"{why}, so it needs a token. Set CIPHERMARK_DASHBOARD_TOKEN_FILE to a file (one that is missing is made), "
+        "or CIPHERMARK_DASHBOARD_TOKEN"
+    )

@@ -27,7 +27,7 @@ _POOL_SIZE = 4
 _WAIT_S = 4.0
 _RECONNECT_S = 1.0  # then the next request tries again, rather than the pool after ever longer pauses
 _READER = "ciphermark_reader"
-_SHARED = ("two_runs",)  # blocks of the command line that the pages ask too
+_SHARED = ("two_runs", "published")  # blocks of the command line that the pages ask too
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _UNPREPARED = (
@@ -36,6 +36,7 @@ _UNPREPARED = (
     errors.UndefinedFunction,
     errors.InsufficientPrivilege,
 )
+_NO_NAME = (errors.InvalidTextRepresentation, errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,16 @@ def _refuse(error: PoolTimeout | psycopg.Error) -> NoReturn:
         raise UnpreparedError(
             "This database has not what this version of Ciphermark reads: run `ciphermark db migrate`."
         ) from error
-    if isinstance(error, psycopg.DataError):
+    if isinstance(error, _NO_NAME) or _is_refused_here(error):
         raise NotFoundError("There is nothing of that name here.") from error
     if isinstance(error, PoolTimeout | psycopg.OperationalError | psycopg.InterfaceError):
         raise DatabaseUnavailable(str(error).strip()) from error
     raise error
+
+
+def _is_refused_here(error: Exception) -> bool:
+    """Whether psycopg refuses to send a parameter: a text with a NUL, which PostgreSQL cannot hold."""
+    return isinstance(error, psycopg.DataError) and error.sqlstate is None
 
 
 def _settle(connection: psycopg.Connection[TupleRow]) -> None:

@@ -7,14 +7,15 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader
 
-from ciphermark_dashboards import __version__, formats
+from ciphermark_dashboards import __version__, formats, hosts
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
 from ciphermark_dashboards.serving import assets
 
 RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
 _SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
-_LONGEST_CHARACTERS = 20_000
+_LINE_CHARACTERS = 40  # that a cell does not break
+_LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
 
 _environment = Environment(
     loader=PackageLoader(__package__),
@@ -27,12 +28,14 @@ _environment.filters.update(
     moment=formats.moment, size=formats.size, share=formats.share, digits=formats.digits
 )
 _environment.globals.update(
+    host_facts=hosts.facts,
     asset=lambda name: assets()[name].path,
     pages=[*PAGES, RUNS, COMPARE_PAGE],
     version=__version__,
     zip=zip,
     most_rows=_SHOWN_ROWS,
     short=_SHOWN_CHARACTERS,
+    line=_LINE_CHARACTERS,
     longest=_LONGEST_CHARACTERS,
 )
 

@@ -9,17 +9,17 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
-from ciphermark_dashboards import rendering, templating
+from ciphermark_dashboards import formats, rendering, runs, templating
 from ciphermark_dashboards.errors import NotFoundError
-from ciphermark_dashboards.filters import Selection, selected
+from ciphermark_dashboards.filters import Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, FIGURES, Page
 from ciphermark_dashboards.rendering import Figures, Filled
+from ciphermark_dashboards.runs import Run
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
-Runs = list[dict[str, Any]]
 
 
 class Views:
@@ -32,22 +32,23 @@ class Views:
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
         """A page of figures about one run."""
-        runs = self.runs()
-        if not runs:
+        choices = runs.choices(self._store)
+        if not choices:
             return nothing_yet()
-        selection = self._of_run(page, request, runs)
+        selection = self._of_run(page, request)
         return templating.page(
             "page.html",
             **_told(page, selection),
             figures=self.filled(page, selection),
-            runs=runs,
+            runs=named(self.offered(choices, selection)),
+            notes=selection.notes,
             run_id=selection.runs[0],
             filters_shown=True,
         )
 
     def case(self, request: Request) -> HTMLResponse:
         """One case of a run, by every variant."""
-        selection = self._of_case(request, self.runs())
+        selection = self._of_case(request)
         figures = self.filled(CASE_PAGE, selection)
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
@@ -59,14 +60,24 @@ class Views:
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure {name}.")
         page = FIGURE_PAGES[name]
-        choose = {CASE_PAGE.path: self._of_case, COMPARE_PAGE.path: of_two}
-        selection = choose.get(page.path, partial(self._of_run, page))(request, self.runs())
+        choose = {CASE_PAGE.path: self._of_case, COMPARE_PAGE.path: self.of_two}
+        selection = choose.get(page.path, partial(self._of_run, page))(request)
         recorded = self._figures.recorded(selection.runs)
         return _as(kind, self._figures.filled(FIGURES[name], selection, recorded))
 
-    def runs(self) -> Runs:
-        """All runs that one can choose, the latest first."""
-        return self._store.ask("run_choices", {}).mappings
+    def offered(self, choices: list[Run], selection: Selection) -> list[Run]:
+        """The runs to choose from, and those that are chosen: they may be older."""
+        known = {run["run_id"] for run in choices}
+        older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in known]
+        return choices + [runs.named(self._store, run_id) for run_id in older]
+
+    def of_two(self, request: Request) -> Selection:
+        """The two runs that the address names; by default the latest, and the one before it of the same suite."""
+        params = request.query_params
+        b = runs.named(self._store, params.get("b", ""))["run_id"]
+        a = params.get("a") or runs.before(self._store, b)
+        subject = (("a", runs.named(self._store, a)["run_id"]), ("b", b))
+        return selected(subject, COMPARE_PAGE.filters, (), params.multi_items())
 
     def filled(self, page: Page, selection: Selection) -> list[Filled]:
         """The page's figures for a selection."""
@@ -74,26 +85,30 @@ class Views:
         ask = partial(self._figures.filled, selection=selection, recorded=recorded)
         return list(self._asking.map(ask, page.figures))
 
-    def _of_run(self, page: Page, request: Request, runs: Runs) -> Selection:
+    def _of_run(self, page: Page, request: Request) -> Selection:
         query = request.query_params.multi_items()
-        run_id = run_named(request.query_params.get("run", ""), runs)
+        run_id = runs.named(self._store, request.query_params.get("run", ""))["run_id"]
         rows = self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings
         here = [row for row in rows if row["experiment"] in page.experiments]
         return selected((("run", run_id),), page.filters, here, query)
 
-    def _of_case(self, request: Request, runs: Runs) -> Selection:
-        run_id = run_named(request.query_params.get("run", ""), runs)
+    def _of_case(self, request: Request) -> Selection:
+        require_known(request.query_params, ("run", "case"))
+        run_id = runs.named(self._store, request.query_params.get("run", ""))["run_id"]
         case = request.query_params.get("case", "")
         return Selection((("run", run_id),), given=(("case", case),), extra={"comparison_key": case})
 
 
-def asset(digest: str, name: str) -> Response:
+def asset(digest: str, name: str, request: Request) -> Response:
     """A stylesheet, script or picture, for a year."""
     found = assets().get(name)
     if found is None or found.digest != digest:
         raise NotFoundError("There is no such file.")
-    headers = {"Cache-Control": f"public, max-age={_YEAR_S}, immutable", "Content-Encoding": "gzip"}
-    return Response(found.compressed, media_type=found.content_type, headers=headers)
+    headers = {"Cache-Control": f"public, max-age={_YEAR_S}, immutable"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(found.plain, media_type=found.content_type, headers=headers)
+    packed = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(found.compressed, media_type=found.content_type, headers=headers | packed)
 
 
 def nothing_yet() -> HTMLResponse:
@@ -105,25 +120,15 @@ def nothing_yet() -> HTMLResponse:
     )
 
 
-def of_two(request: Request, runs: Runs) -> Selection:
-    """The two runs that the address names; the latest two where it names none."""
-    params = request.query_params
-    default = {"a": runs[min(1, len(runs) - 1)]["run_id"], "b": runs[0]["run_id"]} if runs else {}
-    subject = tuple((name, run_named(params.get(name) or default.get(name, ""), runs)) for name in ("a", "b"))
-    return selected(subject, COMPARE_PAGE.filters, (), params.multi_items())
-
-
-def run_named(asked: str, runs: Runs) -> str:
-    """The run of an id or the beginning of it; the latest for ``last`` or nothing."""
-    if not runs:
-        raise NotFoundError("No run is recorded yet.")
-    if asked in ("", "last"):
-        return str(runs[0]["run_id"])
-    found = [item["run_id"] for item in runs if item["run_id"].startswith(asked)]
-    if len(found) != 1:
-        what = "is no run here" if not found else f"is the beginning of {len(found)} runs"
-        raise NotFoundError(f"{asked} {what}. Choose one on the page Runs.")
-    return str(found[0])
+def named(found: list[Run]) -> list[tuple[str, str]]:
+    """Runs as one chooses them: id and name."""
+    return [
+        (
+            run["run_id"],
+            f"{run['suite']} · {formats.moment(run['started_at'])} · {run['host']} · {run['run_id'][:8]}",
+        )
+        for run in found
+    ]
 
 
 def _told(page: Page, selection: Selection) -> dict[str, Any]:

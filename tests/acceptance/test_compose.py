@@ -149,7 +149,7 @@ def test_every_service_is_healthy_and_what_runs_once_has_ended_well(containers):
     )
 
 
-def test_every_container_is_confined(containers):
+def test_every_container_is_confined(project, containers):
     for name, item in containers.items():
         host = item["HostConfig"]
         assert host["ReadonlyRootfs"], name
@@ -160,6 +160,9 @@ def test_every_container_is_confined(containers):
         assert host["Memory"] > 0, name
         assert host["PidsLimit"] > 0, name
         assert {mount["Type"] for mount in item["Mounts"]} == {"volume"}, name
+        # A volume without a name would outlive `docker compose down`, one more with every start.
+        assert all(mount["Name"].startswith(project.name) for mount in item["Mounts"]), name
+        assert host["LogConfig"]["Type"] == "local", f"{name}: logs that are not rotated"
 
 
 def test_no_process_is_root(containers):
@@ -194,21 +197,21 @@ def test_what_is_private_is_seen_only_where_it_is_needed(containers):
     }
     tokens = {f"{name}-secret" for name in PORTS if name != "dashboard"}
     assert seen == {
-        "secrets": {"db-secret"},
-        "db": {"db-secret"},
+        "secrets": {"db-secret", "dashboard-secret"},
+        "db": {"db-secret", "dashboard-secret"},
         "migrate": {"db-secret"},
         "client": {"client-secret", "private", "blobs"},
         "server": {"server-secret", "blobs"},
         "benchmark": {*tokens, "db-secret", "data"},
         "worker": {*tokens, "db-secret", "data"},
-        "dashboard": {"dashboard-secret", "benchmark-secret", "db-secret"},
+        "dashboard": {"dashboard-secret", "benchmark-secret"},
     }
 
 
 def test_no_secret_is_told_by_the_engine_or_the_logs(project, containers):
     found = [project.secret(name, f"{name}/token") for name in PORTS]
-    found.append(project.secret("benchmark", "db/password"))
-    assert len(set(found)) == len(PORTS) + 1
+    found += [project.secret("benchmark", "db/password"), project.secret("dashboard", "dashboard/password")]
+    assert len(set(found)) == len(PORTS) + 2
     assert all(len(text) >= 32 for text in found)
     told = json.dumps(containers) + project.done("logs")
     assert not [text for text in found if text in told]
@@ -248,12 +251,32 @@ def test_the_databases_superuser_cannot_be_reached(project):
         assert "no pg_hba.conf entry" in refused.stderr
 
 
+def test_the_dashboards_role_can_only_read(project):
+    """Whatever its connection takes back, it logs in as nobody who may write."""
+    code = (
+        "import os, psycopg; connection = psycopg.connect(os.environ['CIPHERMARK_DATABASE_URL'], autocommit=True);"
+        "connection.execute('reset role'); connection.execute('set session characteristics as transaction read write');"
+        "print(connection.execute('select current_user, count(*) from run').fetchone()); connection.execute({!r})"
+    )
+    for change in ("delete from run", "create table mine ()", "set role ciphermark"):
+        refused = project.python("dashboard", code.format(change))
+        assert "'ciphermark_dashboard', " in refused.stdout
+        assert refused.returncode != 0
+        assert "permission denied" in refused.stderr
+    seen = project.compose("exec", "-T", "db", "cat", "/run/ciphermark/dashboard/token")
+    assert "Permission denied" in seen.stderr
+
+
 @pytest.mark.parametrize("service", PORTS)
 def test_nothing_but_health_is_answered_without_the_token(project, service):
     assert project.ask(service, "/readyz")[0] == 200
-    assert project.ask(service, "/v1/runs")[0] == 401
-    assert project.ask(service, "/v1/runs", "0" * 32)[0] == 401
-    assert project.ask(service, "/v1/runs", project.secret(service, f"{service}/token"))[0] != 401
+    path = {"benchmark": "/v1/runs", "dashboard": "/runs"}.get(service, "/metrics")
+    assert project.ask(service, path)[0] == 401
+    assert project.ask(service, path, "0" * 32)[0] == 401
+    status, answer = project.ask(service, path, project.secret(service, f"{service}/token"))
+    assert status == 200
+    if service == "dashboard":
+        assert "<option>smoke</option>" in answer  # the suites are what the benchmark service tells
 
 
 def test_every_library_is_in_the_images(project):
@@ -265,16 +288,29 @@ def test_every_library_is_in_the_images(project):
     assert reasons.keys() | {"seal-hexl"} == VARIANTS
 
 
-def executed(project, suite):
-    """The run of a suite that is submitted over REST, when it is over."""
+def submitted(project, suite):
+    """The run of a suite that is submitted over REST."""
     token = project.secret("benchmark", "benchmark/token")
     status, run = project.ask("benchmark", "/v1/runs", token, {"suite": suite})
     assert status == 202, run
+    return run
+
+
+def awaited(project, run, is_reached):
+    """The run when it is far enough, or over."""
+    token = project.secret("benchmark", "benchmark/token")
     deadline_s = time.monotonic() + RUN_TIMEOUT_S
-    while run["state"] in ("queued", "running"):
+    while run["state"] in ("queued", "running") and not is_reached(run):
         assert time.monotonic() < deadline_s, run
         time.sleep(1)
-        run = project.ask("benchmark", f"/v1/runs/{run['id']}", token)[1]
+        status, told = project.ask("benchmark", f"/v1/runs/{run['id']}", token)
+        run = told if status == 200 else run  # the database may be away
+    return run
+
+
+def executed(project, suite):
+    """The run of a suite that is submitted over REST, when it is over."""
+    run = awaited(project, submitted(project, suite), lambda _: False)
     assert run["state"] == "done", run
     return run
 
@@ -316,3 +352,30 @@ def test_what_was_recorded_outlives_the_containers(project):
     project.done("down", "--timeout", "20")
     project.done("up", "--detach", "--no-build", "--wait", "--wait-timeout", "300")
     assert (count(), project.secret("client", "client/token")) == (before, token)
+
+
+@pytest.mark.parametrize("service", ["server", "db"])
+def test_a_job_goes_on_when_a_container_is_killed(project, service):
+    """What was measured stays; what was lost with the container says so; the next job is as if nothing had been."""
+    experiment = {
+        "kind": "learning",
+        "variants": ["seal"],
+        "workloads": ["lmc-plain", "lmc-encrypted"],
+        "schemes": ["bfv", "bgv", "ckks"],
+        "data_sets": ["boston"],
+    }
+    suite = {"name": "deaths", "budget": {"samples": 5, "min_time_s": 4}, "experiments": [experiment]}
+    before = awaited(project, submitted(project, suite), lambda run: run["recorded"].get("ok", 0) > 0)
+    assert before["state"] == "running"
+    docker("kill", project.containers()[service]["Id"])
+    project.done("up", "--detach", "--no-build", "--wait", "--wait-timeout", "300")
+    run = awaited(project, before, lambda _: False)
+    assert (run["state"], sum(run["recorded"].values())) == ("done", run["trials"]) == ("done", 6)
+    assert run["recorded"]["ok"] >= before["recorded"]["ok"]
+    token = project.secret("benchmark", "benchmark/token")
+    _, rows = project.ask("benchmark", f"/v1/runs/{run['id']}/results", token)
+    lost = [row["error"] for row in rows if row["status"] != "ok"]
+    assert (len(lost) > 0) == (service == "server")
+    assert all("the server service" in error for error in lost)
+    again = executed(project, suite | {"budget": {"samples": 1, "min_time_s": 0}})
+    assert again["recorded"] == {"ok": 6}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
+import select
 import signal
 import socket
 import stat
@@ -37,9 +40,9 @@ def free_ports():
 
 
 class Serving:
-    """The foreground process, and what it printed."""
+    """The foreground process, and what it printed: to a file, unless another place is given."""
 
-    def __init__(self, home, ports):
+    def __init__(self, home, ports, terminal=None):
         self.ports = ports
         self.printed = home.parent / "printed.txt"
         options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
@@ -49,7 +52,7 @@ class Serving:
                 [sys.executable, REPOSITORY / "deploy" / "serve.py", *options],
                 env=kept | {"CIPHERMARK_HOME": str(home)},
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=output if terminal is None else terminal,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -106,6 +109,14 @@ def status(port, path, token=None):
         return error.code
 
 
+def text_of(port, path, token):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.read().decode()
+
+
 def refuses_connections(port):
     with socket.socket() as attempt:
         return attempt.connect_ex(("127.0.0.1", port)) != 0
@@ -132,12 +143,35 @@ def test_all_are_ready_guarded_and_gone_when_told_to_end(serving, home, number):
     assert stat.S_IMODE((home / "private").stat().st_mode) == 0o700
     running = serving.services()
     assert set(running) == PROGRAMS
-    assert (
-        status(serving.ports["dashboard"], "/runs") == 200
-    )  # with the suites that the benchmark service tells
+    assert status(serving.ports["dashboard"], "/runs") == 401
+    token = (home / "tokens" / "dashboard").read_text().strip()
+    # The suites are what the benchmark service tells.
+    assert "<option>smoke</option>" in text_of(serving.ports["dashboard"], "/runs", token)
+    assert token not in serving.text()  # a file may be kept and read
     assert serving.end(number) == 0, serving.text()
     assert all(has_ended(process) for process in running.values())
     assert all(refuses_connections(port) for port in serving.ports.values())
+
+
+def test_a_terminal_is_told_an_address_that_logs_in(home):
+    ports = free_ports()
+    ours, terminal = pty.openpty()
+    started = Serving(home, ports, terminal)
+    os.close(terminal)
+    try:
+        text = ""
+        while "Ctrl-C stops all of them." not in text:
+            assert select.select([ours], [], [], START_TIMEOUT_S)[0], text
+            text += os.read(ours, 4096).decode()
+        (address,) = re.findall(r"http://\S+/login\?token=\S+", text)
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(address, timeout=30) as answer:
+            assert (answer.status, answer.url) == (200, f"http://127.0.0.1:{ports['dashboard']}/")
+        token = (home / "tokens" / "dashboard").read_text().strip()
+        assert not [log for log in (home / "logs").iterdir() if token in log.read_text()]
+    finally:
+        started.end()
+        os.close(ours)
 
 
 @pytest.mark.parametrize("victim", ["ciphermark-server", "worker"])
@@ -151,10 +185,11 @@ def test_when_one_dies_the_others_are_stopped_and_the_reason_is_told(serving, vi
 
 
 def test_nothing_outlives_a_supervisor_that_is_killed(serving):
-    running = serving.services()
+    running = psutil.Process(serving.process.pid).children(recursive=True)
+    assert len(running) >= len(PROGRAMS)
     serving.end(signal.SIGKILL)
     deadline_s = time.monotonic() + STOP_TIMEOUT_S
-    while not all(has_ended(process) for process in running.values()):
+    while not all(has_ended(process) for process in running):
         assert time.monotonic() < deadline_s, running
         time.sleep(0.1)
 

@@ -1,12 +1,16 @@
-// Draws the page's charts, remembers the theme, and sends filters as soon as they change.
+// Draws the page's charts, remembers the theme, and keeps the addresses of filters short.
 "use strict";
 
 const root = document.documentElement;
 const NARROW = 640;
-const LABELS_SHARE = 0.4;
+const LABELS_SHARE = 0.56;
+const MOST_COLUMNS = 3;
 const NARROWEST = 120;
+const WIDEST = 640;
 const ROOM_FOR_AXES = 70;
-const ROOM_FOR_LEGEND = 110;
+const SETTLED = 8; // pixels
+const PAUSE_MS = 200;
+const SHOWN_CHARACTERS = 300; // of an error's text; the page has all of it when the run has ended
 
 function isDark() {
   const chosen = root.dataset.theme;
@@ -28,32 +32,39 @@ function configuration() {
   };
 }
 
-// On a narrow screen small charts stand below each other, and none is wider than the page.
+// Small charts stand in as many columns as the page has room for, and fill its width.
 function fit(specification, width) {
   if (width < NARROW) {
-    const legend = { ...specification.config?.legend, orient: "bottom", columns: 2 };
-    specification.config = { ...specification.config, legend, axisY: { labelLimit: LABELS_SHARE * width } };
+    const columns = specification.facet === undefined ? 1 : 2;
+    const legend = { ...specification.config?.legend, columns, titleOrient: "top" };
+    const axisY = { labelLimit: LABELS_SHARE * width, labelFontSize: 10 };
+    specification.config = { ...specification.config, legend, axisY };
   }
   if (specification.facet === undefined) return;
-  const room = width - ROOM_FOR_AXES;
-  const own = specification.spec.width;
-  if (typeof own !== "number") return;
-  specification.columns = Math.max(1, Math.min(specification.columns ?? 2, Math.floor((width - ROOM_FOR_LEGEND) / (own + ROOM_FOR_AXES))));
-  if (specification.columns === 1) specification.spec.width = Math.max(NARROWEST, Math.min(own, room));
+  const charts = new Set(specification.data.values.map((row) => row[specification.facet.field])).size;
+  const room = Math.floor(width / (specification.spec.width * 0.8 + ROOM_FOR_AXES));
+  specification.columns = Math.max(1, Math.min(charts, MOST_COLUMNS, room));
+  widen(specification, width / specification.columns - ROOM_FOR_AXES);
+}
+
+function widen(specification, width) {
+  specification.spec.width = Math.max(NARROWEST, Math.min(width, WIDEST));
 }
 
 function embed(element, specification) {
-  return vegaEmbed(element, specification, { actions: false, renderer: "svg", config: configuration() });
+  return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", config: configuration() });
 }
 
 async function draw(element) {
   const specification = JSON.parse(document.getElementById(element.dataset.specification).textContent);
-  fit(specification, element.clientWidth);
+  const width = element.clientWidth;
+  fit(specification, width);
   await embed(element, specification);
-  const excess = (element.querySelector("svg")?.width.baseVal.value ?? 0) - element.clientWidth;
-  if (excess > 0 && specification.columns === 1) { // its labels are longer than one could know before
-    specification.spec.width = Math.max(NARROWEST, specification.spec.width - excess);
-    await embed(element, specification);
+  if (specification.facet !== undefined) { // how wide labels are is known once they are drawn
+    const before = specification.spec.width;
+    const excess = (element.querySelector("svg")?.width.baseVal.value ?? width) - width;
+    widen(specification, before - excess / specification.columns);
+    if (excess > 0 || Math.abs(specification.spec.width - before) > SETTLED) await embed(element, specification);
   }
   const picture = element.querySelector("svg");
   if (picture) {
@@ -83,11 +94,26 @@ document.addEventListener("DOMContentLoaded", () => {
   button.setAttribute("aria-pressed", String(isDark()));
   button.addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  let pause;
+  let width = innerWidth;
+  addEventListener("resize", () => { // of another width: a phone's bars come and go
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(pause);
+    pause = setTimeout(drawAll, PAUSE_MS);
+  });
   for (const form of document.querySelectorAll("form.filters[method=get]")) {
-    // Another run may not have what is chosen for this one.
-    form.addEventListener("change", (event) => {
-      if (event.target.name === "run") location.assign(`${form.getAttribute("action")}?run=${encodeURIComponent(event.target.value)}`);
-      else form.requestSubmit();
+    form.addEventListener("formdata", (event) => {
+      // Another run may not have what is chosen for this one.
+      const run = form.elements.namedItem("run");
+      if (run && !run.selectedOptions[0].defaultSelected) {
+        for (const name of [...event.formData.keys()]) if (name !== "run") event.formData.delete(name);
+      }
+      // All of them is what an address without them means: it stays short, and true of what comes in later.
+      for (const group of form.querySelectorAll("fieldset")) {
+        const boxes = [...group.querySelectorAll("input[type=checkbox]")];
+        if (boxes.every((box) => box.checked)) event.formData.delete(boxes[0].name);
+      }
     });
   }
   drawAll();
@@ -104,7 +130,13 @@ function follow(section) {
     known.add(trial.trial_id);
     bar.value = known.size;
     text("run-done", known.size);
-    text("run-last", `${trial.variant}, ${trial.scheme} ${trial.operation}, N = ${trial.ring_dimension}: ${trial.status}`);
+    const told = `${trial.variant}, ${trial.scheme} ${trial.operation}, N = ${trial.ring_dimension}: ${trial.status}`;
+    text("run-last", told);
+    if (trial.error) {
+      const rest = trial.error.length > SHOWN_CHARACTERS ? "…" : "";
+      text("run-failure", `${told}: ${trial.error.slice(0, SHOWN_CHARACTERS)}${rest}`);
+      document.getElementById("run-failure").hidden = false;
+    }
   });
   source.addEventListener("state", (event) => {
     const run = JSON.parse(event.data);

@@ -53,10 +53,9 @@ CASE_FIGURES = Figure(
         Column("metric", "Metric"),
         Column("phase", "Phase"),
         Column("repetitions", "Operations", formats.text, is_number=True),
-        Column("median", "Median", formats.digits, is_number=True),
-        Column("ci_low", "95 % from", formats.digits, is_number=True),
-        Column("ci_high", "to", formats.digits, is_number=True),
-        Column("unit", "Unit"),
+        Column("median", "Median", is_number=True, unit="unit"),
+        Column("ci_low", "95 % from", is_number=True, unit="unit"),
+        Column("ci_high", "to", is_number=True, unit="unit"),
         Column("n", "Samples", formats.digits, is_number=True),
     ),
 )

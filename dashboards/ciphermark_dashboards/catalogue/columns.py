@@ -9,6 +9,8 @@ VARIANT = Column("variant", "Variant")
 OPERATION = Column("operation", "Operation")
 N = Column("ring_dimension", "N", formats.text, is_number=True)
 SIZE = Column("size", "Elements", formats.digits, is_number=True)
+DATA = Column("data_pattern", "Data")
+THREADS = Column("threads", "Threads", formats.text, is_number=True)
 CHAIN = Column("modulus_bits", "Primes, bits", formats.chain)
 INTERVAL = (
     Column("ci_low", "95 % from", formats.seconds, is_number=True),

@@ -1,55 +1,76 @@
-"""Charts of times: against N, against the size of the vector."""
+"""Charts of times: against N, against the size of the vector, of same against random data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
-from ciphermark_dashboards.charts import style
+from ciphermark_dashboards.charts import places, style
 from ciphermark_dashboards.figures import Chart
 from ciphermark_dashboards.store import Row
 
-_COLUMNS = ("variant", "operation", "ring_dimension", "size", "median", "ci_low", "ci_high", "comparison_key")
+_COLUMNS = ("variant", "operation", "ring", "size", "median", "ci_low", "ci_high")
 
 
 def latency_against_n(rows: Sequence[Row]) -> Chart | None:
     """Median time against N, both logarithmic, one small chart per operation."""
-    full = [row for row in rows if row["size"] == _one_size(rows, row["ring_dimension"])]
-    return _against(full, "ring_dimension:O", "N")
+    chosen = places.with_rings(places.fullest(rows))
+    return _against(chosen, alt.X("ring:O", title="N", sort=places.ring_order(chosen)))
 
 
 def latency_against_size(rows: Sequence[Row]) -> Chart | None:
-    """Median time against the number of elements, at the largest N."""
+    """Median time against the number of elements, at one N."""
+    title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
+    return _against(places.with_rings(rows), alt.X("size:O", title=title))
+
+
+def by_data(rows: Sequence[Row]) -> Chart | None:
+    """Time of random data divided by that of equal ones, with its interval, one small chart per N; 1 is a line."""
     if not rows:
         return None
-    largest = max(row["ring_dimension"] for row in rows)
-    chosen = [row for row in rows if row["ring_dimension"] == largest]
-    if len({row["size"] for row in chosen}) < 2:
-        return None
-    return _against(chosen, "size:O", f"Elements, at N = {largest}")
+    chosen = [{**row, "place": f"N = {row['ring_dimension']}"} for row in places.fullest(rows)]
+    names = style.variants_of(chosen)
+    base = alt.Chart().encode(
+        y=alt.Y("operation:N", title=None, axis=style.bands()),
+        yOffset=alt.YOffset("variant:N", sort=names),
+        color=style.colour(names),
+    )
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.X("ratio:Q", title="Random / same", scale=style.log_scale(), axis=alt.Axis(tickCount=5)),
+        shape=style.shape(names),
+        tooltip=style.tips("variant:N", "operation:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
+    )
+    whiskers = base.mark_rule().encode(x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"))
+    one = style.one()
+    columns = ("variant", "operation", "place", "ratio", "ci_low", "ci_high", "verdict")
+    return style.dressed(
+        alt.layer(one, whiskers, points, data=style.data(chosen, *columns))
+        .properties(width=style.WIDTH, height=alt.Step(9))
+        .facet(facet=_by_n(chosen), columns=2)
+        .resolve_axis(x="independent")
+    )
 
 
-def _one_size(rows: Sequence[Row], ring_dimension: int) -> int:
-    """The largest size that fits one ciphertext, else the smallest there is."""
-    here = [row for row in rows if row["ring_dimension"] == ring_dimension]
-    fitting: list[int] = [row["size"] for row in here if row["ciphertexts"] == 1]
-    return max(fitting) if fitting else min(int(row["size"]) for row in here)
+def _by_n(rows: Sequence[Row]) -> alt.Facet:
+    order = list(
+        dict.fromkeys(row["place"] for row in sorted(rows, key=lambda row: int(row["ring_dimension"])))
+    )
+    return alt.Facet("place:N", title=None, sort=order)
 
 
-def _against(rows: Sequence[Row], x: str, title: str) -> Chart | None:
+def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     if not rows:
         return None
     names = style.variants_of(rows)
     base = alt.Chart().encode(
-        x=alt.X(x, title=title, axis=alt.Axis(labelAngle=0)),
+        x=x.axis(labelAngle=0),
         xOffset=alt.XOffset("variant:N", sort=names),  # side by side: equal times would hide each other
         color=style.colour(names),
     )
-    median = alt.Y(
-        "median:Q", title="Median time, s", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")
-    )
-    line = base.mark_line(strokeWidth=1.5).encode(y=median)
+    median = alt.Y("median:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis())
+    line = base.mark_line(strokeWidth=1.5).encode(y=median, detail=alt.Detail("variant:N"))
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=median,
         shape=style.shape(names),
@@ -61,10 +82,11 @@ def _against(rows: Sequence[Row], x: str, title: str) -> Chart | None:
             alt.Tooltip("ci_high:Q", title="to", format=".3s"),
         ],
     )
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("ci_low:Q"), y2="ci_high:Q")
-    return (
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"))
+    return style.dressed(
         alt.layer(line, whiskers, points, data=style.data(rows, *_COLUMNS))
         .properties(width=style.WIDTH, height=style.HEIGHT)
         .facet(facet=alt.Facet("operation:N", title=None), columns=2)
         .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
     )

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ciphermark_dashboards.charts import style
+from ciphermark_dashboards.charts import places, style
 from ciphermark_dashboards.figures import Chart
 from ciphermark_dashboards.store import Row
 
 _VERDICTS = ("faster", "no difference", "slower", "too few samples")
-_VERDICT_COLOURS = ("#0072B2", "#767676", "#D55E00", "#B0B0B0")
+_VERDICT_COLOURS = ("#5B5BD6", "#767676", "#C2255C", "#8E8E8E")  # none of them is a variant's
 _MOST_CASES = 40
-_LABEL_LIMIT = 300  # pixels
 _VERDICT_SHAPES = ("triangle-up", "circle", "triangle-down", "stroke")
 
 
@@ -24,8 +23,9 @@ def leaderboard(rows: Sequence[Row]) -> Chart | None:
     if not ranked:
         return None
     names = style.variants_of(ranked)
+    title = ["Time / fastest time", f"geometric mean of {ranked[0]['common_cases']} common cases"]
     base = alt.Chart(style.data(ranked, "variant", "mean_ratio", "common_cases")).encode(
-        x=alt.X("mean_ratio:Q", title="Geometric mean of time / fastest time", axis=alt.Axis(tickCount=8)),
+        x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
         # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
         y=alt.Y("variant:N", title=None, sort=[row["variant"] for row in ranked]),
     )
@@ -42,35 +42,36 @@ def leaderboard(rows: Sequence[Row]) -> Chart | None:
 
 
 def speedup(rows: Sequence[Row]) -> Chart | None:
-    """Paired speed-up with its interval, by operation, one small chart per N; 1 is a line."""
+    """Paired speed-up with its interval, by operation, one small chart per ring; 1 is a line."""
     if not rows:
         return None
-    columns = ("operation", "ring_dimension", "ratio", "ci_low", "ci_high", "verdict", "variant_on")
+    known = [
+        {**row, "place": f"N = {row['ring']}"}
+        for row in places.with_rings([{**row, "variant": row["variant_on"]} for row in places.fullest(rows)])
+    ]
     base = alt.Chart().encode(y=alt.Y("operation:N", title=None))
-    verdict = {
-        "color": alt.Color(
-            "verdict:N",
-            title="HEXL is",
-            scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS),
-        ),
-        "shape": alt.Shape(
-            "verdict:N", title="HEXL is", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_SHAPES)
-        ),
-    }
-    scale = alt.Scale(type="log")
+    look = _look("HEXL is", "verdict:N")
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("ratio:Q", title="Time without / time with HEXL", scale=scale),
-        tooltip=["operation:N", "ring_dimension:O", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"],
-        **verdict,
+        x=alt.X(
+            "ratio:Q",
+            title="Time without / time with HEXL",
+            scale=style.log_scale(),
+            axis=alt.Axis(tickCount=5),
+        ),
+        tooltip=style.tips("operation:N", "place:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
+        **look,
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("ci_low:Q", scale=scale), x2="ci_high:Q", color=verdict["color"]
+        x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), color=look["color"]
     )
-    one = alt.Chart().mark_rule(strokeDash=[4, 3], color="#767676").encode(x=alt.datum(1))
-    return (
-        alt.layer(one, whiskers, points, data=style.data(rows, *columns))
+    one = style.one()
+    columns = ("operation", "place", "ratio", "ci_low", "ci_high", "verdict")
+    order = [f"N = {ring}" for ring in places.ring_order(known)]
+    return style.dressed(
+        alt.layer(one, whiskers, points, data=style.data(known, *columns))
         .properties(width=style.WIDTH, height=alt.Step(24))
-        .facet(facet=alt.Facet("ring_dimension:O", title="N"), columns=2)
+        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
+        .resolve_axis(x="independent")
     )
 
 
@@ -82,32 +83,31 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
     farthest = sorted(judged, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]
     labelled = [{**row, "case": _case(row), "kind": row["verdict"]} for row in farthest]
     columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
-    scale = alt.Scale(type="log")
-    base = alt.Chart().encode(
-        y=alt.Y(
-            "case:N",
-            title=None,
-            sort=[row["case"] for row in labelled],
-        )
-    )
-    look = {
-        "color": alt.Color("kind:N", title="b is", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS)),
-        "shape": alt.Shape("kind:N", title="b is", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_SHAPES)),
-    }
+    scale = style.log_scale()
+    base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
+    look = _look("b is", "kind:N")
     whiskers = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("ratio_low:Q", scale=scale, title="Time in a / time in b"),
-        x2="ratio_high:Q",
+        x2=alt.X2("ratio_high:Q"),
         color=look["color"],
     )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X("ratio:Q", scale=scale), tooltip=[f"{name}:N" for name in columns], **look
+        x=alt.X("ratio:Q", scale=scale), tooltip=[alt.Tooltip(f"{name}:N") for name in columns], **look
     )
-    one = alt.Chart().mark_rule(strokeDash=[4, 3], color="#767676").encode(x=alt.datum(1))
-    return (
-        alt.layer(one, whiskers, points, data=style.data(labelled, *columns))
-        .properties(width="container", height=18 * len(farthest))
-        .configure_axisY(labelLimit=_LABEL_LIMIT)
+    one = style.one()
+    return style.dressed(
+        alt.layer(one, whiskers, points, data=style.data(labelled, *columns)).properties(
+            width="container", height=18 * len(farthest)
+        )
     )
+
+
+def _look(title: str, field: str) -> dict[str, alt.Color | alt.Shape]:
+    """Colour and shape of a verdict, in one legend."""
+    return {
+        "color": alt.Color(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS)),
+        "shape": alt.Shape(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_SHAPES)),
+    }
 
 
 def _case(row: Row) -> str:

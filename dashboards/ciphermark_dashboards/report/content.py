@@ -1,26 +1,28 @@
-"""What a report holds, read from the store: the same figures as the pages, one set per scheme and security level."""
+"""What a report holds, read from the store: the same figures as the pages, for each scheme, level and data set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ciphermark_core.errors import UserError
-from ciphermark_dashboards import filters, pages, rendering
-from ciphermark_dashboards.filters import Selection, selected
+from ciphermark_dashboards import filters, pages, rendering, runs
+from ciphermark_dashboards.filters import Choice, Selection, selected
 from ciphermark_dashboards.formats import level
 from ciphermark_dashboards.pages import Page
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
 from ciphermark_dashboards.store import Row, Store
 
+_SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The figures of one page for one scheme and security level; none of them is empty."""
+    """The figures of one page for one place; none of them is empty. ``scope`` says what the page has and this not."""
 
     title: str
+    scope: str
     figures: tuple[Filled, ...]
 
 
@@ -32,7 +34,6 @@ class Report:
     facts: Row
     summary: tuple[str, ...]
     caveats: tuple[str, ...]
-    outcomes: Sequence[Row]
     failures: Sequence[Row]
     builds: Sequence[Row]
     sections: tuple[Section, ...]
@@ -40,49 +41,42 @@ class Report:
 
 def made(store: Store, run: str) -> Report:
     """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run."""
-    run_id = _run_id(store, run)
+    run_id = str(runs.named(store, run)["run_id"])
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
     outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
     builds = store.ask("builds", {"parts": [run_id]}).mappings
     sections = tuple(_sections(store, run_id))
+    figures = [item for section in sections for item in section.figures]
     return Report(
         title=f"{facts['suite']} on {facts['hostname']}",
         facts=facts,
-        summary=tuple(summary.sentences(outcomes, sections_by_figure(sections))),
+        summary=tuple(summary.sentences(outcomes, figures)),
         caveats=tuple(summary.caveats(facts, builds)),
-        outcomes=outcomes,
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
         builds=builds,
         sections=sections,
     )
 
 
-def sections_by_figure(sections: Sequence[Section]) -> Mapping[str, list[Filled]]:
-    """All filled figures by the name of the figure."""
-    found: dict[str, list[Filled]] = {}
-    for section in sections:
-        for item in section.figures:
-            found.setdefault(item.figure.name, []).append(item)
-    return found
-
-
 def _sections(store: Store, run_id: str) -> Iterator[Section]:
     rows = store.ask("choices", {"run_id": run_id}).mappings
     for page in pages.PAGES:
         here = [row for row in rows if row["experiment"] in page.experiments]
+        asked: set[str] = set()
         for selection in _selections(run_id, page, here):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
-            told = tuple(item for item in figures if item.rows)
+            told = tuple(item for item in figures if item.rows and item.sql not in asked)
+            asked |= {item.sql for item in figures}  # what does not depend on the data set is told once
             if told:
-                yield Section(_heading(page, selection), told)
+                yield Section(_heading(page, selection), _scope(selection), told)
 
 
 def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Selection]:
-    """One for each scheme and security level that the page's experiments have; one where it does not ask for them."""
+    """One for each scheme and security level that the page's experiments have, or for each data set."""
     subject = (("run", run_id),)
     if filters.SCHEME not in page.filters:
-        if rows:
-            yield selected(subject, page.filters, rows, ())
+        for name in sorted({row["data_set"] for row in rows if row["data_set"] is not None}):
+            yield selected(subject, page.filters, rows, [("data_set", name)])
         return
     places = sorted(
         {(row["scheme"], row["security_2018"]) for row in rows if row["security_2018"] is not None}
@@ -96,18 +90,26 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Select
 def _heading(page: Page, selection: Selection) -> str:
     parameters: dict[str, Any] = selection.parameters
     if "scheme" not in parameters:
-        return page.title
+        return f"{page.title}: data set {parameters['data_set']}"
     return f"{page.title}: {parameters['scheme']}, {level(parameters['security'])} (2018)"
 
 
-def _run_id(store: Store, run: str) -> str:
-    known = [str(row["run_id"]) for row in store.ask("run_choices", {}).mappings]
-    if not known:
-        raise UserError("there is no run to report on; make one: ciphermark run suites/quick.yaml")
-    if run == "last":
-        return known[0]
-    found = [run_id for run_id in known if run_id.startswith(run)]
-    if len(found) != 1:
-        what = "is no run here" if not found else f"is the beginning of {len(found)} runs"
-        raise UserError(f"{run!r} {what}; the latest is {known[0]}")
-    return found[0]
+def _scope(selection: Selection) -> str:
+    """What is shown of the filters that take one value, what is left out, and how to get it."""
+    single = [choice for choice in selection.choices if choice.filter in _SINGLE and choice.chosen]
+    shown = ", ".join(_told(choice, choice.chosen) for choice in single)
+    left_out = [
+        _told(choice, tuple(value for value in choice.values if value not in choice.chosen))
+        for choice in single
+        if len(choice.values) > 1
+    ]
+    if not left_out:
+        return f"Shown: {shown}." if shown else ""
+    return (
+        f"Shown: {shown}. Left out: {', '.join(left_out)}; the dashboard's filters show them, and so does each "
+        "figure's SQL with that value in it. Not every figure depends on all of these."
+    )
+
+
+def _told(choice: Choice, values: Sequence[Any]) -> str:
+    return f"{choice.filter.label.lower()} {' and '.join(map(choice.filter.write, values))}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,47 +16,72 @@ import typst
 from jinja2 import Environment, PackageLoader
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, rendering
+from ciphermark_dashboards import __version__, hosts, rendering
 from ciphermark_dashboards import formats as written
 from ciphermark_dashboards.rendering import Filled
+from ciphermark_dashboards.report import limits
 from ciphermark_dashboards.report.content import Report
+from ciphermark_dashboards.report.limits import Limits, Table
 
-_MOST_ROWS = 200  # of a table in a report; the rest is in the database
+_TEMPLATES = files("ciphermark_dashboards.report") / "templates"
+_METHOD = " ".join((_TEMPLATES / "method.txt").read_text().split())
+_MARKUP = re.compile(r"([\\`*\[\]|])")
+_MOST_SUITE_CHARACTERS = 50_000
+_SCALE_PNG = 1.0
 
-_templates = Environment(
-    loader=PackageLoader("ciphermark_dashboards.report"),
-    autoescape=lambda name: bool(name and name.endswith(".html")),
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_METHOD = " ".join((files("ciphermark_dashboards.report") / "templates" / "method.txt").read_text().split())
-_templates.globals.update(version=__version__, most_rows=_MOST_ROWS, method=_METHOD, zip=zip)
-_templates.filters.update(
-    moment=written.moment, cell=lambda text: str(text).replace("|", "\\|").replace("\n", " ")
-)
+
+@dataclass(frozen=True, slots=True)
+class _Chart:
+    """A chart as the address of a picture: inside a page, identifiers of two SVG would clash."""
+
+    kind: str
+    data: bytes
+
+    @property
+    def address(self) -> str:
+        return f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure as it is printed; ``rows`` are its rows one by one where ``table`` is a grid."""
+
+    title: str
+    lead: str
+    chart: _Chart | None
+    is_grid: bool
+    is_open: bool
+    table: Table
+    rows: Table
+    sql: str
 
 
 def html(report: Report) -> bytes:
     """One HTML file: style and charts inside, no script."""
     style = (files("ciphermark_dashboards") / "assets" / "style.css").read_text()
-    template = _templates.get_template("report.html")
-    return template.render(report=report, style=style, picture=_svg_picture).encode()
+    return _rendered("report.html", report, _svg, style=style)
 
 
 def markdown(report: Report) -> bytes:
     """One Markdown file; charts are PNG pictures inside it."""
-    return _templates.get_template("report.md").render(report=report, picture=_png_picture).encode()
+    return _rendered("report.md", report, _png)
 
 
 def pdf(report: Report) -> bytes:
     """One PDF file, set by Typst, whose template takes the texts as data: nothing in them is markup."""
+    charts = _charts(report, _svg)
     with tempfile.TemporaryDirectory(prefix="ciphermark-report-") as name:
         folder = Path(name)
-        (folder / "data.json").write_text(json.dumps(_plain(report, folder), default=str))
         source = folder / "report.typ"
-        source.write_bytes((files("ciphermark_dashboards.report") / "templates" / "report.typ").read_bytes())
-        result: Any = typst.compile(str(source))
-        return bytes(result)
+        source.write_bytes((_TEMPLATES / "report.typ").read_bytes())
+
+        def at(step: Limits) -> bytes:
+            data = _context(report, step, charts)
+            (folder / "data.json").write_text(json.dumps(_plain(data, folder), default=str))
+            result: Any = typst.compile(str(source))
+            return bytes(result)
+
+        return _small_enough(at)
 
 
 FORMATS: dict[str, Callable[[Report], bytes]] = {"html": html, "md": markdown, "pdf": pdf}
@@ -69,85 +96,147 @@ def write(report: Report, path: Path, name: str) -> None:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _svg(item: Filled) -> str:
+def marked_down(text: object) -> str:
+    """A foreign text as Markdown shows it: no markup, no HTML, no end of a cell or a line in it."""
+    safe = str(text).replace("&", "&amp;").replace("<", "&lt;")
+    return " ".join(_MARKUP.sub(r"\\\1", safe).splitlines())
+
+
+def fenced(text: str, language: str) -> str:
+    """A text as a block of code in Markdown, whatever backticks it has."""
+    longest = max((len(found) for found in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _rendered(template: str, report: Report, draw: Callable[[Filled], _Chart | None], **more: str) -> bytes:
+    charts = _charts(report, draw)
+    made = _templates.get_template(template)
+    return _small_enough(lambda step: made.render(_context(report, step, charts), **more).encode())
+
+
+def _small_enough(made: Callable[[Limits], bytes]) -> bytes:
+    """The file under the first limits that keep it small; under the last ones, whatever it takes."""
+    data = b""
+    for step in limits.STEPS:
+        data = made(step)
+        if len(data) < limits.LARGEST_BYTES:
+            break
+    return data
+
+
+def _charts(report: Report, draw: Callable[[Filled], _Chart | None]) -> list[_Chart | None]:
+    """The charts of all figures, in their order."""
+    return [draw(item) for section in report.sections for item in section.figures]
+
+
+def _svg(item: Filled) -> _Chart | None:
     specification = item.specification
-    return "" if specification is None else rendering.svg(specification)
+    return None if specification is None else _Chart("svg+xml", rendering.svg(specification).encode())
 
 
-def _svg_picture(item: Filled) -> str:
-    """A chart as the address of a picture: inside a page, identifiers of two SVG would clash."""
-    chart = _svg(item)
-    return "data:image/svg+xml;base64," + base64.b64encode(chart.encode()).decode() if chart else ""
-
-
-def _png_picture(item: Filled) -> str:
+def _png(item: Filled) -> _Chart | None:
     specification = item.specification
-    if specification is None:
-        return ""
-    return "data:image/png;base64," + base64.b64encode(rendering.png(specification, scale=1)).decode()
+    return None if specification is None else _Chart("png", rendering.png(specification, _SCALE_PNG))
 
 
-def _plain(report: Report, folder: Path) -> dict[str, Any]:
-    """The report as JSON, its charts as files beside it."""
-    sections = []
-    for section_index, section in enumerate(report.sections):
-        figures = []
-        for index, item in enumerate(section.figures):
-            chart = _svg(item)
-            name = f"{section_index}-{index}.svg"
-            if chart:
-                (folder / name).write_text(chart)
-            figures.append(
-                {
-                    "title": item.figure.title,
-                    "lead": item.figure.lead,
-                    "chart": name if chart else None,
-                    "head": [column.label for column in item.figure.columns],
-                    "rows": item.written(_MOST_ROWS),
-                    "left_out": max(0, len(item.rows) - _MOST_ROWS),
-                }
-            )
-        sections.append({"title": section.title, "figures": figures})
+def _context(report: Report, step: Limits, charts: list[_Chart | None]) -> dict[str, Any]:
+    """What templates print."""
+    drawn = iter(charts if step.is_drawn else [None] * len(charts))
+    facts = report.facts
     return {
         "title": report.title,
         "version": __version__,
-        "method": _METHOD,
-        "run": report.facts["run_id"],
-        "started": written.moment(report.facts["started_at"]),
+        "run": facts["run_id"],
+        "started": written.moment(facts["started_at"]),
         "summary": report.summary,
         "caveats": report.caveats,
-        "facts": [[label, value] for label, value in facts(report)],
-        "failures": [
-            [row["variant"], row["status"], row["operation"], str(row["error"])] for row in report.failures
+        "note": step.note,
+        "sections": [
+            {
+                "title": section.title,
+                "scope": section.scope,
+                "figures": list(_figures(section.figures, step, drawn)),
+            }
+            for section in report.sections
         ],
+        "failures": limits.failures(report.failures, step),
+        "whole": _whole(report),
+        "method": _METHOD,
+        "facts": [("Run", facts["run_id"]), *hosts.facts(facts)],
         "builds": [
-            [row["variant"], row["library"], row["version"], _build(row["facts"])] for row in report.builds
+            (
+                row["variant"],
+                row["library"],
+                row["version"],
+                limits.cut(_build(row["facts"]), step.characters),
+            )
+            for row in report.builds
         ],
-        "suite_text": report.facts["suite_text"],
-        "sections": sections,
+        "suite": limits.cut(facts["suite_text"], _MOST_SUITE_CHARACTERS),
     }
 
 
-def facts(report: Report) -> list[tuple[str, str]]:
-    """Run and host, as label and text."""
-    row = report.facts
-    return [
-        ("Run", row["run_id"]),
-        ("Started (UTC)", written.moment(row["started_at"])),
-        ("Ciphermark", row["software_version"]),
-        ("Host", row["hostname"]),
-        ("CPU", f"{row['cpu_model']}, {row['cores']} cores"),
-        ("Memory", written.size(row["memory_bytes"])),
-        ("System", f"{row['operating_system']}, {row['kernel']}"),
-        ("Governor", written.text(row["governor"])),
-        ("Container", written.text(row["container"])),
-        ("Variation of equal work", written.share(row["host_clock_noise"])),
-        ("Load at the start", written.digits(row["host_load_1min"])),
-    ]
+def _figures(items: tuple[Filled, ...], step: Limits, drawn: Iterator[_Chart | None]) -> Iterator[_Figure]:
+    for item in items:
+        chart = next(drawn)
+        is_grid = item.figure.grid is not None
+        yield _Figure(
+            title=item.figure.title,
+            lead=item.figure.lead,
+            chart=chart,
+            is_grid=is_grid,
+            is_open=item.figure.is_table_open or not (chart or is_grid),
+            table=limits.narrow(item, step),
+            rows=limits.one_by_one(item, step),
+            sql=item.sql,
+        )
+
+
+def _whole(report: Report) -> str:
+    """The command that shows what was cut of the reasons; nothing where nothing can have been."""
+    longest = max((row["error_characters"] for row in report.failures), default=0)
+    if longest <= min(step.characters for step in limits.STEPS):
+        return ""
+    return (
+        'ciphermark sql "select variant, operation, status, error from results '
+        f"where run_id = '{report.facts['run_id']}' and error is not null\""
+    )
+
+
+def _plain(context: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same as JSON, its charts as files beside it."""
+    charts: Iterator[Path] = (folder / f"{number}.svg" for number in range(10_000))
+    sections = []
+    for section in context["sections"]:
+        figures = []
+        for item in section["figures"]:
+            chart = None
+            if item.chart:
+                chart = next(charts)
+                chart.write_bytes(item.chart.data)
+            figures.append(
+                {
+                    "title": item.title,
+                    "lead": item.lead,
+                    "chart": chart and chart.name,
+                    "table": asdict(item.table),
+                    "sql": item.sql,
+                }
+            )
+        sections.append(section | {"figures": figures})
+    return context | {"sections": sections, "failures": asdict(context["failures"])}
 
 
 def _build(found: dict[str, str]) -> str:
     return "; ".join(f"{name}: {text}" for name, text in sorted(found.items()))
 
 
-_templates.globals.update(facts=facts, build=_build)
+_templates = Environment(
+    loader=PackageLoader("ciphermark_dashboards.report"),
+    autoescape=lambda name: bool(name and name.endswith(".html")),
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.globals.update(zip=zip)
+_templates.filters.update(plain=marked_down, fenced=fenced)

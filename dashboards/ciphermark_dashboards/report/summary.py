@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from ciphermark_dashboards.formats import digits, level
 from ciphermark_dashboards.rendering import Filled
+from ciphermark_dashboards.report import quality, times
 from ciphermark_dashboards.store import Row
 
+_TELLERS: dict[str, Callable[[Filled], Iterator[str]]] = {
+    "leaderboard": times.leaderboard,
+    "latency": times.latency,
+    "by-data": times.by_data,
+    "speedup": times.speedup,
+    "noise": quality.noise,
+    "bits-left": quality.bits_left,
+    "depth": quality.depth,
+    "chains": quality.chains,
+    "memory": quality.memory,
+    "sizes": quality.sizes,
+    "learning": quality.learning,
+}
 
-def sentences(outcomes: Sequence[Row], figures: Mapping[str, Sequence[Filled]]) -> Iterator[str]:
-    """What a reader in a hurry should know."""
+
+def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
+    """What a reader in a hurry should know: how many trials, what each figure says, and what failed."""
     yield _outcomes(outcomes)
-    for item in figures.get("leaderboard", ()):
-        yield from _leaderboard(item)
-    for item in figures.get("speedup", ()):
-        yield _speedup(item)
+    for name, tell in _TELLERS.items():
+        for item in figures:
+            if item.figure.name == name:
+                yield from tell(item)
+    yield from _failures(outcomes)
 
 
 def caveats(facts: Row, builds: Sequence[Row]) -> Iterator[str]:
@@ -37,24 +52,12 @@ def _outcomes(outcomes: Sequence[Row]) -> str:
     return f"{total} {noun}: {told}. Only trials whose results were checked and right have times here."
 
 
-def _leaderboard(item: Filled) -> Iterator[str]:
-    ranked = [row for row in item.rows if row["mean_ratio"] is not None]
-    if len(ranked) < 2:
-        return
-    first, *others = ranked
-    place = f"{item.selection.parameters['scheme']} at {level(item.selection.parameters['security'])} (2018)"
-    behind = ", ".join(f"{row['variant']} {digits(row['mean_ratio'])}×" for row in others)
-    yield (
-        f"{place}: {first['variant']} leads with a geometric mean of {digits(first['mean_ratio'])}× the fastest time "
-        f"over {first['common_cases']} common cases; then {behind}."
-    )
-
-
-def _speedup(item: Filled) -> str:
-    ratios = [row["ratio"] for row in item.rows]
-    same = sum(row["verdict"] == "no difference" for row in item.rows)
-    scheme = item.selection.parameters["scheme"]
-    return (
-        f"HEXL in {scheme}: {digits(min(ratios))}× to {digits(max(ratios))}× the speed over {len(ratios)} cases; "
-        f"no difference in {same} of them."
-    )
+def _failures(outcomes: Sequence[Row]) -> Iterator[str]:
+    """Which variants have trials without figures; the reasons are a section of their own."""
+    found: dict[str, list[str]] = {}
+    for row in outcomes:
+        if row["status"] != "ok":
+            found.setdefault(row["variant"], []).append(f"{row['trials']} {row['status']}")
+    if found:
+        told = "; ".join(f"{variant}: {', '.join(counts)}" for variant, counts in sorted(found.items()))
+        yield f"Not measured: {told}. The reasons are below."

@@ -44,8 +44,7 @@ from trial as t
 join case_ as c on c.key = t.case_key
 join sample as s on s.trial_id = t.id
 where t.run_id = %(run_id)s and c.comparison_key = %(comparison_key)s and s.metric = 'time'
-order by c.variant, s.phase, t.process, s.is_warmup desc, s.ordinal
-limit 20000;
+order by c.variant, s.phase, t.process, s.is_warmup desc, s.ordinal;
 
 -- name: case_figures
 select
@@ -63,4 +62,4 @@ select
     max
 from results
 where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric is not null
-order by metric, phase, repetitions, median, variant;
+order by metric <> 'time', metric, phase, repetitions, median, variant;

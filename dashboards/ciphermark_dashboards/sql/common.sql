@@ -1,4 +1,5 @@
 -- name: runs
+-- A page of runs, the latest first; trials are counted of these alone.
 select
     r.id as run_id,
     r.suite,
@@ -6,16 +7,37 @@ select
     r.continues,
     h.hostname as host,
     h.cpu_model,
-    count(t.id) as trials,
-    count(*) filter (where t.status = 'ok') as ok,
-    count(*) filter (where t.status = 'unsupported') as unsupported,
-    count(*) filter (where t.status not in ('ok', 'unsupported')) as other
-from run as r
+    counted.*
+from (
+    select *
+    from run
+    order by started_at desc, id
+    limit %(limit)s offset %(offset)s
+) as r
 join host as h on h.id = r.host_id
-left join trial as t on t.run_id = r.id
-group by r.id, h.id
-order by r.started_at desc, r.id
-limit %(limit)s;
+cross join lateral (
+    select
+        count(*) as trials,
+        count(*) filter (where status = 'ok') as ok,
+        count(*) filter (where status = 'unsupported') as unsupported,
+        count(*) filter (where status not in ('ok', 'unsupported')) as other
+    from trial
+    where run_id = r.id
+) as counted
+order by r.started_at desc, r.id;
+
+-- name: open_runs
+-- A page of the service's runs that wait or are executed, the latest first.
+select
+    id as run_id,
+    suite,
+    state,
+    hostname as host,
+    submitted_at
+from job
+where ended_at is null
+order by submitted_at desc, id
+limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
 select
@@ -28,6 +50,30 @@ from run as r
 join host as h on h.id = r.host_id
 order by r.started_at desc, r.id
 limit 1000;
+
+-- name: run_named
+-- The run of an id or of the beginning of it; the latest run for nothing and for 'last'. Two rows: it begins several ids.
+select
+    r.id as run_id,
+    r.suite,
+    r.started_at,
+    h.hostname as host,
+    h.id as host_id
+from run as r
+join host as h on h.id = r.host_id
+where %(asked)s in ('', 'last') or starts_with(r.id, %(asked)s)
+order by r.id = %(asked)s desc, r.started_at desc, r.id
+limit 2;
+
+-- name: run_before
+-- The latest run before this one of its suite, else of any, else this one.
+select r.id as run_id
+from run as r, run as this
+where
+    this.id = %(run_id)s
+    and (r.started_at < this.started_at or (r.started_at = this.started_at and r.id >= this.id))
+order by r.id = this.id, r.suite = this.suite desc, r.started_at desc, r.id
+limit 1;
 
 -- name: run_facts
 select
@@ -77,6 +123,7 @@ select distinct
     c.variant,
     c.size,
     c.data_pattern,
+    c.data_set,
     c.threads,
     coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
     p.security_2018
@@ -97,6 +144,7 @@ group by t.status, c.variant
 order by c.variant, t.status;
 
 -- name: failures
+-- Texts are cut: a library may say megabytes. The view ``results`` has the whole.
 select
     c.variant,
     t.status,
@@ -104,8 +152,10 @@ select
     coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
     c.experiment,
     c.operation,
-    t.error,
+    left(t.error, 2000) as error,
+    coalesce(length(t.error), 0) as error_characters,
     count(*) as trials,
+    count(*) over () as kinds,
     t.run_id,
     min(c.comparison_key) as comparison_key
 from trial as t

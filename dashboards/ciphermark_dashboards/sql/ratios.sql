@@ -1,30 +1,47 @@
 -- name: leaderboard
--- A variant's mean is over the cases that every variant shown has an ok trial for.
-with cases as (
+-- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. Verdicts come
+-- from intervals: a mean lies between the means of the bounds, and who is not surely slower than another by more than
+-- the noise floor shares its rank. What was never resolved is of the levels that others resolved the same case to.
+with found as (
     select
-        t.variant,
-        t.comparison_key,
-        t.phase,
-        t.median_s,
-        min(t.median_s) over (partition by t.comparison_key, t.phase) as fastest_s,
-        count(*) over (partition by t.comparison_key, t.phase) as variants
-    from (
-        select variant, comparison_key, phase, min(median) as median_s
-        from results
-        where
-            run_id = %(run_id)s
-            and metric = 'time'
-            and experiment in ('arithmetic', 'rotation')
-            and status = 'ok'
-            and phase = 'operation'
-            and scheme = %(scheme)s
-            and security_2018 = %(security)s
-            and ring_dimension = any (%(ns)s)
-            and operation = any (%(operations)s)
-            and variant = any (%(variants)s)
-            and library is not null
-        group by variant, comparison_key, phase
-    ) as t
+        variant,
+        comparison_key,
+        ratio,
+        ci_low,
+        ci_high,
+        rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
+        count(*) over (partition by comparison_key) as variants
+    from ratio
+    where
+        run_id = %(run_id)s
+        and phase = 'operation'
+        and experiment in ('arithmetic', 'rotation')
+        and scheme = %(scheme)s
+        and security_2018 = %(security)s
+        and ring_dimension = any (%(ns)s)
+        and operation = any (%(operations)s)
+        and variant = any (%(variants)s)
+),
+means as (
+    select
+        variant,
+        exp(avg(ln(ratio)) filter (where is_common)) as mean_ratio,
+        case when bool_and(ci_low is not null) filter (where is_common) then exp(avg(ln(ci_low)) filter (where is_common)) end
+            as ci_low,
+        case when bool_and(ci_low is not null) filter (where is_common) then exp(avg(ln(ci_high)) filter (where is_common)) end
+            as ci_high,
+        count(*) filter (where is_common) as common_cases,
+        count(*) filter (where variants > 1) as compared_cases,
+        count(*) filter (where variants > 1 and is_fastest) as fastest_in
+    from (select *, variants = (select count(distinct variant) from found) as is_common from found) as marked
+    group by variant
+),
+levels as (
+    select distinct c.comparison_key, p.security_2018
+    from trial as t
+    join case_ as c on c.key = t.case_key
+    join parameter_set as p on p.id = t.parameter_set_id
+    where t.run_id = %(run_id)s
 ),
 states as (
     select
@@ -40,28 +57,33 @@ states as (
         t.run_id = %(run_id)s
         and c.experiment in ('arithmetic', 'rotation')
         and c.scheme = %(scheme)s
+        and coalesce(
+            p.security_2018 = %(security)s,
+            c.comparison_key in (select comparison_key from levels where security_2018 = %(security)s)
+            or c.comparison_key not in (select comparison_key from levels)
+        )
         and coalesce(p.ring_dimension, c.ring_dimension) = any (%(ns)s)
         and c.operation = any (%(operations)s)
         and c.variant = any (%(variants)s)
         and b.is_reference is not true
     group by c.variant
-),
-means as (
-    select
-        variant,
-        exp(avg(ln(median_s / fastest_s)) filter (
-            where variants = (select count(distinct variant) from cases)
-        )) as mean_ratio,
-        count(*) filter (where variants = (select count(distinct variant) from cases)) as common_cases,
-        count(*) filter (where median_s = fastest_s) as fastest_in
-    from cases
-    group by variant
 )
 select
     s.variant,
+    case
+        when m.ci_low is not null
+            then 1 + (
+                select count(*)
+                from means as o
+                where verdict(m.ci_low / o.ci_high, m.ci_high / o.ci_low) = 'faster'
+            )
+    end as rank,
     m.mean_ratio,
+    m.ci_low,
+    m.ci_high,
     coalesce(m.common_cases, 0) as common_cases,
     coalesce(m.fastest_in, 0) as fastest_in,
+    coalesce(m.compared_cases, 0) as compared_cases,
     s.ok,
     s.unsupported,
     s.failed
@@ -70,38 +92,50 @@ left join means as m using (variant)
 order by m.mean_ratio nulls last, s.variant;
 
 -- name: matrix
--- What was measured comes from the view of ratios, which has the medians, too; what was not, from its trials.
+-- What was measured comes from the view of ratios, which has the medians, too; what was not, from its trials. What was
+-- never resolved is of the levels that others resolved the same case to.
+with levels as (
+    select distinct c.comparison_key, p.security_2018
+    from trial as t
+    join case_ as c on c.key = t.case_key
+    join parameter_set as p on p.id = t.parameter_set_id
+    where t.run_id = %(run_id)s
+)
 select
-    operation,
-    ring_dimension,
-    size,
-    data_pattern,
-    threads,
-    variant,
+    r.operation,
+    r.ring_dimension,
+    c.modulus_bits,
+    r.size,
+    r.data_pattern,
+    r.threads,
+    r.variant,
     'ok' as status,
-    median_s as median,
-    ratio,
-    ci_low,
-    ci_high,
-    verdict,
-    is_equal_parameters,
-    log_qp,
+    r.median_s as median,
+    r.ratio,
+    r.ci_low,
+    r.ci_high,
+    r.verdict,
+    r.is_equal_parameters,
+    r.log_qp,
+    r.security_2024,
     null as error,
-    comparison_key
-from ratio
+    r.comparison_key
+from ratio as r
+join case_ as c on c.key = r.case_key
 where
-    run_id = %(run_id)s
-    and phase = 'operation'
-    and experiment in ('arithmetic', 'rotation')
-    and scheme = %(scheme)s
-    and security_2018 = %(security)s
-    and ring_dimension = any (%(ns)s)
-    and operation = any (%(operations)s)
-    and variant = any (%(variants)s)
+    r.run_id = %(run_id)s
+    and r.phase = 'operation'
+    and r.experiment in ('arithmetic', 'rotation')
+    and r.scheme = %(scheme)s
+    and r.security_2018 = %(security)s
+    and r.ring_dimension = any (%(ns)s)
+    and r.operation = any (%(operations)s)
+    and r.variant = any (%(variants)s)
 union all
 select
     c.operation,
     coalesce(p.ring_dimension, c.ring_dimension),
+    c.modulus_bits,
     c.size,
     c.data_pattern,
     c.threads,
@@ -114,6 +148,7 @@ select
     null,
     null,
     min(p.log_qp),
+    min(p.security_2024),
     string_agg(distinct t.error, E'\n'),
     c.comparison_key
 from trial as t
@@ -124,14 +159,16 @@ where
     and t.status <> 'ok'
     and c.experiment in ('arithmetic', 'rotation')
     and c.scheme = %(scheme)s
-    and coalesce(p.security_2018 = %(security)s, true)
+    and coalesce(
+        p.security_2018 = %(security)s,
+        c.comparison_key in (select comparison_key from levels where security_2018 = %(security)s)
+        or c.comparison_key not in (select comparison_key from levels)
+    )
     and coalesce(p.ring_dimension, c.ring_dimension) = any (%(ns)s)
     and c.operation = any (%(operations)s)
     and c.variant = any (%(variants)s)
-group by
-    c.operation, coalesce(p.ring_dimension, c.ring_dimension), c.size, c.data_pattern, c.threads, c.variant, t.status,
-    c.comparison_key
-order by operation, ring_dimension, size, data_pattern, threads, variant, status;
+group by c.key, coalesce(p.ring_dimension, c.ring_dimension), t.status
+order by operation, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status;
 
 -- name: speedup
 select
@@ -145,6 +182,7 @@ select
     phase,
     size,
     data_pattern,
+    threads,
     n,
     ratio,
     ci_low,
@@ -154,6 +192,7 @@ select
 from speedup
 where
     run_id = %(run_id)s
+    and experiment in ('arithmetic', 'rotation')
     and phase = %(phase)s
     and scheme = %(scheme)s
     and security_2018 = %(security)s
@@ -161,4 +200,5 @@ where
     and operation = any (%(operations)s)
     and size = any (%(sizes)s)
     and data_pattern = %(data)s
-order by ring_dimension, operation, size;
+    and threads = %(threads)s
+order by ring_dimension, operation, size, modulus_bits, comparison_key;

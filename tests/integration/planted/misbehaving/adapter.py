@@ -12,7 +12,7 @@ from ciphermark_core import wire
 from ciphermark_core.words import Parameters
 from misbehaving.deeds import DEEDS
 
-COARSE_NS = 15_000_000
+COARSE_NS = 60_000_000_000  # no sample lasts a step, however busy the machine is
 # "runs-dry" multiplies right with a modulus of at least so many bits, and tells no noise budget
 LEAST_BITS = 40
 
