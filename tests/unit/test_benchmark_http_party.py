@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, Service, chosen, services
 from ciphermark_benchmark.learning.party import NoPlace
 from ciphermark_benchmark.processes import Confinement, WorkerDied
@@ -160,10 +161,28 @@ def test_whatever_else_is_answered_costs_the_trial(server, party, name):
     assert words in str(caught.value)
 
 
-def test_a_service_that_is_not_ready_is_told(server, party):
-    server.script += [(200, {}), (503, problem("not-ready", "no volume"))]
+NOT_READY = (503, problem("not-ready", "no volume"))
+
+
+def test_a_service_that_is_not_ready_for_long_is_told(server, party, monkeypatch):
+    monkeypatch.setattr(http_party, "_RESTART_S", 0.0)
+    server.script += [(200, {}), NOT_READY]
     party.meet(TRIAL)
     with pytest.raises(WorkerDied, match=r"it is not ready: .*no volume"):
+        party.meet(TRIAL)
+
+
+def test_a_service_that_is_being_restarted_is_waited_for(server, party, monkeypatch):
+    monkeypatch.setattr(http_party, "_PAUSE_S", 0.01)
+    server.script += [NOT_READY, NOT_READY, (200, {})]
+    party.meet(TRIAL)
+    assert server.script == []
+
+
+def test_waiting_for_a_service_ends_with_the_party(server, party):
+    server.script += [NOT_READY, NOT_READY]
+    party.kill()
+    with pytest.raises(WorkerDied, match="no volume"):
         party.meet(TRIAL)
 
 

@@ -115,6 +115,6 @@ where
     and data_pattern = %(data)s
     and threads = %(threads)s
 group by
-    scheme, operation, repetitions, variant, ring_dimension, modulus_bits, is_least, size, data_pattern, threads, log_qp,
-    security_2018, security_2024, status, comparison_key
+    scheme, operation, repetitions, variant, ring_dimension, modulus_bits, is_least, size, data_pattern, threads,
+    log_qp, security_2018, security_2024, status, comparison_key
 order by operation, repetitions, size, is_least desc, median nulls last, variant;

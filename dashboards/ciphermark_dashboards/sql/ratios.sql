@@ -1,7 +1,7 @@
 -- name: leaderboard
--- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. Verdicts come
--- from intervals: a mean lies between the means of the bounds, and who is not surely slower than another by more than
--- the noise floor shares its rank. What was never resolved is of the levels that others resolved the same case to.
+-- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. Verdicts
+-- come from intervals: a mean lies between the means of the bounds, and who is not surely slower than another by more
+-- than the noise floor shares its rank. What was never resolved is of the levels that others resolved the case to.
 with found as (
     select
         variant,
@@ -26,10 +26,14 @@ means as (
     select
         variant,
         exp(avg(ln(ratio)) filter (where is_common)) as mean_ratio,
-        case when bool_and(ci_low is not null) filter (where is_common) then exp(avg(ln(ci_low)) filter (where is_common)) end
-            as ci_low,
-        case when bool_and(ci_low is not null) filter (where is_common) then exp(avg(ln(ci_high)) filter (where is_common)) end
-            as ci_high,
+        case
+            when bool_and(ci_low is not null) filter (where is_common)
+                then exp(avg(ln(ci_low)) filter (where is_common))
+        end as ci_low,
+        case
+            when bool_and(ci_low is not null) filter (where is_common)
+                then exp(avg(ln(ci_high)) filter (where is_common))
+        end as ci_high,
         count(*) filter (where is_common) as common_cases,
         count(*) filter (where variants > 1) as compared_cases,
         count(*) filter (where variants > 1 and is_fastest) as fastest_in

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
+from time import monotonic
 from typing import Any, get_args
 
 import httpx
@@ -27,6 +29,8 @@ from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
 
 _CONNECT_S = 10.0
+_RESTART_S = 30.0  # containers that were killed answer again after 10 or 15 s
+_PAUSE_S = 0.5
 _READY = "/readyz"
 _SESSIONS = "/v1/sessions"
 _STATUSES: tuple[Status, ...] = get_args(Status)
@@ -64,6 +68,7 @@ class HttpParty:
         self._threads = threads
         self._ids: dict[str, str] = {}
         self._is_opening = False
+        self._is_killed = Event()
         self.machine: str | None = None
         self._http = httpx.Client(
             base_url=service.url, headers={"Authorization": f"Bearer {service.token}"}, trust_env=False
@@ -73,13 +78,14 @@ class HttpParty:
     def meet(self, trial: Trial) -> None:
         """From here on every request names the trial and its run, as the database does, for the service's log.
 
-        Raises ``WorkerDied`` where the service is not ready.
+        Waits for a service that is being restarted. Raises ``WorkerDied`` where it is not ready even so.
         """
         self._ids = {"run_id": trial.run_id, "trial_id": trial.id}
         self._http.headers.update({"X-Run-Id": trial.run_id, "X-Trial-Id": trial.id})
-        response = self._sent("GET", _READY, None, _CONNECT_S)
-        if response.status_code != httpx.codes.OK:
-            raise self._death(f"it is not ready: {response.text[:200]}")
+        limit_s = monotonic() + _RESTART_S
+        while (reason := self._reason_against()) is not None:
+            if monotonic() > limit_s or self._is_killed.wait(_PAUSE_S):
+                raise reason
 
     def ask(self, request: messages.Request, timeout_s: float) -> messages.Reply:
         """See :class:`~ciphermark_benchmark.learning.party.Party`."""
@@ -93,6 +99,7 @@ class HttpParty:
 
     def kill(self) -> None:
         """From another thread: end the session, whatever it is doing; one of which we know no id yet by its trial."""
+        self._is_killed.set()
         with suppress(httpx.HTTPError), self._another() as http:
             if self._session is not None:
                 http.delete(f"{_SESSIONS}/{self._session}")
@@ -103,6 +110,15 @@ class HttpParty:
         """End the session and the connection."""
         self.kill()
         self._http.close()
+
+    def _reason_against(self) -> WorkerDied | None:
+        """Why the service cannot be asked anything now."""
+        try:
+            response = self._sent("GET", _READY, None, _CONNECT_S)
+        except WorkerDied as death:
+            return death
+        is_ready = response.status_code == httpx.codes.OK
+        return None if is_ready else self._death(f"it is not ready: {response.text[:200]}")
 
     def _another(self) -> httpx.Client:
         """A connection of its own: the other may be waiting for a reply."""

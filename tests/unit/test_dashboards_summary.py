@@ -1,0 +1,77 @@
+"""Sentences of a report: what they count, and what they leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ciphermark_dashboards.filters import Selection
+from ciphermark_dashboards.pages import FIGURES
+from ciphermark_dashboards.rendering import Filled
+from ciphermark_dashboards.report import summary
+from ciphermark_dashboards.store import Answer
+
+
+def told(name: str, *rows: dict[str, Any]) -> list[str]:
+    """The sentences about a figure's rows, less those about outcomes."""
+    place = {"scheme": "bfv", "security": 128, "data_set": "boston"}
+    selection = Selection((("run", "r"),), extra=place)
+    answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
+    return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))[1:]
+
+
+def sped(ratio: float, verdict: str) -> dict[str, Any]:
+    return {"ratio": ratio, "verdict": verdict}
+
+
+def ranked(variant: str, mean: float | None, rank: int | None) -> dict[str, Any]:
+    return {"variant": variant, "mean_ratio": mean, "rank": rank, "common_cases": 3}
+
+
+def test_no_difference_is_no_speedup() -> None:
+    rows = (
+        sped(5.5, "faster"),
+        sped(0.9, "no difference"),
+        sped(9.0, "too few samples"),
+        sped(0.5, "slower"),
+    )
+    assert told("speedup", *rows) == [
+        "HEXL in bfv at 128 bits (2018): faster in 1 of 4 cases, up to 5.5×; slower in 1, down to 0.5× the speed; "
+        "no difference in 1; too few samples to tell in 1."
+    ]
+    assert told("speedup", sped(1.01, "no difference")) == [
+        "HEXL in bfv at 128 bits (2018): faster in 0 of 1 case; no difference in 1."
+    ]
+
+
+def test_ranks_are_told_as_they_are_shared() -> None:
+    over = "(geometric mean of the ratios to the fastest, over 3 cases that all have)."
+    shared = (ranked("a", 1.0, 1), ranked("b", 1.02, 1), ranked("c", 4, 3), ranked("d", None, None))
+    assert told("leaderboard", *shared) == [
+        "bfv at 128 bits (2018): a 1×, b 1.02× lead, and none of them is surely slower than another; "
+        f"rank 3: c 4× {over}"
+    ]
+    assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [
+        f"bfv at 128 bits (2018): a 1×, b 2× {over[:-1]}; too few samples to rank them."
+    ]
+    assert told("leaderboard", ranked("a", 1.0, 1)) == []
+
+
+def test_depth_says_where_the_search_met_its_cap() -> None:
+    row = {"operation": "mul", "ring_dimension": 8192, "variant": "a", "depth": 4.0, "is_capped": False}
+    capped = row | {"operation": "add", "depth": 64.0, "is_capped": True}
+    none = row | {"variant": "b", "depth": None}
+    assert told("depth", row, capped, none) == [
+        "Depth, bfv at 128 bits (2018): the most in a row that decrypt right are at least 64 add (a; N = 8192); "
+        "4 mul (a; N = 8192)."
+    ]
+
+
+def test_failures_are_counted_by_variant() -> None:
+    outcomes = [
+        {"variant": "a", "status": "ok", "trials": 3},
+        {"variant": "a", "status": "crashed", "trials": 2},
+        {"variant": "b", "status": "unsupported", "trials": 1},
+    ]
+    first, last = summary.sentences(outcomes, [])
+    assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
+    assert last == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are below."
