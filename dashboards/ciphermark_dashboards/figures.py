@@ -14,6 +14,7 @@ from ciphermark_dashboards.store import Answer, Row
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
 Draw = Callable[[Sequence[Row]], Chart | None]
 Derive = Callable[[Answer, Row], Answer]
+Combine = Callable[[Sequence[Answer], Row], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class Grid:
 class Figure:
     """One figure. ``block`` names its query; ``draw`` gives nothing where the rows have nothing to draw.
 
-    ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded. ``lead`` tells
+    ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
+    makes it of an answer for each run, from a query about one run that is asked for all of them at once. ``lead`` tells
     how to read it, ``empty`` what it means when there is no row. ``is_table_open``: the table says more than the chart.
     """
 
@@ -60,6 +62,7 @@ class Figure:
     columns: tuple[Column, ...]
     draw: Draw | None = None
     derive: Derive | None = None
+    combine: Combine | None = None
     grid: Grid | None = None
     empty: str = "This run has nothing of the kind under these filters."
     is_table_open: bool = False

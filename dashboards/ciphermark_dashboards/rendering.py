@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -56,8 +57,10 @@ class Filled:
 
     @property
     def sql(self) -> str:
-        """The query with its parameters written out."""
-        return with_values(self.figure.block, self.selection.parameters)
+        """The query with its parameters written out; once for each run where it is about one of several."""
+        if self.figure.combine is None:
+            return with_values(self.figure.block, self.selection.parameters)
+        return "\n".join(with_values(self.figure.block, {"run_id": run_id}) for run_id in self.selection.runs)
 
     @property
     def csv(self) -> str:
@@ -146,10 +149,20 @@ class Figures:
 
 def filled(store: Store, figure: Figure, selection: Selection) -> Filled:
     """Ask the figure's query."""
+    if figure.combine is not None:
+        return Filled(
+            figure, selection, figure.combine(_of_each(store, figure, selection), selection.parameters)
+        )
     answer = store.ask(figure.block, selection.parameters)
     if figure.derive is not None:
         answer = figure.derive(answer, selection.parameters)
     return Filled(figure, selection, answer)
+
+
+def _of_each(store: Store, figure: Figure, selection: Selection) -> list[Answer]:
+    """The figure's query for each run, at the same time: one after the other they would take twice as long."""
+    with ThreadPoolExecutor(len(selection.runs)) as pool:
+        return list(pool.map(lambda run_id: store.ask(figure.block, {"run_id": run_id}), selection.runs))
 
 
 def svg(specification: Row) -> str:

@@ -8,24 +8,10 @@ from typing import Any
 
 from ciphermark_core.statistics import Estimate, ratio_of, verdict
 from ciphermark_db.directions import verdict_of
+from ciphermark_db.pairing import PLACE
 
 Row = Mapping[str, Any]
 
-PLACE = (
-    "variant",
-    "scheme",
-    "ring_dimension",
-    "experiment",
-    "operation",
-    "phase",
-    "size",
-    "data_pattern",
-    "data_set",
-    "threads",
-    "repetitions",
-    "metric",
-    "unit",
-)
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
 _MEDIANS = ("a_median", "b_median")
 COLUMNS = (*PLACE, *LEVELS, *_MEDIANS, "ratio", "ratio_low", "ratio_high", "verdict", "remark")
@@ -53,8 +39,8 @@ class Judgement:
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
-    """The rows of the query ``two_runs``, with one row for a case that ended with figures in one run and without in the
-    other: its figures have nothing to be compared with. Pure.
+    """Rows of :func:`~ciphermark_db.pairing.paired`, with one row for a case that ended with figures in one run and
+    without in the other: its figures have nothing to be compared with. Pure.
     """
     rows = list(rows)
     figures: dict[tuple[str, Any], Row] = {}  # by side and case

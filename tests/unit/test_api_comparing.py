@@ -6,7 +6,7 @@ from ciphermark_benchmark.api.comparing import Pair, whole
 
 
 def row(place, a=None, b=None, phase="operation"):
-    """What `two_runs` has of a case; the statuses say which runs have it."""
+    """A figure of two runs; the statuses say which runs have it."""
     return {
         "comparison_key": place,
         "variant": "seal",

@@ -10,51 +10,46 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.kept import Kept
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.store import Answer
-from ciphermark_db.comparison import PLACE
+from ciphermark_db.pairing import PLACE
 
-SIDE = {
+FIGURE = dict.fromkeys(PLACE) | {
+    "scheme": "bfv",
+    "operation": "add",
     "n": 10,
-    "median": 1.0,
-    "low": 0.99,
-    "high": 1.01,
     "status": "ok",
+    "error": None,
     "ring_dimension": 8192,
     "log_qp": 218.0,
+    "security_2018": 128,
+    "security_2024": 128,
+    "comparison_key": "c",
 }
-LEVEL = {"security_2018": 128, "security_2024": 128}
 
 
-def two(variant: str, a: float | None, b: float | None, metric: str = "time") -> dict[str, object]:
-    row: dict[str, object] = dict.fromkeys(PLACE) | {
-        "variant": variant,
-        "metric": metric,
-        "unit": {"time": "s", "size": "bytes"}[metric],
-        "comparison_key": "c",
-    }
-    for name, median in (("a", a), ("b", b)):
-        side = SIDE | LEVEL | {"median": median}
-        if median is None:
-            side |= {"status": None}
-        else:
-            side |= {"low": median * 0.99, "high": median * 1.01}
-        row |= {f"{name}_{key}": value for key, value in side.items()}
-    return row
+def figure(variant: str, median: float, metric: str) -> dict[str, object]:
+    own = {"median": median, "low": median * 0.99, "high": median * 1.01}
+    unit = {"time": "s", "size": "bytes"}[metric]
+    return FIGURE | own | {"variant": variant, "case_key": variant, "metric": metric, "unit": unit}
 
 
-ROWS = [
-    two("same", 1.0, 1.0),
-    two("only-a", 1.0, None),
-    two("better", 2.0, 1.0),
-    two("size", 10.0, 20.0, "size"),
-    two("worse", 1.0, 2.0),
-    two("equal", 10.0, 10.0, "size"),
+CASES = [
+    ("same", 1.0, 1.0, "time"),
+    ("only-a", 1.0, None, "time"),
+    ("better", 2.0, 1.0, "time"),
+    ("size", 10.0, 20.0, "size"),
+    ("worse", 1.0, 2.0, "time"),
+    ("equal", 10.0, 10.0, "size"),
 ]
 
 
-def judged(show: str = "all", rows: list[dict[str, object]] = ROWS) -> list[dict[str, object]]:
-    answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
+def of_run(number: int) -> Answer:
+    rows = [figure(case[0], case[number], case[3]) for case in CASES if case[number] is not None]
+    return Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def judged(show: str = "all") -> list[dict[str, object]]:
     params = {"levels": "equal", "show": show, "run_a": "ra", "run_b": "rb"}
-    return comparing.judged(answer, params).mappings
+    return comparing.judged([of_run(1), of_run(2)], params).mappings
 
 
 def test_regressions_come_first_and_what_cannot_be_compared_last():

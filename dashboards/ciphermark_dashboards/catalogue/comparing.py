@@ -12,6 +12,7 @@ from ciphermark_dashboards.charts import ratios
 from ciphermark_dashboards.figures import Column, Figure
 from ciphermark_dashboards.store import Answer, Row
 from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.pairing import paired
 
 _INCOMPARABLE = "not comparable"
 _REGRESSIONS = ("failed", "slower", "worse")
@@ -26,10 +27,10 @@ _SHOWN = {
 }
 
 
-def judged(answer: Answer, params: Row) -> Answer:
-    """The rows of the query with their judgements, what changed first. Pure."""
+def judged(answers: Sequence[Answer], params: Row) -> Answer:
+    """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
-    for row in settled(answer.mappings):
+    for row in settled(paired(*(answer.mappings for answer in answers))):
         judgement = with_judgement(row, params["levels"] == "any")
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, row["comparison_key"], of_run))
@@ -70,9 +71,9 @@ TWO_RUNS = Figure(
         "of 5 % show no difference; neither do memory and sizes within 5 %, nor budgets and precision within 2 bits. "
         "What failed in b alone is a regression. The SQL has the figures that are judged here."
     ),
-    block="two_runs",
+    block="run_figures",
     draw=ratios.two_runs,
-    derive=judged,
+    combine=judged,
     columns=(
         Column("verdict", "In b", _verdict),
         VARIANT,

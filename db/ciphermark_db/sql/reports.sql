@@ -145,51 +145,34 @@ group by
     scheme, ring_dimension, modulus_bits, security_2018, security_2024, experiment, operation, variant, data_pattern, size
 order by experiment, scheme, ring_dimension, operation, data_pattern, variant;
 
--- name: two_runs
+-- name: run_figures
 select
-    coalesce(a.variant, b.variant) as variant,
-    coalesce(a.scheme, b.scheme) as scheme,
-    coalesce(a.ring_dimension, b.ring_dimension) as ring_dimension,
-    coalesce(a.experiment, b.experiment) as experiment,
-    coalesce(a.operation, b.operation) as operation,
-    coalesce(a.phase, b.phase) as phase,
-    coalesce(a.size, b.size) as size,
-    coalesce(a.data_pattern, b.data_pattern) as data_pattern,
-    coalesce(a.data_set, b.data_set) as data_set,
-    coalesce(a.threads, b.threads) as threads,
-    coalesce(a.repetitions, b.repetitions) as repetitions,
-    coalesce(a.metric, b.metric) as metric,
-    coalesce(a.unit, b.unit) as unit,
-    a.n as a_n,
-    a.median as a_median,
-    a.ci_low as a_low,
-    a.ci_high as a_high,
-    a.status as a_status,
-    a.error as a_error,
-    a.ring_dimension as a_ring_dimension,
-    a.log_qp as a_log_qp,
-    a.security_2018 as a_security_2018,
-    a.security_2024 as a_security_2024,
-    b.n as b_n,
-    b.median as b_median,
-    b.ci_low as b_low,
-    b.ci_high as b_high,
-    b.status as b_status,
-    b.error as b_error,
-    b.ring_dimension as b_ring_dimension,
-    b.log_qp as b_log_qp,
-    b.security_2018 as b_security_2018,
-    b.security_2024 as b_security_2024,
-    coalesce(a.comparison_key, b.comparison_key) as comparison_key
-from (select * from results where run_id = %(run_a)s) as a
-full join (select * from results where run_id = %(run_b)s) as b
-    on b.case_key = a.case_key
-    and b.phase is not distinct from a.phase
-    and b.metric is not distinct from a.metric
-    and b.repetitions is not distinct from a.repetitions
-order by
-    scheme, ring_dimension, coalesce(a.security_2018, b.security_2018) desc nulls last, size, data_pattern, threads,
-    experiment, operation, repetitions, phase, metric, variant;
+    variant,
+    scheme,
+    ring_dimension,
+    experiment,
+    operation,
+    phase,
+    size,
+    data_pattern,
+    data_set,
+    threads,
+    repetitions,
+    metric,
+    unit,
+    n,
+    median,
+    ci_low as low,
+    ci_high as high,
+    status,
+    error,
+    log_qp,
+    security_2018,
+    security_2024,
+    case_key,
+    comparison_key
+from results
+where run_id = %(run_id)s;
 
 -- name: run
 select r.id, r.suite, r.started_at, h.hostname, h.cpu_model, h.fingerprint

@@ -15,6 +15,7 @@ from ciphermark_benchmark.formats import digits, interval, level, quantity
 from ciphermark_benchmark.ranking import MIXED
 from ciphermark_db.comparison import COLUMNS, LEVELS, settled, with_judgement
 from ciphermark_db.gateway import Database, Table
+from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
 
 Row = Mapping[str, Any]
@@ -26,8 +27,8 @@ def compared(database: Database, run_a: str, run_b: str, any_security: bool = Fa
     """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
     with ``any_security`` across levels.
     """
-    found = report(database, "two_runs", run_a=run_a, run_b=run_b)
-    return Table(COLUMNS, [with_judgement(row, any_security) for row in settled(found)])
+    a, b = (report(database, "run_figures", run_id=run_id) for run_id in (run_a, run_b))
+    return Table(COLUMNS, [with_judgement(row, any_security) for row in settled(paired(a, b))])
 
 
 def show(console: Console, database: Database, runs: tuple[str, str], any_security: bool) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from ciphermark_db.comparison import COLUMNS, settled, with_judgement
 from ciphermark_db.gateway import Database, Table
+from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 
 _PARTS = ("a_run_id", "b_run_id")
 # With the part, this tells the figures of the query apart.
@@ -20,7 +21,7 @@ _PLACE = ("comparison_key", "variant", "phase", "metric", "repetitions")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A part of run a, a part of run b, and what the query ``two_runs`` has of them."""
+    """A part of run a, a part of run b, and their figures side by side."""
 
     a: str
     b: str
@@ -32,7 +33,8 @@ def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str])
 
     No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
     """
-    pairs = [Pair(a, b, report(database, "two_runs", run_a=a, run_b=b)) for a, b in product(parts_a, parts_b)]
+    figures = {part: report(database, "run_figures", run_id=part) for part in {*parts_a, *parts_b}}
+    pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
     rows = [(*with_judgement(row), *(row[part] for part in _PARTS)) for row in settled(whole(pairs))]
     return Table((*COLUMNS, *_PARTS), rows)
 
@@ -57,7 +59,7 @@ def whole(pairs: Sequence[Pair]) -> list[Row]:
 def _named(pair: Pair, row: Row) -> Row:
     a = None if row["a_status"] is None else pair.a
     b = None if row["b_status"] is None else pair.b
-    return row | {"a_run_id": a, "b_run_id": b}
+    return {**row, "a_run_id": a, "b_run_id": b}
 
 
 def _parts(row: Row) -> tuple[str | None, ...]:

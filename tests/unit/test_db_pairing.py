@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_db.pairing import OWN, paired
+
+FIGURE = {
+    "variant": "seal",
+    "scheme": "bfv",
+    "ring_dimension": 4096,
+    "experiment": "arithmetic",
+    "operation": "add",
+    "phase": "operation",
+    "size": 4096,
+    "data_pattern": "random",
+    "data_set": None,
+    "threads": 1,
+    "repetitions": None,
+    "metric": "time",
+    "unit": "s",
+    "n": 10,
+    "median": 1.0,
+    "low": 0.9,
+    "high": 1.1,
+    "status": "ok",
+    "error": None,
+    "log_qp": 109.0,
+    "security_2018": 128,
+    "security_2024": 0,
+    "case_key": "seal-add",
+    "comparison_key": "add",
+}
+ENDING = FIGURE | {"phase": None, "metric": None, "median": None, "status": "crashed"}
+
+
+def figure(**changes):
+    return FIGURE | changes
+
+
+def test_a_figure_of_both_runs_is_one_row_with_what_each_has_of_its_own():
+    (row,) = paired([figure(median=1.0)], [figure(median=2.0, n=20, status="exhausted")])
+    assert (row["a_median"], row["b_median"], row["a_n"], row["b_n"]) == (1.0, 2.0, 10, 20)
+    assert (row["a_status"], row["b_status"], row["comparison_key"]) == ("ok", "exhausted", "add")
+    assert {name[2:] for name in row if name.startswith(("a_", "b_"))} == set(OWN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"case_key": "seal-mul"}, {"phase": "encrypt"}, {"metric": "peak_memory"}, {"repetitions": 4}],
+)
+def test_another_case_phase_metric_or_count_is_another_figure(change):
+    rows = paired([figure()], [figure(**change)])
+    assert sorted(("a" if row["b_status"] is None else "b") for row in rows) == ["a", "b"]
+    for row in rows:
+        missing = "b" if row["b_status"] is None else "a"
+        assert all(row[f"{missing}_{name}"] is None for name in OWN)
+
+
+def test_endings_of_both_runs_meet_and_several_endings_are_all_told():
+    (row,) = paired([ENDING], [ENDING | {"status": "wrong"}])
+    assert (row["a_status"], row["b_status"]) == ("crashed", "wrong")
+    assert len(paired([ENDING, ENDING | {"status": "timed_out"}], [ENDING])) == 2
+    assert len(paired([ENDING, ENDING | {"status": "timed_out"}], [])) == 2
+
+
+def test_rows_come_by_scheme_ring_and_falling_level():
+    a = [
+        figure(case_key="1", scheme="ckks"),
+        figure(case_key="2", ring_dimension=8192),
+        figure(case_key="3", security_2018=None),
+        figure(case_key="4", security_2018=192),
+        figure(case_key="5", operation="mul"),
+        figure(case_key="6", repetitions=2),
+        figure(case_key="7"),
+    ]
+    b = [figure(case_key="8", operation="sub", repetitions=1)]
+    found = [
+        (
+            row["scheme"],
+            row["ring_dimension"],
+            row["a_security_2018"] or row["b_security_2018"],
+            row["operation"],
+        )
+        for row in paired(a, b)
+    ]
+    assert found == [
+        ("bfv", 4096, 192, "add"),
+        ("bfv", 4096, 128, "add"),
+        ("bfv", 4096, 128, "add"),
+        ("bfv", 4096, 128, "mul"),
+        ("bfv", 4096, 128, "sub"),
+        ("bfv", 4096, None, "add"),
+        ("bfv", 8192, 128, "add"),
+        ("ckks", 4096, 128, "add"),
+    ]
+
+
+def test_two_runs_without_figures_have_no_rows():
+    assert paired([], []) == []
