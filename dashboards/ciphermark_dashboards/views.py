@@ -115,7 +115,8 @@ def nothing_yet() -> HTMLResponse:
     """What an empty database has to say."""
     return templating.message(
         "No run yet",
-        "Nothing has been recorded in this database. Make a first run, and open this page again:",
+        "Nothing has been recorded in this database. Make a first run, on the command line as here or on the page "
+        "Runs where a benchmark service is connected, and open this page again:",
         example="ciphermark run suites/quick.yaml",
     )
 
