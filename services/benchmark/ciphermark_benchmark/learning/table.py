@@ -20,14 +20,14 @@ from ciphermark_db.reports import report
 Row = Mapping[str, Any]
 
 _EXPLAINED = (
-    "median times of one pass; train in the clear is the client's; mse: of the predicted classes; agreement: with the "
-    "plaintext run of the same algorithm, row by row; noise: largest difference of scores from what should come out; "
+    "median times of one pass; train in the clear is the client's; mse: of the predicted classes; agree: rows that do, "
+    "with the plaintext run of the same algorithm; noise: largest difference of scores from what should come out; "
     "rounding: likewise of that from the plaintext run; expansion: of the rows by encryption; sent: ciphertexts of one "
     "pass to the server; CPU: of the party by wall time of the stage; peak: memory of the party; serialization: both "
     "parties'; transfer: messages, blobs and waiting"
 )
 _STAGES = ("prepare", "train", "infer")
-_COLUMNS = (*_STAGES, "accuracy", "mse", "agreement", "noise", "rounding", "expansion", "sent")
+_COLUMNS = (*_STAGES, "accuracy", "mse", "agree", "noise", "rounding", "expansion", "sent")
 _COSTS = (
     *("time", "client CPU", "client peak", "server CPU", "server peak"),
     *("serialization", "transfer"),
@@ -65,9 +65,12 @@ def _title(name: str) -> str:
 
 def _table(rows: Sequence[Row]) -> Table:
     own = traits.columns(rows)
-    table = _empty("variant", *(trait.column for trait in own), *_COLUMNS)
-    for row in rows:
-        table.add_row(escape(row["variant"]), *(trait.cell(row) for trait in own), *_figures(row))
+    figures = [_figures(row) for row in rows]
+    told = [place for place in range(len(_COLUMNS)) if any(line[place] != NOTHING for line in figures)]
+    table = _empty("variant", *(trait.column for trait in own), *(_COLUMNS[place] for place in told))
+    for row, line in zip(rows, figures, strict=True):
+        cells = (*(trait.cell(row) for trait in own), *(line[place] for place in told))
+        table.add_row(escape(row["variant"]), *cells)
     return table
 
 
