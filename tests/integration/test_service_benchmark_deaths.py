@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -46,9 +47,12 @@ def under_way(service: Service, gate: Gate) -> str:
 
 
 def worker_of(service: Service) -> psutil.Process | None:
-    """The worker beside the service, if there is one now."""
-    children = psutil.Process(service.process.pid).children()
-    return next((child for child in children if child.status() != psutil.STATUS_ZOMBIE), None)
+    """The worker beside the service, if there is one now: other children look at libraries for it."""
+    for child in psutil.Process(service.process.pid).children():
+        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+            if "--parent" in child.cmdline():
+                return child
+    return None
 
 
 def test_nothing_outlives_a_service_that_is_killed(service: Service, gate: Gate, workers: Workers) -> None:
