@@ -73,6 +73,10 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
     remark = differences(_side(row, "a"), _side(row, "b"))
     if row["unit"] != "s":
         return Judgement(a / b if b else None, None, None, verdict_of(row["metric"], a, b), remark)
+    if not _are_above_zero(row):
+        return Judgement(
+            None, None, None, "not comparable: a time that is what others leave may be none", remark
+        )
     ratio = ratio_of(
         Estimate(row["a_n"], a, row["a_low"], row["a_high"]),
         Estimate(row["b_n"], b, row["b_low"], row["b_high"]),
@@ -106,6 +110,12 @@ def differences(row: Row, other: Row) -> str:
 def short_level(bits: int) -> str:
     """A security level as a column has it; 0 stands for less than the lowest."""
     return str(bits) if bits else "<128"
+
+
+def _are_above_zero(row: Row) -> bool:
+    """Whether times can be divided: a transfer is the rest of a stage, which the clock may make nothing or less."""
+    known = (row[f"{side}_{name}"] for side in "ab" for name in ("median", "low", "high"))
+    return all(value > 0 for value in known if value is not None)
 
 
 def _case(row: Row) -> Any:

@@ -76,6 +76,21 @@ def test_times_are_compared_with_an_interval(changes, ratio, verdict):
         assert found.low <= found.ratio <= found.high
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"b_median": 0.0, "b_low": 0.0, "b_high": 0.0},
+        {"b_median": 0.0, "b_low": None, "b_high": None, "b_n": 3},
+        {"b_median": -1e-4, "b_low": -2e-4, "b_high": 1e-5},
+        {"a_low": -1e-6},
+    ],
+)
+def test_a_time_of_nothing_or_less_is_not_divided(changes):
+    found = judged(ROW | {"phase": "train.transfer"} | changes)
+    assert (found.ratio, found.low, found.high) == (None, None, None)
+    assert found.verdict.startswith("not comparable: ")
+
+
 SIZE = {"metric": "size", "unit": "bytes"}
 
 
