@@ -5,16 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import httpx
 import psycopg
 import pytest
 from benchmark_service import Service, ended, started
-from conftest import HOST, Maker
 
 from ciphermark_db.gateway import Database
 
-ALPHA, BETA = (replace(HOST, hostname=name, fingerprint=name) for name in ("alpha", "beta"))
+if TYPE_CHECKING:
+    from conftest import Maker
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ def recorded(
 ) -> Iterator[Recorded]:
     service = started(tmp_path_factory.mktemp("service"), new_url())
     shared, continued, whole = (str(uuid.uuid4()) for _ in range(3))
-    runs = [make.run(id=shared, host=ALPHA), make.run(id=continued, host=BETA), make.run(id=whole, host=BETA)]
+    alpha, beta = (replace(make.run().host, hostname=name, fingerprint=name) for name in ("alpha", "beta"))
+    runs = [make.run(id=shared, host=alpha), make.run(id=continued, host=beta), make.run(id=whole, host=beta)]
     with Database.open(service.database_url) as database:
         for run, operations in zip(runs, [("add", "sub"), ("mul",), ("add", "mul", "negate")], strict=True):
             database.record_run(run)
