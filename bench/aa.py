@@ -12,7 +12,7 @@ from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_core import statistics, wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome
+from ciphermark_core.model import Outcome
 from ciphermark_db.gateway import Database
 
 VARIANTS = ("seal", "seal@again")

@@ -25,8 +25,8 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
 from ciphermark_core import primes
+from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_core.statistics import Estimate, estimate
-from ciphermark_core.words import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.probe import Phase, target
 

@@ -16,12 +16,12 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Handle
-from ciphermark_circuits.data_sets import DATA_SETS, split
-from ciphermark_circuits.workload import Phase, Result, Task, Workload
-from ciphermark_circuits.workloads import WORKLOADS
+from ciphermark_contract.interfaces import Handle
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Scheme
+from ciphermark_core.model import Scheme
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.learning.data_sets import DATA_SETS, split
+from ciphermark_workloads.learning.workload import Phase, Result, Task, Workload
 
 SPLITS = 20
 _LESS_ACCURATE = 0.005  # than converged logistic regression, at most

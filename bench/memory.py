@@ -17,7 +17,7 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
 from ciphermark_core import host
-from ciphermark_core.words import Budget, Case, Parameters, ParameterSpec, Scheme, Trial
+from ciphermark_core.model import Budget, Case, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure import protocol
 
 _TARGET = Target(least=0.95, most=1.05)

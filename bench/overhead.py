@@ -18,8 +18,8 @@ from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import WorkerNeeds
-from ciphermark_circuits.workloads import WORKLOADS
-from ciphermark_core.words import Budget, Case, Outcome, Sample, Trial
+from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial
+from ciphermark_workloads.catalogue import WORKLOADS
 
 _VARIANT = "seal"
 _PASSES = 5

@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from ciphermark_adapters.contract import Bound, Handle
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_core.model import Parameters
 
 SETS = 3  # operand sets, as many as a trial has
 

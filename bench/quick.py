@@ -21,7 +21,7 @@ from bench.workers import started
 from ciphermark_benchmark.home import Home
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome
+from ciphermark_core.model import Outcome
 
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
 _STARTS = 5

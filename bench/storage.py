@@ -13,7 +13,7 @@ from bench.figures import Figure, Progress, Target
 from bench.places import fresh_home
 from ciphermark_benchmark import storage
 from ciphermark_core import host, primes
-from ciphermark_core.words import (
+from ciphermark_core.model import (
     Budget,
     Case,
     Host,

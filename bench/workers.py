@@ -9,7 +9,7 @@ from bench.places import measuring_cpu
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_core import primes
-from ciphermark_core.words import Budget, ParameterSpec
+from ciphermark_core.model import Budget, ParameterSpec
 from ciphermark_measure import protocol
 
 _RING_DIMENSION = 4096

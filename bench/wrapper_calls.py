@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from ciphermark_adapters.contract import Vector
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.model import Parameters
 
 Call: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]  # a function and its operands
 Calls: TypeAlias = Callable[[Vector, Vector], Mapping[str, Call]]  # two vectors → calls by operation

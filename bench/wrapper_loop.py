@@ -21,9 +21,9 @@ import numpy as np
 
 from bench.wrapper_calls import CALLS, STEP
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
 from ciphermark_core import primes
-from ciphermark_core.words import Budget, Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Budget, Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.probe import Phase, target
 

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 
 import vl_convert
 
+from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.figures import Column, Figure
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.kept import Kept
 from ciphermark_dashboards.store import Answer, Row, Store, with_values
 
 _PNG_SCALE = 2.0

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome, Run
+from ciphermark_core.model import Outcome, Run
 from ciphermark_db import migrate, rows
 from ciphermark_db.connection import connect, unavailable
 from ciphermark_db.sql import blocks

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from psycopg.types.json import Jsonb
 
-from ciphermark_core.words import Case, Host, LibraryInfo, Outcome, Parameters, Run, Sample
+from ciphermark_core.model import Case, Host, LibraryInfo, Outcome, Parameters, Run, Sample
 
 Row = dict[str, Any]
 

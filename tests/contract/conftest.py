@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Adapter
-from ciphermark_adapters.declaration import Declaration
-from ciphermark_core.words import Scheme
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter
+from ciphermark_core.model import Scheme
 
 from . import harness
 from .harness import Subject

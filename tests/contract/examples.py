@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Handle, Row, Vector
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Handle, Row, Vector
 
 from .harness import STEPS, Subject
 

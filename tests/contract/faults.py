@@ -15,10 +15,10 @@ from ciphermark_adapters.cleartext.adapter import (
     Slots,
 )
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
-from ciphermark_adapters.contract import Bound, PythonBound, Row, Unsupported
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Bound, PythonBound, Row, Unsupported
 from ciphermark_core import wire
-from ciphermark_core.words import Parameters, Scheme
+from ciphermark_core.model import Parameters, Scheme
 
 from . import harness
 from .harness import Subject

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
 from ciphermark_core import host
-from ciphermark_core.words import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 
 RING = 4096
 PLAIN_MODULUS = 65537

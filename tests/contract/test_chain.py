@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_core.words import Budget, Case, ParameterSpec, Scheme, Trial
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import ChainOfOperations, Findings, Setting
 from ciphermark_measure.session import Session, prepare

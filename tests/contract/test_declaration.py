@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ciphermark_adapters.contract import Adapter
-from ciphermark_adapters.declaration import KEY_ITEMS, OPERATIONS, Declaration
-from ciphermark_adapters.managed import MANAGED
-from ciphermark_core.words import Scheme
+from ciphermark_contract.declaration import KEY_ITEMS, OPERATIONS, Declaration
+from ciphermark_contract.interfaces import Adapter
+from ciphermark_contract.managed import MANAGED
+from ciphermark_core.model import Scheme
 
 METHODS = ("noise_budget_bits", "dump_plaintext")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ciphermark_adapters.contract import Bound
-from ciphermark_adapters.declaration import KEY_ITEMS
-from ciphermark_core.words import Parameters
+from ciphermark_contract.declaration import KEY_ITEMS
+from ciphermark_contract.interfaces import Bound
+from ciphermark_core.model import Parameters
 
 from . import examples, faults, harness
 from .checks import levels, noise, operations, parameters, secrecy, serialization, time

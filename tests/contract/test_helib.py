@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ciphermark_adapters.contract import KeyRequest
 from ciphermark_adapters.helib import parameters as helib_parameters
+from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core import security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 from . import harness
 from .harness import SPECS

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Handle, Vector
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Handle, Vector
 
 from .checks.values import right
 from .harness import PLAIN_MODULUS, STEPS, Subject

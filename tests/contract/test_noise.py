@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_adapters import registry
-from ciphermark_core.words import EXACT_SCHEMES
+from ciphermark_core.model import EXACT_SCHEMES
 
 from . import harness
 from .checks import noise

@@ -11,7 +11,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 from . import harness
 from .checks.refusals import attempted

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_adapters.declaration import OPERATIONS
-from ciphermark_adapters.managed import MANAGED
+from ciphermark_contract.declaration import OPERATIONS
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.managed import MANAGED
 
 from . import examples, harness
 from .checks import operations

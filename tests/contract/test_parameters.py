@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Adapter, KeyRequest
+from ciphermark_contract.interfaces import Adapter, KeyRequest
+from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_core.primes import default_ckks_chain
-from ciphermark_core.words import ParameterSpec, Scheme
 
 from . import harness
 from .checks import parameters

@@ -17,7 +17,7 @@ import ciphermark_adapters
 from ciphermark_adapters import registry
 from ciphermark_adapters._template.adapter import TemplateAdapter
 from ciphermark_adapters._template.declaration import DECLARATIONS as TEMPLATE
-from ciphermark_adapters.contract import KeyRequest
+from ciphermark_contract.interfaces import KeyRequest
 
 from . import examples, harness
 from .checks.refusals import unsupported

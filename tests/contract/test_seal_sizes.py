@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_core.words import ParameterSpec
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import ParameterSpec
 
 from . import harness
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_adapters.contract import Evaluator, KeyOwner
+from ciphermark_contract.interfaces import Evaluator, KeyOwner
 
 from .checks import secrecy
 from .harness import Subject
@@ -35,7 +35,7 @@ def test_keys_are_fresh_each_time(subject: Subject) -> None:
     """Another owner with the same parameters cannot decrypt."""
     if subject.declared.is_reference:
         pytest.skip(f"{subject.declared.variant} encrypts nothing")
-    from ciphermark_adapters.contract import KeyRequest
+    from ciphermark_contract.interfaces import KeyRequest
 
     stranger = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
     values = subject.vector(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_adapters.declaration import KEY_ITEMS
+from ciphermark_contract.declaration import KEY_ITEMS
 
 from .checks import serialization
 from .harness import Subject

@@ -9,9 +9,9 @@ import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
-from ciphermark_adapters.contract import Adapter, Exhausted, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_adapters.tracing.adapter import Node, TracingEvaluator
-from ciphermark_core.words import Parameters, Scheme
+from ciphermark_contract.interfaces import Adapter, Exhausted, KeyOwner, KeyRequest, Unsupported, Vector
+from ciphermark_core.model import Parameters, Scheme
 
 from . import examples, harness
 from .checks.values import compare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ciphermark_adapters.contract import Unsupported
+from ciphermark_contract.interfaces import Unsupported
 
 from . import examples
 from .checks.refusals import attempted

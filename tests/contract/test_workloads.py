@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Adapter, Unsupported
-from ciphermark_circuits.circuits import products
-from ciphermark_circuits.data_sets import DATA_SETS, DataSet, split
-from ciphermark_circuits.workload import Phase, Result, Table, Task, Workload
-from ciphermark_circuits.workloads import WORKLOADS
+from ciphermark_circuits import products
+from ciphermark_contract.interfaces import Adapter, Unsupported
 from ciphermark_core import primes
-from ciphermark_core.words import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.learning.data_sets import DATA_SETS, DataSet, split
+from ciphermark_workloads.learning.workload import Phase, Result, Table, Task, Workload
 
 from . import harness
 from .harness import Subject

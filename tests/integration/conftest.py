@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from command import Ciphermark
 
-from ciphermark_core.words import (
+from ciphermark_core.model import (
     Budget,
     Case,
     Host,

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from command import Ciphermark
 
-from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db.gateway import Database
 
 SPEC = ParameterSpec("bfv", 4096, None, 65537)

@@ -15,8 +15,8 @@ import pytest
 from command import PROGRAM, Ciphermark
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_core.words import ParameterSpec
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import memory
 
 N = 4096

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 from ciphermark_dashboards import app, report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store

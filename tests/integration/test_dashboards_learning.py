@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from ciphermark_core.words import Sample
+from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.settings import Settings

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from test_dashboards_pages import HERE, links, recorded_run, times
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Sample
+from ciphermark_core.model import Sample
 from ciphermark_dashboards import app, report
 from ciphermark_dashboards.report import Report
 from ciphermark_dashboards.settings import Settings

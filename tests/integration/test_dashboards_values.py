@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from ciphermark_core.words import Case, Outcome, Sample
+from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_core.words import Sample
+from ciphermark_core.model import Sample
 from ciphermark_db.gateway import Database
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from importlib.resources import files
 import psycopg
 import pytest
 
-from ciphermark_core.words import ParameterSpec, Sample
+from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db import published
 from ciphermark_db.gateway import Database
 

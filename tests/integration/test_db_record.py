@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Accuracy, Outcome, ParameterSpec, Run, Sample
+from ciphermark_core.model import Accuracy, Outcome, ParameterSpec, Run, Sample
 from ciphermark_db.gateway import Database
 
 TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")

@@ -12,7 +12,7 @@ import pytest
 from ciphermark_adapters import interpreters, registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, mismatch
 from ciphermark_core import host
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
 
 ROOT = Path(__file__).resolve().parents[2]

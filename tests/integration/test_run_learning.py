@@ -21,9 +21,9 @@ from ciphermark_benchmark.learning.scratch import Scratch
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import WorkerNeeds
-from ciphermark_circuits.workloads import WORKLOADS
-from ciphermark_core.words import Budget, Case, Trial
+from ciphermark_core.model import Budget, Case, Trial
 from ciphermark_measure.parties import messages
+from ciphermark_workloads.catalogue import WORKLOADS
 
 LEARNING = {"kind": "learning", "data_sets": ["boston"]}
 PARTY = "ciphermark_measure.parties.worker"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.cleartext import reference
 from ciphermark_adapters.helib import slots
 from ciphermark_adapters.helib.slots import Slots
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_contract import reference
+from ciphermark_core.model import Parameters, ParameterSpec
 
 N, T = 16, 97  # 97 is 1 modulo 32
 ZETA = next(z for z in range(2, T) if pow(z, N, T) == T - 1)

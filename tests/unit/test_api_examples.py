@@ -15,10 +15,10 @@ from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
 from ciphermark_benchmark.api.suites import checked
 from ciphermark_benchmark.api.views import Submitted
 from ciphermark_client import app as client
-from ciphermark_client import words as client_words
+from ciphermark_client import schemas as client_schemas
 from ciphermark_client.data_sets import DataSets
 from ciphermark_server import app as server
-from ciphermark_server import words as server_words
+from ciphermark_server import schemas as server_schemas
 from ciphermark_web.examples import bodies, spread
 from ciphermark_web.problems import KINDS
 from ciphermark_web.serving import Listening
@@ -77,11 +77,11 @@ FROM_THE_CORE = {"Accuracy", "LibraryInfo", "ParameterSpec", "Parameters", "Samp
 @pytest.mark.parametrize(
     ("name", "path", "model"),
     [
-        ("client", "/v1/sessions", client_words.SessionAsked),
-        ("client", "/v1/sessions/{session_id}/encrypt", client_words.EncryptAsked),
-        ("client", "/v1/sessions/{session_id}/score", client_words.ScoreAsked),
-        ("server", "/v1/sessions", server_words.SessionAsked),
-        ("server", "/v1/sessions/{session_id}/evaluate", server_words.EvaluateAsked),
+        ("client", "/v1/sessions", client_schemas.SessionAsked),
+        ("client", "/v1/sessions/{session_id}/encrypt", client_schemas.EncryptAsked),
+        ("client", "/v1/sessions/{session_id}/score", client_schemas.ScoreAsked),
+        ("server", "/v1/sessions", server_schemas.SessionAsked),
+        ("server", "/v1/sessions/{session_id}/evaluate", server_schemas.EvaluateAsked),
         ("benchmark", "/v1/runs", Submitted),
     ],
 )

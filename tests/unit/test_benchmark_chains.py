@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ciphermark_benchmark import chains, traits
+from ciphermark_benchmark import chains, table_headings
 from ciphermark_db.comparison import differences
 
 
@@ -170,15 +170,15 @@ def test_differences(changes, text):
 
 def test_a_heading_claims_only_what_all_rows_share():
     same = [row(), row("openfhe")]
-    assert traits.heading(same) == (
+    assert table_headings.heading(same) == (
         "bgv · N = 8192 · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), 128 bits (2024)"
     )
-    assert traits.columns(same) == []
+    assert table_headings.columns(same) == []
     other_primes = [row(), row("openfhe", modulus_bits=[45, 45, 60])]
-    assert "log QP = 150, primes by library" in traits.heading(other_primes)
+    assert "log QP = 150, primes by library" in table_headings.heading(other_primes)
     other_ring = [row(), row("openfhe", ring_dimension=16384, security_2024=0)]
-    heading = traits.heading(other_ring)
+    heading = table_headings.heading(other_ring)
     assert heading == (
         "bgv · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), by row (2024) · parameters by row"
     )
-    assert [trait.column for trait in traits.columns(other_ring)] == ["N", "2024"]
+    assert [trait.column for trait in table_headings.columns(other_ring)] == ["N", "2024"]

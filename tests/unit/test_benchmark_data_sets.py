@@ -9,8 +9,8 @@ import pytest
 from ciphermark_benchmark import runs, suite_file
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.learning import cases
+from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
-from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.suite import json_schema
 from ciphermark_core.errors import UserError
 
@@ -33,28 +33,28 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def shelf(home, tmp_path):
+def catalogue(home, tmp_path):
     (tmp_path / "mine.csv").write_text(OWN)
     (tmp_path / "many.csv").write_text(MANY)
-    return Shelf(home, {}, tmp_path)
+    return Catalogue(home, {}, tmp_path)
 
 
-def parsed(text, shelf):
-    return suite_file.parse(text, "s.yaml", shelf)
+def parsed(text, catalogue):
+    return suite_file.parse(text, "s.yaml", catalogue)
 
 
 def known_of(suite):
     return [item.known for item in suite.experiments[0].data_sets]
 
 
-def told(text, shelf):
+def told(text, catalogue):
     with pytest.raises(UserError) as caught:
-        parsed(text, shelf)
+        parsed(text, catalogue)
     return str(caught.value)
 
 
-def test_files_are_named_after_their_contents(shelf, home):
-    suite = parsed(suite_of("boston", "mine.csv", "{file: many.csv, label: median}"), shelf)
+def test_files_are_named_after_their_contents(catalogue, home):
+    suite = parsed(suite_of("boston", "mine.csv", "{file: many.csv, label: median}"), catalogue)
     boston, mine, many = known_of(suite)
     assert (boston, mine) == (Known("boston", 506, 13), Known(NAME, 20, 2))
     assert many.name.startswith("many@")
@@ -62,37 +62,37 @@ def test_files_are_named_after_their_contents(shelf, home):
     assert not home.folder.exists()  # nothing is kept before a run begins
 
 
-def test_a_case_tells_the_contents_and_the_size(shelf):
+def test_a_case_tells_the_contents_and_the_size(catalogue):
     from ciphermark_adapters import registry
 
-    suite = parsed(suite_of("mine.csv"), shelf)
+    suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
     found = [case for case, _ in cases.cases(suite.experiments[0], available)]
     assert {(case.data_set, case.size, case.data_pattern) for case in found} == {(NAME, 40, "real")}
 
 
-def test_what_is_kept_is_found_by_name_and_without_its_file(shelf, home, tmp_path):
-    suite = parsed(suite_of("mine.csv", "{file: many.csv, label: median}"), shelf)
+def test_what_is_kept_is_found_by_name_and_without_its_file(catalogue, home, tmp_path):
+    suite = parsed(suite_of("mine.csv", "{file: many.csv, label: median}"), catalogue)
     own = runs.own_data_sets(suite)
-    shelf.provide(known.name for known in own.values())
+    catalogue.provide(known.name for known in own.values())
     (tmp_path / "mine.csv").unlink()
     (tmp_path / "many.csv").write_text("something else")
     text = suite_of("mine.csv", "{file: many.csv, label: median}")
     assert known_of(parsed(text, Remembered(own))) == list(own.values())
-    assert known_of(parsed(suite_of(NAME), Shelf(home, {}))) == [own["mine.csv"]]
-    Shelf(home, {}).provide([NAME])
+    assert known_of(parsed(suite_of(NAME), Catalogue(home, {}))) == [own["mine.csv"]]
+    Catalogue(home, {}).provide([NAME])
     (home.data_sets / f"{NAME}.csv").unlink()
     with pytest.raises(UserError, match=f"the data set {NAME} is no longer in .*: put {NAME}.csv back there"):
-        Shelf(home, {}).provide([NAME])
+        Catalogue(home, {}).provide([NAME])
 
 
-def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(shelf, home):
-    parsed(suite_of("mine.csv"), shelf)
-    shelf.provide([NAME])
+def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(catalogue, home):
+    parsed(suite_of("mine.csv"), catalogue)
+    catalogue.provide([NAME])
     path = home.data_sets / f"{NAME}.csv"
     path.write_text(OWN.replace("3,2,1", "3,3,1"))
     with pytest.raises(UserError, match="its contents are not those that the name tells"):
-        parsed(suite_of(NAME), Shelf(home, {}))
+        parsed(suite_of(NAME), Catalogue(home, {}))
 
 
 @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(shelf, home):
         ("large.csv", "large.csv: 16777217 bytes are too many, at most 16777216 are read"),
     ],
 )
-def test_mistakes_are_told_with_line_and_remedy(shelf, tmp_path, entry, complaint):
+def test_mistakes_are_told_with_line_and_remedy(catalogue, tmp_path, entry, complaint):
     (tmp_path / "bad.csv").write_text(OWN + "1,x,0\n")
     with (tmp_path / "large.csv").open("wb") as file:
         file.truncate((16 << 20) + 1)
-    assert complaint in told(suite_of("boston", entry), shelf)
+    assert complaint in told(suite_of("boston", entry), catalogue)
 
 
 @pytest.mark.parametrize("file", ["mine.csv", "nowhere.csv", "/etc/hostname.csv", "{file: /etc/passwd}"])
-def test_no_path_is_looked_at_for_suites_from_elsewhere(home, shelf, file):
-    answer = told(suite_of(file), Shelf(home, {}))
+def test_no_path_is_looked_at_for_suites_from_elsewhere(home, catalogue, file):
+    answer = told(suite_of(file), Catalogue(home, {}))
     assert "files are read by the command line alone; give the CSV to the client service" in answer
     assert "no such file" not in answer
     with pytest.raises(UserError, match="unknown data set"):

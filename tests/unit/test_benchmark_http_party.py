@@ -16,7 +16,7 @@ from ciphermark_benchmark.processes import Confinement, WorkerDied
 from ciphermark_benchmark.seat import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Budget, Case, ParameterSpec, Trial
+from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import any_words as strategies
+import any_model as strategies
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from ciphermark_benchmark.journal import Header, Journal
 from ciphermark_benchmark.recorder import Recorder, record_pending
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Budget, Case, Host, Outcome, ParameterSpec, Run, Trial
+from ciphermark_core.model import Budget, Case, Host, Outcome, ParameterSpec, Run, Trial
 from ciphermark_db.errors import DatabaseUnavailable
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)

@@ -9,19 +9,19 @@ from tiny_workload import WORKLOADS, task
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import estimate, plan
-from ciphermark_benchmark.learning import account
+from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement, WorkerDied
 from ciphermark_benchmark.seat import WorkerNeeds
 from ciphermark_benchmark.suite import BudgetText, Suite
-from ciphermark_circuits.workloads import WORKLOADS as SHIPPED
-from ciphermark_core.words import Budget, Case, Sample, Trial
+from ciphermark_core.model import Budget, Case, Sample, Trial
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.protocol import Refused
+from ciphermark_workloads.catalogue import WORKLOADS as SHIPPED
 
 
 class Here:
@@ -288,7 +288,7 @@ def test_what_is_left_of_a_stage_is_the_transfer():
         Sample("peak_memory", "bytes", 30.0, "train.client"),
         Sample("peak_memory", "bytes", 20.0, "train.server"),
     ]
-    found = account.stage_samples("train", 7.0, told)
+    found = stage_costs.stage_samples("train", 7.0, told)
     parties = {"train.client": 1.0, "train.server": 5.0}
     steps = {"train.serialize": 3.0, "train.evaluate": 3.0}
     assert of(found, "time") == {"train": 7.0, "train.transfer": 1.0} | parties | steps
@@ -306,7 +306,7 @@ def test_what_is_not_of_a_stage_is_taken_off_it():
         Sample("peak_memory", "bytes", 10.0, "train.client"),
         Sample("mse", "ratio", 0.25, "infer"),
     ]
-    found = account.stage_samples("infer", 133.0, told)
+    found = stage_costs.stage_samples("infer", 133.0, told)
     infer = {"infer": 3.0, "infer.transfer": 2.0, "infer.encrypt": 1.0, "infer.client": 1.0}
     train = {"train": 100.0, "train.fit": 100.0, "train.client": 100.0}
     assert of(found, "time") == infer | train | {"infer.check": 30.0}
@@ -314,12 +314,12 @@ def test_what_is_not_of_a_stage_is_taken_off_it():
     assert of(found, "cpu_time")["train"] == 50.0
     assert of(found, "peak_memory") == {"train.client": 10.0}
     assert of(found, "mse") == {"infer": 0.25}
-    assert account.elapsed_s(found) == 103.0
+    assert stage_costs.elapsed_s(found) == 103.0
 
 
 def test_sizes_are_those_of_the_blobs():
     sent = [Blob("0" * 64, 300), Blob("1" * 64, 500)]
-    found = account.size_samples("infer", sent, [Blob("2" * 64, 50)], 16)
+    found = stage_costs.size_samples("infer", sent, [Blob("2" * 64, 50)], 16)
     assert [(s.metric, s.phase, s.value) for s in found] == [
         ("size", "infer", 800.0),
         ("size", "infer.returned", 50.0),

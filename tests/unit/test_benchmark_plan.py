@@ -12,7 +12,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import estimate, plan
 from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, KNOWN_OPERATIONS, BudgetText, Suite
-from ciphermark_core.words import Budget, Case, ParameterSpec
+from ciphermark_core.model import Budget, Case, ParameterSpec
 
 RUN = str(uuid.UUID(int=1))
 OTHER_RUN = str(uuid.UUID(int=2))

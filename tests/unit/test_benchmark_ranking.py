@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_benchmark import ranking
-from ciphermark_core.words import (
+from ciphermark_core.model import (
     Budget,
     Case,
     Host,

@@ -10,7 +10,7 @@ from ciphermark_benchmark import estimate, plan, suite_file
 from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_benchmark.suite import json_schema
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Budget
+from ciphermark_core.model import Budget
 
 CHAIN = """\
 name: mine

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_adapters.contract import (
+from ciphermark_circuits import products, sums
+from ciphermark_circuits.layout import Blocks, centred, power_of_two, powers, residues
+from ciphermark_contract.interfaces import (
     Evaluator,
     Exhausted,
     Handle,
@@ -20,10 +22,8 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_circuits.circuits import products, sums
-from ciphermark_circuits.layout import Blocks, centred, power_of_two, powers, residues
 from ciphermark_core import primes
-from ciphermark_core.words import ParameterSpec, Scheme
+from ciphermark_core.model import ParameterSpec, Scheme
 
 RING = 64
 WIDTH = RING // 2

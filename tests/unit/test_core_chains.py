@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ciphermark_core import primes
 from ciphermark_core.chains import chain_for_depth, chains_for_depth
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 RINGS = (4096, 8192, 16384, 32768)
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from ciphermark_core.chains import chain_for_depth
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 Polynomial = npt.NDArray[np.float64]
 Embeddings = npt.NDArray[np.complex128]

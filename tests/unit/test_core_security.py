@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_core import security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 # Bossuat et al. 2024 (ePrint 2024/463), Table 5.2, and HomomorphicEncryption.org 2018 as SEAL ships it: the largest
 # log2(QP) of a ternary secret against classical attacks, at 128 / 192 / 256 bits.

@@ -3,34 +3,34 @@ from __future__ import annotations
 import dataclasses
 import inspect
 
-import any_words as strategies
+import any_model as strategies
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciphermark_core import wire, words
+from ciphermark_core import model, wire
 from ciphermark_measure import protocol
 
 EVERY_TYPE = {
-    words.ParameterSpec: strategies.specs,
-    words.Parameters: strategies.parameters,
-    words.LibraryInfo: strategies.libraries,
-    words.Budget: strategies.budgets,
-    words.Case: strategies.cases,
-    words.Trial: strategies.trials,
-    words.Sample: strategies.samples,
-    words.Accuracy: strategies.accuracies,
-    words.Outcome: strategies.outcomes,
-    words.Host: strategies.hosts,
-    words.Run: strategies.runs,
+    model.ParameterSpec: strategies.specs,
+    model.Parameters: strategies.parameters,
+    model.LibraryInfo: strategies.libraries,
+    model.Budget: strategies.budgets,
+    model.Case: strategies.cases,
+    model.Trial: strategies.trials,
+    model.Sample: strategies.samples,
+    model.Accuracy: strategies.accuracies,
+    model.Outcome: strategies.outcomes,
+    model.Host: strategies.hosts,
+    model.Run: strategies.runs,
 }
 
 
 def test_no_type_is_forgotten():
     defined = {
         item
-        for _, item in inspect.getmembers(words, dataclasses.is_dataclass)
-        if item.__module__ == words.__name__
+        for _, item in inspect.getmembers(model, dataclasses.is_dataclass)
+        if item.__module__ == model.__name__
     }
     assert defined == set(EVERY_TYPE)
 
@@ -70,18 +70,18 @@ def test_the_types_are_frozen(kind):
 )
 def test_what_is_no_value_of_the_type_is_refused(line):
     with pytest.raises(ValueError, match=r".+"):
-        wire.from_line(line, words.Accuracy)
+        wire.from_line(line, model.Accuracy)
 
 
 def test_an_unknown_status_is_refused():
     good = b'{"trial": %s, "status": "%s", "started_at": "", "duration_s": 1}'
-    budget = words.Budget()
-    spec = words.ParameterSpec("bfv", 4096)
-    case = words.Case("seal", "arithmetic", "add", spec, 4096, "same")
-    trial = wire.to_line(words.Trial("a", "b", case, 0, 1, budget)).strip()
-    assert wire.from_line(good % (trial, b"ok"), words.Outcome).status == "ok"
+    budget = model.Budget()
+    spec = model.ParameterSpec("bfv", 4096)
+    case = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
+    trial = wire.to_line(model.Trial("a", "b", case, 0, 1, budget)).strip()
+    assert wire.from_line(good % (trial, b"ok"), model.Outcome).status == "ok"
     with pytest.raises(ValueError, match="Invalid enum value 'fine'"):
-        wire.from_line(good % (trial, b"fine"), words.Outcome)
+        wire.from_line(good % (trial, b"fine"), model.Outcome)
 
 
 EVERY_MESSAGE = {
@@ -119,7 +119,7 @@ EVERY_MESSAGE = {
         facts=st.dictionaries(strategies.texts, strategies.numbers, max_size=2),
     ),
     protocol.Refused: st.builds(
-        protocol.Refused, status=st.sampled_from(words.Status.__args__), error=strategies.texts
+        protocol.Refused, status=st.sampled_from(model.Status.__args__), error=strategies.texts
     ),
     protocol.Turned: st.builds(protocol.Turned, is_done=st.booleans()),
     protocol.Closed: st.builds(protocol.Closed, outcome=strategies.outcomes, monotonic_ns=strategies.sizes),
@@ -155,8 +155,8 @@ def test_a_reply_that_is_none_is_refused(line):
 
 
 def test_cases_of_two_variants_differ_in_key_and_share_the_comparison_key():
-    spec = words.ParameterSpec("bfv", 4096)
-    a = words.Case("seal", "arithmetic", "add", spec, 4096, "same")
+    spec = model.ParameterSpec("bfv", 4096)
+    a = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
     b = dataclasses.replace(a, variant="tenseal")
     assert a.key != b.key
     assert a.comparison_key == b.comparison_key
@@ -177,4 +177,4 @@ def test_the_key_of_a_case_depends_on_every_field(case, data):
 
 @pytest.mark.parametrize(("scheme", "slots"), [("bfv", 4096), ("bgv", 4096), ("ckks", 2048)])
 def test_slots(scheme, slots):
-    assert words.ParameterSpec(scheme, 4096).slots == slots
+    assert model.ParameterSpec(scheme, 4096).slots == slots

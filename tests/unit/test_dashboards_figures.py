@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_dashboards import formats
+from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.catalogue import comparing, times
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.kept import Kept
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.store import Answer
 from ciphermark_db.pairing import PLACE

@@ -9,7 +9,7 @@ import pytest
 from ciphermark_benchmark.jobs import recording
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.plan import Block, Comparison, Plan
-from ciphermark_core.words import Budget, Case, Outcome, ParameterSpec, Trial
+from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Trial
 
 SPEC = ParameterSpec("bfv", 1024, (27,), 65537)
 

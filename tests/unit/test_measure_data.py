@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_core.words import Case, ParameterSpec
+from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure import data
 
 T = 65537

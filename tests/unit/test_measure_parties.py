@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from tiny_workload import WORKLOADS, task
 
-from ciphermark_circuits.workload import Result
 from ciphermark_core import wire
-from ciphermark_core.words import EXACT_SCHEMES
+from ciphermark_core.model import EXACT_SCHEMES
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.checking import UNBOUNDED
 from ciphermark_measure.parties import messages, plain_model
@@ -22,6 +21,7 @@ from ciphermark_measure.parties.quality import quality
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.steps import Watch
 from ciphermark_measure.protocol import Refused
+from ciphermark_workloads.learning.workload import Result
 
 DATA = messages.DataSet("any", 7)
 

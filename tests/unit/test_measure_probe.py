@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_adapters.contract import Bound
-from ciphermark_core.words import Budget
+from ciphermark_contract.interfaces import Bound
+from ciphermark_core.model import Budget
 from ciphermark_measure.clock import resolution_ns
 from ciphermark_measure.probe import ClockError, Phase, Target, empty_loop_ns, target
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_core.errors import Exhausted, Unsupported
-from ciphermark_core.words import Budget, Case, ParameterSpec, Trial
-from ciphermark_measure import protocol, safety
+from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
+from ciphermark_measure import protocol, security_check
 from ciphermark_measure.operands import contract_operation, rotation_steps
 from ciphermark_measure.service import Service, refusal
 
@@ -130,7 +130,7 @@ def test_peak_memory_of_every_phase(service):
 )
 def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
     remedy = "write `security: none` to allow it"
-    assert safety.reason_against(ring_dimension, log_qp, asked) == (
+    assert security_check.reason_against(ring_dimension, log_qp, asked) == (
         None if reason is None else reason + remedy
     )
 

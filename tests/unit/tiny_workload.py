@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_circuits.workload import Result, Table, Task, Workload
+from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
+from ciphermark_workloads.learning.workload import Result, Table, Task, Workload
 
 COLUMNS = 4
 

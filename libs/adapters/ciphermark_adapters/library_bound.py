@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from ciphermark_adapters.contract import Handle, PythonBound, Row
+from ciphermark_contract.interfaces import Handle, PythonBound, Row
 
 
 class LibraryBound(PythonBound):

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from ciphermark_adapters import interpreters
-from ciphermark_adapters.contract import Adapter
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter
 from ciphermark_core.errors import UserError
 
 PATH_VARIABLE = "CIPHERMARK_ADAPTER_PATH"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ciphermark_adapters.contract import Exhausted, Unsupported, Vector
 from ciphermark_adapters.library_bound import LibraryBound
+from ciphermark_contract.interfaces import Exhausted, Unsupported, Vector
 
 _EXHAUSTED = ("scale out of bounds", "end of modulus switching chain reached")
 _TRANSPARENT = "result ciphertext is transparent"

@@ -1,3 +1,3 @@
-"""Circuits and workloads, written once over the adapter contract: no library is named here."""
+"""Circuits: homomorphic programs over an evaluator's operations. They know levels and scales, but no data."""
 
 __version__ = "0.1.0"

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from ciphermark_adapters.contract import Unsupported, Vector
-from ciphermark_circuits.workload import Floats
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Unsupported, Vector
+from ciphermark_core.model import Parameters
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterator
 
 from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import ParameterSpec
 from ciphermark_core.primes import LARGEST_PRIME_BITS, ntt_primes
-from ciphermark_core.words import ParameterSpec
 
 _D = 6.0
 _SECRET_VARIANCE = 2 / 3

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_adapters.contract import Vector
-from ciphermark_core.words import Accuracy, Parameters
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.model import Accuracy, Parameters
 
 # Declared tolerance of one ckks operation. Fresh noise in a slot is about N · 2^4 at scale 1 (3.2 · √(4N/3)
 # per coefficient, √N in the embedding, 4σ over the slots); five more bits cover one operation and key switching.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_adapters.contract import Vector
-from ciphermark_core.words import Case
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.model import Case
 
 # Factors of ckks stay within [0.9, 1], so that a product repeated to the end of any chain neither grows nor vanishes.
 _LEAST_FACTOR = 0.9

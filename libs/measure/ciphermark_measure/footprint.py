@@ -19,12 +19,12 @@ from multiprocessing.connection import Connection
 from typing import IO
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_core.words import Sample, Trial
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import Sample, Trial
 from ciphermark_measure import memory
-from ciphermark_measure.choice import resolved
 from ciphermark_measure.experiments import chain
 from ciphermark_measure.experiments.base import peak_of
+from ciphermark_measure.parameter_selection import resolved
 from ciphermark_measure.session import possible, require_scheme
 
 _PR_SET_PDEATHSIG = 1

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Row, Vector
-from ciphermark_core.words import Case
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Row, Vector
+from ciphermark_core.model import Case
 from ciphermark_measure import data
 from ciphermark_measure.session import Session
 

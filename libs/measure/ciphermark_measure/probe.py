@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ciphermark_adapters.contract import Bound, Handle
-from ciphermark_core.words import Budget, Sample
+from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_core.model import Budget, Sample
 from ciphermark_measure.clock import Clock, disagreement
 
 # A sample lasts at least this many steps of the clock: 0.5 % is the most that its coarseness can add.

@@ -15,7 +15,7 @@ from time import monotonic, perf_counter_ns, sleep
 from typing import IO, Generic, TypeVar
 
 from ciphermark_core import wire
-from ciphermark_core.words import Status
+from ciphermark_core.model import Status
 from ciphermark_measure import protocol
 
 # Every name that the threading layers of HE libraries read; set before the library loads.

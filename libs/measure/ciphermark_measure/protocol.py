@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ciphermark_core.words import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
+from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
 
 VERSION = 1
 

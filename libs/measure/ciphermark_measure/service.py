@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from time import perf_counter
 
-from ciphermark_adapters.contract import KeyRequest
+from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.errors import Exhausted, Unsupported
-from ciphermark_core.words import Outcome, Status, Trial
+from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import footprint, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
-from ciphermark_adapters.declaration import Declaration
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
-from ciphermark_measure.choice import resolved
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_measure.parameter_selection import resolved
 
 # operations that key switching makes possible
 KEYED = ("relinearize", "rotate", "rotate_columns")
@@ -21,7 +21,7 @@ class Session:
     """One variant with one parameter set and its keys: the ground of every trial of a worker.
 
     ``keys`` are those that were asked for. ``controls`` keeps what control experiments of this worker have shown, by
-    operation and count: see :mod:`ciphermark_measure.control`.
+    operation and count: see :mod:`ciphermark_measure.noise_control`.
     """
 
     declaration: Declaration

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ciphermark_core.words import Status
+from ciphermark_core.model import Status
 from ciphermark_web import examples
 
 MEDIA_TYPE = "application/problem+json"

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ciphermark_benchmark import traits
+from ciphermark_benchmark import table_headings
 from ciphermark_benchmark.formats import digits, interval, quantity, time_with_interval
 from ciphermark_core.statistics import Estimate, ratio_of
 from ciphermark_db.gateway import Database
@@ -38,9 +38,9 @@ def show(console: Console, database: Database, run_id: str, any_security: bool) 
     for _, group in groupby(rows, key=lambda row: _table_key(row, any_security)):
         table = list(group)
         first = table[0]
-        title = f"chain of {first['operation']} · {first['scheme']} · security {traits.levels(table)}"
+        title = f"chain of {first['operation']} · {first['scheme']} · security {table_headings.levels(table)}"
         console.print(f"\n[bold]{title}[/bold]", soft_wrap=True)
-        console.print(f"total time of n operations in a row, {traits.vector(table)}")
+        console.print(f"total time of n operations in a row, {table_headings.vector(table)}")
         console.print(_table(table))
     return bool(rows)
 
@@ -102,7 +102,7 @@ def _table_key(row: Row, any_security: bool) -> tuple[Any, ...]:
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    levels = [trait for trait in traits.LEVELS if not traits.is_shared(trait, rows)]
+    levels = [trait for trait in table_headings.LEVELS if not table_headings.is_shared(trait, rows)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if levels else (0, 1))
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("variant", no_wrap=True)
@@ -116,7 +116,12 @@ def _table(rows: Sequence[Row]) -> Table:
         for against, row in zip(against_fastest(group), group, strict=True):
             count = str(row["repetitions"])
             origin = "smallest" if row["is_least"] else "given"
-            cells = [escape(row["variant"]), str(row["ring_dimension"]), origin, traits.CHAIN.cell(row)]
+            cells = [
+                escape(row["variant"]),
+                str(row["ring_dimension"]),
+                origin,
+                table_headings.CHAIN.cell(row),
+            ]
             cells += [trait.cell(row) for trait in levels]
             table.add_row(count if count != last else "", *cells, *_figures(row, against))
             last = count

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from ciphermark_benchmark import traits
+from ciphermark_benchmark import table_headings
 from ciphermark_benchmark.formats import digits, interval, level, quantity
 from ciphermark_benchmark.ranking import MIXED
 from ciphermark_db.comparison import COLUMNS, LEVELS, settled, with_judgement
@@ -66,7 +66,7 @@ def _heading(row: Row) -> str:
     ]
     return (
         f"{row['scheme']} · N = {row['ring_dimension']} · security {', '.join(levels)} · {data}, "
-        f"{row['size']} values, {traits.threads(row)}"
+        f"{row['size']} values, {table_headings.threads(row)}"
     )
 
 

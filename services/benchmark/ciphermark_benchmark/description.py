@@ -11,7 +11,7 @@ from typing import Any
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_core import wire
-from ciphermark_core.words import Host, LibraryInfo
+from ciphermark_core.model import Host, LibraryInfo
 
 _TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
 

@@ -9,8 +9,8 @@ from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import security
 from ciphermark_core.chains import chain_for_depth
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.words import Budget, Case, ParameterSpec
-from ciphermark_measure.choice import rings
+from ciphermark_core.model import Budget, Case, ParameterSpec
+from ciphermark_measure.parameter_selection import rings
 
 _WORKER_S = 0.6  # start of a worker and its keys at N = 4096; two per variant and parameter set
 _TRIAL_S = 0.25  # operands, checks and client phases of one ciphertext at N = 4096

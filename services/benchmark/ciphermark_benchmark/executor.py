@@ -15,7 +15,7 @@ from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.plan import Block, Comparison, Plan
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
-from ciphermark_core.words import Outcome, Sample, Trial
+from ciphermark_core.model import Outcome, Sample, Trial
 
 Report = Callable[[Outcome], None]
 AnySeat = Seat | LearningSeat

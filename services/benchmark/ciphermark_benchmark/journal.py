@@ -15,7 +15,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.learning.data_sets import Known
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome, Run
+from ciphermark_core.model import Outcome, Run
 
 
 @dataclass(frozen=True, slots=True)

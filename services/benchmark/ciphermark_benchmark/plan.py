@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, starmap
 
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.learning import cases as learning
 from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, LearningText, Suite
+from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.words import Budget, Case, ParameterSpec, Scheme, Trial
-from ciphermark_measure import safety
+from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
+from ciphermark_measure import security_check
 from ciphermark_measure.operands import contract_operation
 
 _SMALL_PRIME_BITS = 30
@@ -227,7 +227,7 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
-    return safety.reason_against(spec.ring_dimension, log_qp, spec.security)
+    return security_check.reason_against(spec.ring_dimension, log_qp, spec.security)
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:

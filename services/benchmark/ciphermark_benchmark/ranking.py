@@ -13,11 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark import chains, traits
+from ciphermark_benchmark import chains, table_headings
 from ciphermark_benchmark.formats import digits, interval, time_with_interval
 from ciphermark_benchmark.learning import table as learning
 from ciphermark_core.host import thread_warning
-from ciphermark_core.words import Outcome, Run
+from ciphermark_core.model import Outcome, Run
 from ciphermark_db.comparison import differences
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report
@@ -55,8 +55,8 @@ def show(
     rows = report(database, "ranking", run_id=run_id, phase=phase, any_security=any_security)
     for _, group in groupby(rows, key=lambda row: _table_key(row, any_security)):
         table = list(group)
-        console.print(f"\n[bold]{traits.heading(table)}[/bold]", soft_wrap=True)
-        console.print(f"time of phase {phase}, {traits.vector(table)}", soft_wrap=True)
+        console.print(f"\n[bold]{table_headings.heading(table)}[/bold]", soft_wrap=True)
+        console.print(f"time of phase {phase}, {table_headings.vector(table)}", soft_wrap=True)
         console.print(_latency_table(table))
     found = phase == "operation" and chains.show(console, database, run_id, any_security)
     found = learning.show(console, database, run_id, any_security) or found
@@ -133,7 +133,7 @@ def _table_key(row: Row, any_security: bool) -> tuple[Any, ...]:
 
 
 def _latency_table(rows: Sequence[Row]) -> Table:
-    own = traits.columns(rows)
+    own = table_headings.columns(rows)
     remarks = {"HEXL speed-up": _hexl, "parameters": _remark}
     shown = {name: told for name, told in remarks.items() if any(map(told, rows))}
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0) if "parameters" in shown else (0, 1))
@@ -192,7 +192,7 @@ def _depth_table(rows: Sequence[Row]) -> Table:
             row["operation"],
             row["data_pattern"],
             row["variant"],
-            *(trait.cell(row) for trait in traits.LEVELS),
+            *(trait.cell(row) for trait in table_headings.LEVELS),
         )
         count = f"{row['operations']:.0f}{' (cap)' if row['is_capped'] else ''}"
         table.add_row(*place, count, _bits(row["fresh_bits"]), _bits(row["last_bits"]))

@@ -9,7 +9,7 @@ from time import monotonic
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.journal import Journal
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome, Run
+from ciphermark_core.model import Outcome, Run
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
 

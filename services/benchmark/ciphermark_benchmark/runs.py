@@ -17,16 +17,16 @@ from ciphermark_benchmark import __version__, plan, storage, suite_file
 from ciphermark_benchmark.executor import Executor
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.journal import Header, Journal
-from ciphermark_benchmark.learning import leftovers
+from ciphermark_benchmark.learning import orphaned_sessions
+from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
-from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.recorder import Recorder
 from ciphermark_benchmark.suite import LearningText, Suite
-from ciphermark_circuits.data_sets import DATA_SETS
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Host, Outcome, Run
+from ciphermark_core.model import Host, Outcome, Run
+from ciphermark_workloads.learning.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
 
@@ -70,8 +70,8 @@ def own_data_sets(suite: Suite) -> dict[str, Known]:
 
 def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     """Begin a run of a suite file, for all its variants or some of them."""
-    shelf = Shelf(home, os.environ, suite_file.spelled_out(path).parent)
-    suite, text = suite_file.load(path, shelf)
+    catalogue = Catalogue(home, os.environ, suite_file.spelled_out(path).parent)
+    suite, text = suite_file.load(path, catalogue)
     own = own_data_sets(suite)
     facts = host.collect()
     run = Run(
@@ -85,7 +85,7 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     )
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
-    shelf.provide(known.name for known in own.values())
+    catalogue.provide(known.name for known in own.values())
     journal = Journal.create(home, Header(run, origin, tuple(variants), own))
     return Prepared(journal, suite, plan.make(run.id, suite, planned), 0)
 
@@ -109,7 +109,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             "resume it there, or start a new run here"
         )
     suite = suite_file.parse(header.run.suite_text, header.origin, Remembered(header.data_sets))
-    Shelf(home, os.environ).provide(known.name for known in header.data_sets.values())
+    Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
@@ -138,7 +138,7 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
         recorder.report(outcome)
         on_outcome(outcome)
 
-    leftovers.end_sessions(os.environ, leftovers.begun(home.pending))
+    orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(home.pending))
     try:
         Executor(report, data_sets=home.data_sets).execute(prepared.plan, prepared.suite.seed)
         if recorder.finish():

@@ -8,7 +8,7 @@ from time import monotonic, perf_counter_ns
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
-from ciphermark_core.words import Outcome, ParameterSpec, Sample, Trial
+from ciphermark_core.model import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.operands import rotation_steps
 

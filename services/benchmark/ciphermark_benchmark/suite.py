@@ -17,12 +17,12 @@ from pydantic import (
 )
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.declaration import OPERATIONS
 from ciphermark_benchmark.learning.data_sets import DataSetText
-from ciphermark_circuits.workloads import WORKLOADS
+from ciphermark_contract.declaration import OPERATIONS
 from ciphermark_core.errors import UserError
+from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_core.words import Scheme
+from ciphermark_workloads.catalogue import WORKLOADS
 
 Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "chain", "learning"]
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from ciphermark_circuits.data_sets import LabelRule
 from ciphermark_client.data_sets import DataSets, Shape
-from ciphermark_client.words import DataSetFacts
+from ciphermark_client.schemas import DataSetFacts
 from ciphermark_core.errors import UserError
 from ciphermark_web.problems import Problem, documented
+from ciphermark_workloads.learning.data_sets import LabelRule
 
 _Called = Annotated[
     str | None,

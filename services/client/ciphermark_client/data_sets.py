@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ciphermark_circuits import data_sets as shipped
-from ciphermark_circuits.data_sets import MOST_BYTES, LabelRule
 from ciphermark_measure.parties import rows
 from ciphermark_web.problems import Problem
+from ciphermark_workloads.learning import data_sets as shipped
+from ciphermark_workloads.learning.data_sets import MOST_BYTES, LabelRule
 
 MOST_GIVEN = 100
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request
 
 from ciphermark_adapters import registry
-from ciphermark_circuits.workloads import WORKLOADS
-from ciphermark_client.words import (
+from ciphermark_client.schemas import (
     EncryptAsked,
     EncryptDone,
     ScoreAsked,
@@ -18,13 +17,14 @@ from ciphermark_client.words import (
     WorkloadFacts,
 )
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.words import ParameterSpec, Scheme
+from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_measure.parties import messages
 from ciphermark_web import logs
 from ciphermark_web.parties.host import PartyHost
-from ciphermark_web.parties.words import SessionId, fields_of
+from ciphermark_web.parties.schemas import SessionId, fields_of
 from ciphermark_web.problems import Problem, documented
 from ciphermark_web.sessions import Purpose
+from ciphermark_workloads.catalogue import WORKLOADS
 
 _IN_SESSION = (
     "not-found",

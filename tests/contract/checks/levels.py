@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isclose
 
-from ciphermark_adapters.contract import Handle
+from ciphermark_contract.interfaces import Handle
 
 from .. import examples
 from ..harness import Subject

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciphermark_adapters.contract import Handle
+from ciphermark_contract.interfaces import Handle
 
 from ..harness import Subject
 

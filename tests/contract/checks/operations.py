@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ciphermark_adapters.contract import Bound, Operator
+from ciphermark_contract.interfaces import Bound, Operator
 
 from .. import examples
 from ..examples import Example

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_core import primes
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 
 def resolved(parameters: Parameters, spec: ParameterSpec, *, chooses_primes: bool = False) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from ciphermark_adapters.contract import Exhausted, Unsupported
+from ciphermark_contract.interfaces import Exhausted, Unsupported
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ciphermark_adapters.contract import Handle, KeyRequest
+from ciphermark_contract.interfaces import Handle, KeyRequest
 
 from ..harness import Subject
 from .refusals import unsupported

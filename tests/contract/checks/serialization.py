@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciphermark_adapters.contract import Handle, Vector
+from ciphermark_contract.interfaces import Handle, Vector
 
 from .. import examples
 from ..harness import Subject

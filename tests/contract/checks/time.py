@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 
-from ciphermark_adapters.contract import Bound
+from ciphermark_contract.interfaces import Bound
 
 ATTEMPTS = 12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ciphermark_adapters.contract import Handle, Vector
+from ciphermark_contract.interfaces import Handle, Vector
 from ciphermark_measure import checking
 
 from ..harness import Subject

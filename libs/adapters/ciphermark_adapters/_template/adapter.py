@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ciphermark_adapters.contract import (
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
     Evaluator,
@@ -20,9 +21,8 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_core import primes, wire
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _LARGEST_PLAIN_MODULUS = 1 << 31
 

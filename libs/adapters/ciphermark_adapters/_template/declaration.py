@@ -1,6 +1,6 @@
 """What the adapter declares. It is read without loading the library: import nothing of it here."""
 
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
 
 # REPLACE: the names in OPERATIONS (ciphermark_adapters/declaration.py) for which your library has one call each.
 _BFV = ("add", "sub", "add_plain", "mul_plain", "mul", "relinearize", "rotate")

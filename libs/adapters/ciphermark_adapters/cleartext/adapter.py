@@ -13,8 +13,9 @@ from functools import partial
 import numpy as np
 
 from ciphermark_adapters.cleartext import parameters as parameter_sets
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import (
+from ciphermark_contract import reference
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import (
     Adapter,
     Evaluator,
     Exhausted,
@@ -24,9 +25,8 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_core import wire
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 @dataclass(frozen=True, slots=True)

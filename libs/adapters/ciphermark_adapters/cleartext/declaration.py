@@ -1,7 +1,7 @@
 """What ``cleartext`` declares: everything."""
 
-from ciphermark_adapters.declaration import OPERATIONS, Declaration
-from ciphermark_adapters.managed import MANAGED
+from ciphermark_contract.declaration import OPERATIONS, Declaration
+from ciphermark_contract.managed import MANAGED
 
 _EXACT = tuple(name for name in OPERATIONS if name != "rescale")
 _APPROXIMATE = tuple(name for name in OPERATIONS if name != "rotate_columns")

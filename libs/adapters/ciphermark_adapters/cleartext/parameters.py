@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ciphermark_adapters.contract import Unsupported
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 
 def resolve(spec: ParameterSpec) -> Parameters:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.helib import binding
 from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.evaluator import HElibEvaluator
 from ciphermark_adapters.helib.key_owner import HElibKeyOwner
 from ciphermark_adapters.helib.public_material import PublicMaterial
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 class HElibAdapter(Adapter):

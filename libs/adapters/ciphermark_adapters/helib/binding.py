@@ -1,7 +1,7 @@
 """The native module ``_ciphermark_helib`` as Python sees it.
 
 Its sources are in ``native/``. Values cross as contiguous arrays over all slots in HElib's order, ``int64`` for bgv and
-``float64`` for ckks. Binders take rows, as :meth:`ciphermark_adapters.contract.Operator.bind` does; what they return
+``float64`` for ckks. Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does; what they return
 runs with the GIL released.
 """
 
@@ -16,7 +16,7 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeAlias, cast
 
-from ciphermark_adapters.contract import Bound, Handle, Row, Vector
+from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
 Rows: TypeAlias = Sequence[Row]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, Operator, Row, Unsupported, Vector
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.helib import binding, slots
 from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.binding import Binder, NativeBound, NativeEvaluator, execute
@@ -14,6 +12,8 @@ from ciphermark_adapters.helib.key_owner import require_none
 from ciphermark_adapters.helib.managed import HElibManaged
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Unsupported, Vector
 
 
 class HElibEvaluator(Evaluator):

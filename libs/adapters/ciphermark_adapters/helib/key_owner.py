@@ -7,7 +7,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from ciphermark_adapters.contract import (
+from ciphermark_adapters.helib import binding, slots
+from ciphermark_adapters.helib import parameters as parameter_sets
+from ciphermark_adapters.helib.binding import NativeBound, execute
+from ciphermark_adapters.helib.public_material import PublicMaterial
+from ciphermark_adapters.helib.slots import Slots
+from ciphermark_contract.interfaces import (
     Bound,
     Exhausted,
     Handle,
@@ -17,12 +22,7 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_adapters.helib import binding, slots
-from ciphermark_adapters.helib import parameters as parameter_sets
-from ciphermark_adapters.helib.binding import NativeBound, execute
-from ciphermark_adapters.helib.public_material import PublicMaterial
-from ciphermark_adapters.helib.slots import Slots
-from ciphermark_core.words import Parameters
+from ciphermark_core.model import Parameters
 
 
 class DecryptionBound(Bound):

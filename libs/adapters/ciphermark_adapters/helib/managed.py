@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from ciphermark_adapters.contract import Handle
-from ciphermark_adapters.managed import Managed
+from ciphermark_contract.interfaces import Handle
+from ciphermark_contract.managed import Managed
 
 
 class HElibManaged(Managed):

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from ciphermark_adapters.contract import Unsupported
 from ciphermark_adapters.helib import binding
 from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 SMALLEST_RING = 16
 LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ciphermark_adapters.contract import KeyRequest
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import Parameters
 
 
 @dataclass(frozen=True, slots=True)

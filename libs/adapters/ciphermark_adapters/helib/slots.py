@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ciphermark_adapters.contract import Vector
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.model import Parameters
 
 _GENERATOR = 3
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.openfhe import build
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.evaluator import OpenFheEvaluator
 from ciphermark_adapters.openfhe.key_owner import OpenFheKeyOwner
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 class OpenFheAdapter(Adapter):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ciphermark_adapters.contract import Exhausted, Unsupported, Vector
 from ciphermark_adapters.library_bound import LibraryBound
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Exhausted, Unsupported, Vector
+from ciphermark_core.model import Parameters
 
 _EXHAUSTED = ("Too few towers", "Removing last element")
 _KEYLESS = ("is not found", "are not generated", "Call EvalMultKeyGen")

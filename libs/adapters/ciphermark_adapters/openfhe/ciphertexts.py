@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import openfhe
 
-from ciphermark_adapters.contract import Handle, Unsupported
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Handle, Unsupported
+from ciphermark_core.model import Parameters
 
 
 def dump(ciphertext: Handle, compression: str) -> bytes:

@@ -9,9 +9,9 @@ from typing import Any
 
 import openfhe
 
-from ciphermark_adapters.contract import Unsupported
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 # What the wrapper raises for C++ exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError)

@@ -1,6 +1,6 @@
 """What the OpenFHE adapter declares."""
 
-from ciphermark_adapters.declaration import KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 
 _COMMON = (
     "negate",

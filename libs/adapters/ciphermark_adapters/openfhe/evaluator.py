@@ -8,14 +8,14 @@ from typing import Any
 
 import openfhe
 
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, Row, Unsupported, Vector
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked, translated
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
 from ciphermark_adapters.openfhe.key_owner import columns_index
 from ciphermark_adapters.openfhe.native import Naturalizer
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row, Unsupported, Vector
 
 
 class OpenFheEvaluator(Evaluator):

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 import openfhe
 
-from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
 from ciphermark_adapters.openfhe import contexts
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load, nominal_scale
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_core.model import Parameters
 
 _REFUSED_RESULT = "approximation error is too high"
 

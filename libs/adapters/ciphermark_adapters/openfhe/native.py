@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ciphermark_adapters.contract import Handle
+from ciphermark_contract.interfaces import Handle
 
 
 class Naturalizer:

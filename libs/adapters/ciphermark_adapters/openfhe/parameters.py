@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.contract import Unsupported
 from ciphermark_adapters.openfhe import contexts
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 _SPECIAL_BITS = 60
 _DEEPEST = 200

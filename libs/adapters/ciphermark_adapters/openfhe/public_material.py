@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ciphermark_core.words import Parameters
+from ciphermark_core.model import Parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,11 @@ from typing import Any
 import msgspec
 from Pyfhel import PyCtxt, __version__
 
-from ciphermark_adapters.contract import (
+from ciphermark_adapters.pyfhel import build
+from ciphermark_adapters.pyfhel import parameters as parameter_sets
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
     Evaluator,
@@ -21,11 +25,7 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_adapters.declaration import Declaration
-from ciphermark_adapters.pyfhel import build
-from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
 _COLUMNS = 0  # SEAL's step for the key that swaps the rows

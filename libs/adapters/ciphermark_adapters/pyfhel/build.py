@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import distribution
 
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_core.words import ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 _SEAL_MAGIC = b"\x5e\xa1"
 

@@ -1,6 +1,6 @@
 """What the Pyfhel adapter declares."""
 
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
 
 _COMMON = (
     "negate",

@@ -7,9 +7,9 @@ from typing import Any
 
 from Pyfhel import Pyfhel
 
-from ciphermark_adapters.contract import Unsupported
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 # What Pyfhel raises: assertions of its own, and C++ exceptions of SEAL.
 LIBRARY_ERRORS = (ValueError, RuntimeError, AssertionError, OverflowError)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ciphermark_adapters.contract import Adapter, Evaluator, KeyOwner, KeyRequest
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.seal import binding
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.evaluator import SealEvaluator
 from ciphermark_adapters.seal.key_owner import SealKeyOwner
 from ciphermark_adapters.seal.public_material import PublicMaterial
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 class SealAdapter(Adapter):

@@ -1,7 +1,7 @@
 """The native modules ``_ciphermark_seal`` and ``_ciphermark_seal_hexl`` as Python sees them.
 
 Their sources are in ``native/``. Values cross as contiguous arrays, ``int64`` for bfv and bgv and
-``float64`` for ckks. Binders take rows, as :meth:`ciphermark_adapters.contract.Operator.bind` does; what they
+``float64`` for ckks. Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does; what they
 return runs with the GIL released.
 """
 
@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
-from ciphermark_adapters.contract import Bound, Handle, Row, Vector
+from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
 Rows: TypeAlias = Sequence[Row]
 

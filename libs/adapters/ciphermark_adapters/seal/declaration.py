@@ -1,7 +1,7 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
-from ciphermark_adapters.declaration import KEY_ITEMS, OPERATIONS, Declaration
-from ciphermark_adapters.managed import MANAGED
+from ciphermark_contract.declaration import KEY_ITEMS, OPERATIONS, Declaration
+from ciphermark_contract.managed import MANAGED
 
 _EXACT = tuple(name for name in OPERATIONS if name != "rescale")
 _APPROXIMATE = tuple(name for name in OPERATIONS if name != "rotate_columns")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, Row, Unsupported, Vector
-from ciphermark_adapters.declaration import Declaration
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
 from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_adapters.seal.slots import Slots
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row, Unsupported, Vector
 
 
 class SealEvaluator(Evaluator):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ciphermark_adapters.contract import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeBound, SealContext, SealModule, execute
 from ciphermark_adapters.seal.public_material import header
 from ciphermark_adapters.seal.slots import Slots
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_core.model import Parameters
 
 
 class SealKeyOwner(KeyOwner):

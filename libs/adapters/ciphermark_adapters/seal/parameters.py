@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ciphermark_adapters.contract import Unsupported
 from ciphermark_adapters.seal.binding import SealContext, SealModule
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 # SEAL_POLY_MOD_DEGREE_MIN and _MAX; default chains exist for fewer.
 SMALLEST_RING = 2

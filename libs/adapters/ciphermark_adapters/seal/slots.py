@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ciphermark_adapters.contract import Vector
-from ciphermark_core.words import Parameters
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.model import Parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,11 @@ import msgspec
 import numpy as np
 import tenseal as ts
 
-from ciphermark_adapters.contract import (
+from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_adapters.tenseal import parameters as parameter_sets
+from ciphermark_adapters.tenseal.managed import ManagedVectors
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
     Evaluator,
@@ -30,11 +34,7 @@ from ciphermark_adapters.contract import (
     Unsupported,
     Vector,
 )
-from ciphermark_adapters.declaration import Declaration
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
-from ciphermark_adapters.tenseal import parameters as parameter_sets
-from ciphermark_adapters.tenseal.managed import ManagedVectors
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
 _SEAL_MAGIC = b"\x5e\xa1"

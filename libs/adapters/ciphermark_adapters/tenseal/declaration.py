@@ -1,6 +1,6 @@
 """What the TenSEAL adapter declares."""
 
-from ciphermark_adapters.declaration import Declaration
+from ciphermark_contract.declaration import Declaration
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul")
 _CKKS = ("negate", *_BFV, "square")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, Operator, Row, Vector
 from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Vector
 
 _TWO_CIPHERTEXTS = ("add", "sub", "mul")
 _WITH_PLAIN = ("add_plain", "sub_plain", "mul_plain")

@@ -7,9 +7,9 @@ from typing import Any
 import tenseal as ts
 import tenseal.sealapi  # registers the types in which a context tells its primes
 
-from ciphermark_adapters.contract import Unsupported
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
-from ciphermark_core.words import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 
 def resolve(spec: ParameterSpec) -> Parameters:

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
-from ciphermark_adapters.contract import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Vector
-from ciphermark_adapters.declaration import Declaration
-from ciphermark_core.words import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Vector
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ciphermark_adapters.contract import Handle, Vector
-from ciphermark_core.words import Accuracy, Sample, Status, Trial
-from ciphermark_measure import checking, control, memory
+from ciphermark_contract.interfaces import Handle, Vector
+from ciphermark_core.model import Accuracy, Sample, Status, Trial
+from ciphermark_measure import checking, memory, noise_control
 from ciphermark_measure.clock import Clock
-from ciphermark_measure.control import Attempt
+from ciphermark_measure.noise_control import Attempt
 from ciphermark_measure.session import Session
 
 _EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
@@ -90,7 +90,7 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
         if 0 in budgets:
             return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
         if None in budgets:
-            verdict = control.is_right_with_more_room(session, setting.trial.case, attempt)
+            verdict = noise_control.is_right_with_more_room(session, setting.trial.case, attempt)
             if verdict:
                 return Findings("exhausted", accuracy=found, error=_EXHAUSTED)
             doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"

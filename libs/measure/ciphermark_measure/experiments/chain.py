@@ -14,9 +14,9 @@ from itertools import repeat
 from statistics import median
 from time import perf_counter, perf_counter_ns, process_time_ns
 
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Bound, Evaluator, Handle, Unsupported, Vector
-from ciphermark_core.words import Case, Sample
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
+from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, checking, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.probe import ClockError, Phase, target

@@ -7,8 +7,8 @@ from dataclasses import replace
 from statistics import median
 from time import perf_counter
 
-from ciphermark_adapters.contract import Bound, Vector
-from ciphermark_core.words import Sample
+from ciphermark_contract.interfaces import Bound, Vector
+from ciphermark_core.model import Sample
 from ciphermark_measure import caching, checking, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge, peak_of
 from ciphermark_measure.operands import OperandSet

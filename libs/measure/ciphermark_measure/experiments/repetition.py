@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from ciphermark_adapters.cleartext import reference
-from ciphermark_adapters.contract import Exhausted, Handle, Unsupported, Vector
-from ciphermark_core.words import Accuracy, Sample
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
+from ciphermark_core.model import Accuracy, Sample
 from ciphermark_measure import checking, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.session import Session

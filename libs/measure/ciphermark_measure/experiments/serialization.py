@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
-from ciphermark_adapters.contract import Handle, PythonBound, Unsupported
-from ciphermark_core.words import Sample
+from ciphermark_contract.interfaces import Handle, PythonBound, Unsupported
+from ciphermark_core.model import Sample
 from ciphermark_measure import checking, data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
 from ciphermark_measure.probe import ClockError, Phase, target

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Adapter, Exhausted, KeyOwner, Unsupported
-from ciphermark_circuits.workload import PlainModel, Result, Task, Workload
-from ciphermark_core.words import Parameters, Sample
-from ciphermark_measure import safety
+from ciphermark_contract.interfaces import Adapter, Exhausted, KeyOwner, Unsupported
+from ciphermark_core.model import Parameters, Sample
+from ciphermark_measure import security_check
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages, plain_model
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of
 from ciphermark_measure.parties.quality import quality
 from ciphermark_measure.parties.steps import Steps, Watch
+from ciphermark_workloads.learning.workload import PlainModel, Result, Task, Workload
 
 Tasks = Callable[[messages.DataSet], Task]
 
@@ -159,7 +159,7 @@ def _resolved(adapter: Adapter, request: messages.MakeKeys) -> Parameters:
     """What the library makes of the request; raises ``Unsupported`` for what is less secure than asked."""
     parameters = adapter.resolve(request.parameters)
     asked = request.parameters.security
-    reason = safety.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
     if reason is not None:
         raise Unsupported(reason)
     return parameters

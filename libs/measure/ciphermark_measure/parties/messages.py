@@ -22,10 +22,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ciphermark_circuits.workload import Phase
-from ciphermark_core.words import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
+from ciphermark_workloads.learning.workload import Phase
 
 VERSION = 1
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_circuits.workload import Workload
 from ciphermark_core.errors import UserError
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.service import refusal
+from ciphermark_workloads.learning.workload import Workload
 
 
 class OutOfOrder(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from ciphermark_circuits.workload import PlainModel
+from ciphermark_workloads.learning.workload import PlainModel
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ciphermark_circuits.workload import Floats, Result
-from ciphermark_core.words import EXACT_SCHEMES, Accuracy, Sample, Scheme
+from ciphermark_circuits.layout import Floats
+from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Sample, Scheme
 from ciphermark_measure.checking import UNBOUNDED
+from ciphermark_workloads.learning.workload import Result
 
 # Share of rows that must agree with the plaintext run. bfv and bgv compute with features rounded to integers: a row
 # close to the boundary may fall on the other side of it.

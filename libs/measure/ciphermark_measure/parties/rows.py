@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ciphermark_circuits.data_sets import DATA_SETS, read, split
-from ciphermark_circuits.data_sets import DataSet as Rows
-from ciphermark_circuits.workload import Task
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.messages import DataSet
+from ciphermark_workloads.learning.data_sets import DATA_SETS, read, split
+from ciphermark_workloads.learning.data_sets import DataSet as Rows
+from ciphermark_workloads.learning.workload import Task
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 

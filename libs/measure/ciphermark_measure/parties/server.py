@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.contract import Evaluator, Handle
-from ciphermark_circuits.workload import Phase, Prepared, Workload
+from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages, plain_model
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of
 from ciphermark_measure.parties.steps import Steps, Watch
+from ciphermark_workloads.learning.workload import Phase, Prepared, Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
 
-from ciphermark_core.words import Sample
+from ciphermark_core.model import Sample
 from ciphermark_measure import memory
 from ciphermark_measure.parties.messages import Role, Stage, Step
 

@@ -46,11 +46,11 @@ def main() -> None:
 
 
 def _party(arguments: argparse.Namespace) -> Party:
-    from ciphermark_circuits.workloads import WORKLOADS
     from ciphermark_measure.blobs import BlobStore
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.rows import tasks
     from ciphermark_measure.parties.server import Server
+    from ciphermark_workloads.catalogue import WORKLOADS
 
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
     if arguments.role == "client":

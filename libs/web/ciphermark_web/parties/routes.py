@@ -6,7 +6,14 @@ from fastapi import APIRouter
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_web.parties.host import PartyHost, PartySession
-from ciphermark_web.parties.words import AdapterFacts, RunId, SessionFacts, SessionId, SessionsEnded, TrialId
+from ciphermark_web.parties.schemas import (
+    AdapterFacts,
+    RunId,
+    SessionFacts,
+    SessionId,
+    SessionsEnded,
+    TrialId,
+)
 from ciphermark_web.problems import documented
 
 

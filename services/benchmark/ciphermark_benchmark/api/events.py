@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from ciphermark_benchmark.jobs.patience import AWAY
+from ciphermark_benchmark.jobs.retry import AWAY
 from ciphermark_benchmark.jobs.store import Row, Store
 
 MOST_LISTENERS = 2_000

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from ciphermark_benchmark import export
-from ciphermark_core.words import DataPattern, Scheme, Status
+from ciphermark_core.model import DataPattern, Scheme, Status
 from ciphermark_db.gateway import Table
 
 

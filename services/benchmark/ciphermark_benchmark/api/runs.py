@@ -20,7 +20,7 @@ from ciphermark_benchmark.api.suites import Checked
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of
 from ciphermark_benchmark.jobs.store import Row, Submission
-from ciphermark_benchmark.learning.shelf import Shelf
+from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_web.problems import Problem, documented
 
 MOST_QUEUED = 10_000
@@ -56,7 +56,7 @@ async def submit(body: Submitted, state: Shared) -> Row:
     (count,) = await state.store.rows("count_queued")
     if count["jobs"] >= MOST_QUEUED:
         raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
-    found = await asyncio.to_thread(_checked, state.shelf, body)
+    found = await asyncio.to_thread(_checked, state.catalogue, body)
     _require_variants(found, body.variants)
     needs = needs_of(found.suite, body.variants, body.needs.isa, body.needs.memory_mb)
     job = Submission(str(uuid.uuid4()), found.suite.name, found.text, tuple(body.variants), needs)
@@ -64,10 +64,10 @@ async def submit(body: Submitted, state: Shared) -> Row:
     return await _detail(state, await state.run(job.id))
 
 
-def _checked(shelf: suites.Shelf, body: Submitted) -> Checked:
-    data_sets = Shelf(homes.find(), os.environ)
+def _checked(catalogue: suites.Catalogue, body: Submitted) -> Checked:
+    data_sets = Catalogue(homes.find(), os.environ)
     if isinstance(body.suite, str):
-        return suites.checked(shelf.text(body.suite), f"suite {body.suite}", data_sets)
+        return suites.checked(catalogue.text(body.suite), f"suite {body.suite}", data_sets)
     if body.suite is not None:
         return suites.checked(json.dumps(body.suite, indent=1, ensure_ascii=False), "suite", data_sets)
     assert body.suite_yaml is not None
@@ -84,7 +84,7 @@ def _require_variants(found: Checked, chosen: list[str]) -> None:
 @router.get("/suites", response_model=Suites, summary="Suites by name", responses=documented())
 def shelved(state: Shared) -> dict[str, list[str]]:
     """What `suite` may name in POST /v1/runs."""
-    return {"suites": state.shelf.names()}
+    return {"suites": state.catalogue.names()}
 
 
 @router.get("/runs", response_model=Runs, summary="List runs, the latest first", responses=_UNKNOWN)

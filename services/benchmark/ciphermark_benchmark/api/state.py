@@ -12,7 +12,7 @@ from procrastinate import App
 from ciphermark_benchmark.api.answers import Answers, Recent
 from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.libraries import Libraries
-from ciphermark_benchmark.api.suites import Shelf
+from ciphermark_benchmark.api.suites import Catalogue
 from ciphermark_benchmark.jobs.store import Row, Store
 from ciphermark_db.gateway import Database
 from ciphermark_web.problems import Problem
@@ -33,7 +33,7 @@ class State:
     stalled_s: float
     answers: Answers = field(default_factory=Answers)
     libraries: Libraries = field(default_factory=Libraries)
-    shelf: Shelf = field(default_factory=Shelf)
+    catalogue: Catalogue = field(default_factory=Catalogue)
     recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
 
     async def run(self, run_id: str) -> Row:

@@ -36,7 +36,7 @@ class Checked:
     text: str
 
 
-class Shelf:
+class Catalogue:
     """The suites that can be named: the YAML files of one folder, and nothing else."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:

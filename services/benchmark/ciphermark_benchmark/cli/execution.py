@@ -18,7 +18,7 @@ from ciphermark_benchmark.cli.progress import progress_of
 from ciphermark_benchmark.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Outcome
+from ciphermark_core.model import Outcome
 
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]

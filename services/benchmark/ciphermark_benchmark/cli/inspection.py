@@ -15,10 +15,10 @@ from ciphermark_benchmark import description, estimate, plan, runs, suite_file
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import suite as suites
 from ciphermark_benchmark.cli.output import wide_console
-from ciphermark_benchmark.learning.shelf import Shelf
+from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import host as hosts
-from ciphermark_core.words import Case
+from ciphermark_core.model import Case
 
 _suite = typer.Typer(help="The suite form, and what a suite file means.", no_args_is_help=True)
 
@@ -105,8 +105,8 @@ def explain(
 
 
 def _loaded(path: Path) -> suites.Suite:
-    shelf = Shelf(homes.find(), os.environ, suite_file.spelled_out(path).parent)
-    return suite_file.load(path, shelf)[0]
+    catalogue = Catalogue(homes.find(), os.environ, suite_file.spelled_out(path).parent)
+    return suite_file.load(path, catalogue)[0]
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:

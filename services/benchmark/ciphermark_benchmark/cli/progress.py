@@ -16,7 +16,7 @@ from rich.progress import (
 )
 
 from ciphermark_benchmark.runs import Prepared
-from ciphermark_core.words import Outcome
+from ciphermark_core.model import Outcome
 
 
 @contextmanager

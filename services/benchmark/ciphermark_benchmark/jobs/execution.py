@@ -22,13 +22,13 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import recording
 from ciphermark_benchmark.jobs.recording import JobRecorder
 from ciphermark_benchmark.journal import Header, Journal
-from ciphermark_benchmark.learning import leftovers
+from ciphermark_benchmark.learning import orphaned_sessions
+from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
-from ciphermark_benchmark.learning.shelf import Shelf
 from ciphermark_benchmark.plan import Plan
 from ciphermark_benchmark.suite import Suite
 from ciphermark_core import host
-from ciphermark_core.words import Host, Outcome, Run, Trial
+from ciphermark_core.model import Host, Outcome, Run, Trial
 from ciphermark_db import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
@@ -60,10 +60,10 @@ def execute(home: Home, job_id: str) -> None:
     facts = host.collect()
     with storage.connected(home) as database:
         request = requested(database, job_id)
-        shelf = Shelf(home, os.environ)
-        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", shelf)
+        catalogue = Catalogue(home, os.environ)
+        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
         own = runs.own_data_sets(suite)
-        shelf.provide(known.name for known in own.values())
+        catalogue.provide(known.name for known in own.values())
         run = claimed(database, request, suite, facts)
         everything = planned(request, suite, run)
         _tell_trials(database, job_id, everything)
@@ -75,7 +75,7 @@ def execute(home: Home, job_id: str) -> None:
         recorder.catch_up()
         rest = plan.without(everything, recorder.recorded())
         with _alone(home):
-            leftovers.end_sessions(os.environ, leftovers.begun(journals(home).pending))
+            orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(journals(home).pending))
             Executor(_logged(recorder, job_id), data_sets=home.data_sets).execute(rest, suite.seed)
         recorder.finish()
         if rest.blocks:

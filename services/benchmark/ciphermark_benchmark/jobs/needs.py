@@ -10,7 +10,7 @@ import msgspec
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.suite import Suite
-from ciphermark_core.words import Host
+from ciphermark_core.model import Host
 
 
 @dataclass(frozen=True, slots=True)

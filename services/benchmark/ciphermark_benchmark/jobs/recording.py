@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 from ciphermark_benchmark.journal import Journal
 from ciphermark_benchmark.plan import Plan
-from ciphermark_core.words import Outcome
+from ciphermark_core.model import Outcome
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks

@@ -24,12 +24,12 @@ from ciphermark_benchmark.jobs import execution, queue
 from ciphermark_benchmark.jobs.attempts import Attempt, Attempts, End
 from ciphermark_benchmark.jobs.machine import Machine
 from ciphermark_benchmark.jobs.needs import offer_of
-from ciphermark_benchmark.jobs.patience import AWAY, HostSide, Patience, PatientManager, is_away
+from ciphermark_benchmark.jobs.retry import AWAY, HostSide, Patience, PatientManager, is_away
 from ciphermark_benchmark.jobs.store import Store
-from ciphermark_benchmark.learning import leftovers
+from ciphermark_benchmark.learning import orphaned_sessions
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Host
+from ciphermark_core.model import Host
 from ciphermark_db.sql import blocks
 
 MOST_DEATHS = 3  # of attempts at one job; then it has failed
@@ -159,7 +159,7 @@ class BenchmarkWorker:
         """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
         run_ids = job_id, execution.continuation(job_id, self._offer.fingerprint)
         with suppress(UserError):  # where services cannot be asked, the attempt could not either
-            await asyncio.to_thread(leftovers.end_sessions, os.environ, run_ids)
+            await asyncio.to_thread(orphaned_sessions.end_sessions, os.environ, run_ids)
 
     @property
     def hostname(self) -> str:

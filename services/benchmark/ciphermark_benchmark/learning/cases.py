@@ -8,9 +8,9 @@ from itertools import product
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import LearningText
-from ciphermark_circuits.workload import Workload
-from ciphermark_circuits.workloads import WORKLOADS
-from ciphermark_core.words import SCHEMES, Case, ParameterSpec, Scheme
+from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.learning.workload import Workload
 
 KIND = "learning"
 

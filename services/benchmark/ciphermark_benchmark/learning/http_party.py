@@ -23,7 +23,7 @@ from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.seat import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.words import Status, Trial
+from ciphermark_core.model import Status, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused

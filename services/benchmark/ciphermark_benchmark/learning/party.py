@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from ciphermark_core.words import Trial
+from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 

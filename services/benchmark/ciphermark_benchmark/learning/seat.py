@@ -8,11 +8,11 @@ from datetime import datetime, timezone
 from time import monotonic, perf_counter, sleep
 from typing import TypeVar
 
-from ciphermark_benchmark.learning import account
+from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.party import NoPlace, Parties, Party
 from ciphermark_benchmark.seat import WorkerNeeds
-from ciphermark_core.words import Accuracy, Outcome, Sample, Trial
+from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
@@ -148,16 +148,16 @@ class LearningSeat:
         found.samples += self._prepared_in_time()
         for ordinal in range(max(1, found.trial.budget.warmups)):
             samples = self._passed()
-            found.samples += account.repeated(samples, ordinal, is_warmup=True)
+            found.samples += stage_costs.repeated(samples, ordinal, is_warmup=True)
             if ordinal == 0:
-                found.samples += account.first(samples)
+                found.samples += stage_costs.first(samples)
             self._require_agreement()
 
     def _sampled(self) -> None:
         found = self._trial
         samples = self._passed()
-        found.samples += account.repeated(samples, found.passes, is_warmup=False)
-        found.sampled_s += account.elapsed_s(samples)
+        found.samples += stage_costs.repeated(samples, found.passes, is_warmup=False)
+        found.sampled_s += stage_costs.elapsed_s(samples)
         found.passes += 1
         self._require_agreement()
 
@@ -196,7 +196,7 @@ class LearningSeat:
         elapsed_s = perf_counter() - start
         self._parties.tidy()
         material = Sample("size", "bytes", float(made.material.size_bytes), "prepare")
-        return [*account.stage_samples("prepare", elapsed_s, made.samples + loaded.samples), material]
+        return [*stage_costs.stage_samples("prepare", elapsed_s, made.samples + loaded.samples), material]
 
     def _passed(self) -> list[Sample]:
         """All phases of the workload once: encrypt, evaluate, and in the end decrypt and score."""
@@ -212,8 +212,8 @@ class LearningSeat:
             if phase == "infer":
                 scored = self._asked(client, messages.Score(back.outputs, found.data), messages.Scored)
                 told += scored.samples
-            samples += account.stage_samples(phase, perf_counter() - start, told)
-            samples += account.size_samples(phase, sent.inputs, back.outputs, sent.plaintext_bytes)
+            samples += stage_costs.stage_samples(phase, perf_counter() - start, told)
+            samples += stage_costs.size_samples(phase, sent.inputs, back.outputs, sent.plaintext_bytes)
         self._parties.tidy()
         found.accuracy, found.complaint = scored.accuracy, scored.complaint
         return samples

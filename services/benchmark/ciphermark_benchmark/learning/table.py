@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ciphermark_benchmark import traits
+from ciphermark_benchmark import table_headings
 from ciphermark_benchmark.formats import NOTHING, digits, quantity
-from ciphermark_circuits.workloads import WORKLOADS
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report
+from ciphermark_workloads.catalogue import WORKLOADS
 
 Row = Mapping[str, Any]
 
@@ -47,7 +47,7 @@ def show(console: Console, database: Database, run_id: str, any_security: bool) 
     for _, group in groupby(rows, key=lambda row: (_PLACE(row), any_security or row["security_2018"])):
         table = list(group)
         first = table[0]
-        told = f"{traits.heading(table)} · {traits.threads(first)}"
+        told = f"{table_headings.heading(table)} · {table_headings.threads(first)}"
         title = f"{_title(first['operation'])} · {first['data_set']}"
         console.print(f"\n[bold]{title}[/bold]\n{told}", soft_wrap=True)
         console.print(_table(table))
@@ -64,7 +64,7 @@ def _title(name: str) -> str:
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    own = traits.columns(rows)
+    own = table_headings.columns(rows)
     figures = [_figures(row) for row in rows]
     told = [place for place in range(len(_COLUMNS)) if any(line[place] != NOTHING for line in figures)]
     table = _empty("variant", *(trait.column for trait in own), *(_COLUMNS[place] for place in told))

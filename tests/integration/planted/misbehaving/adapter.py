@@ -7,9 +7,9 @@ import signal
 from dataclasses import replace
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter, CleartextEvaluator
-from ciphermark_adapters.contract import Bound, PythonBound
+from ciphermark_contract.interfaces import Bound, PythonBound
 from ciphermark_core import wire
-from ciphermark_core.words import Parameters
+from ciphermark_core.model import Parameters
 from misbehaving.deeds import DEEDS
 
 COARSE_NS = 60_000_000_000  # no sample lasts a step, however busy the machine is

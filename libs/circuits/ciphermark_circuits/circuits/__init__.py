@@ -1,1 +1,0 @@
-"""Circuits: homomorphic programs over an evaluator's operations. They know levels and scales, but no data."""

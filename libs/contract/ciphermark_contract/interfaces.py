@@ -1,0 +1,241 @@
+"""The adapter contract: what every library is driven through, and the one thing that is timed.
+
+A :class:`KeyOwner` (client side) holds the secret key; an :class:`Evaluator` (server side) is made from
+public material alone and cannot decrypt. Handles (ciphertexts, plaintexts) are opaque, belong to the
+object that made them, and cross to the other side only as bytes.
+
+Vectors are numpy arrays of at most ``parameters.slots`` values: ``int64`` in [0, t) for bfv and
+bgv, ``float64`` for ckks. Shorter vectors are padded with zeros; :meth:`KeyOwner.decrypt` returns all slots.
+The slots of bfv and bgv form a 2 × N/2 matrix: ``rotate`` turns each row, ``rotate_columns`` swaps the
+rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from time import perf_counter_ns
+from typing import Any, TypeAlias
+
+import numpy.typing as npt
+
+from ciphermark_core.errors import Exhausted, Unsupported
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+
+Vector: TypeAlias = npt.NDArray[Any]  # int64 for bfv and bgv, float64 for ckks
+Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
+Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRequest:
+    """Which evaluation keys to make: relinearization, rotations by these steps, rotation of columns."""
+
+    relinearization: bool = True
+    rotations: tuple[int, ...] = ()
+    columns: bool = False
+
+
+class Bound(ABC):
+    """An operation with its operands: the one thing that is ever timed."""
+
+    @abstractmethod
+    def run(self, loops: int) -> int:
+        """Execute ``loops`` times over all rows; return the elapsed nanoseconds of the whole loop."""
+
+    @abstractmethod
+    def results(self) -> list[Handle]:
+        """The results of the last execution, one per row (a vector for ``decrypt``)."""
+
+
+class PythonBound(Bound):
+    """The plain Python loop, for libraries that are called from Python."""
+
+    def __init__(self, function: Callable[..., Handle], rows: Sequence[Row]) -> None:
+        self._function = function
+        self._rows = [tuple(row) for row in rows]
+        self._results: list[Handle] = []
+
+    def run(self, loops: int) -> int:
+        """See :meth:`Bound.run`. One row, the common case, is spared the inner loop."""
+        function = self._function
+        if len(self._rows) == 1:
+            (row,) = self._rows
+            start = perf_counter_ns()
+            for _ in repeat(None, loops):
+                result = function(*row)
+            elapsed = perf_counter_ns() - start
+            self._results = [result]
+            return elapsed
+        start = perf_counter_ns()
+        for _ in repeat(None, loops):
+            results = [function(*row) for row in self._rows]
+        elapsed = perf_counter_ns() - start
+        self._results = results
+        return elapsed
+
+    def results(self) -> list[Handle]:
+        """See :meth:`Bound.results`."""
+        return self._results
+
+
+def _nothing() -> None:
+    """What the empty loop executes."""
+
+
+class Operator(ABC):
+    """Anything that applies named operations; the table ``operations`` is all it can do."""
+
+    @property
+    @abstractmethod
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """Name of each operation that works here and the function that applies it once."""
+
+    def reason_against(self, operation: str) -> str:
+        """Why ``operation`` is not in the table."""
+        return f"there is no {operation} here"
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        """Apply an operation once to one row of operands.
+
+        Raises ``Unsupported`` for a missing operation and ``Exhausted`` where no level is left.
+        """
+        return self._function(operation)(*operands)
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """Bind an operation to operands, one row per ciphertext of the vector. Off the clock."""
+        return PythonBound(self._function(operation), rows)
+
+    def empty(self) -> Bound:
+        """A loop that does nothing, measured and reported beside every result."""
+        return PythonBound(_nothing, [()])
+
+    def _function(self, operation: str) -> Callable[..., Handle]:
+        try:
+            return self.operations[operation]
+        except KeyError:
+            raise Unsupported(self.reason_against(operation)) from None
+
+
+class KeyOwner(Operator):
+    """The client: makes the keys, encrypts and decrypts.
+
+    Its operations are ``encrypt`` (a vector: encode and encrypt) and ``decrypt`` (a ciphertext: decrypt and
+    decode to all slots).
+    """
+
+    parameters: Parameters
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """``encrypt`` and ``decrypt``."""
+        return {"encrypt": self.encrypt, "decrypt": self.decrypt}
+
+    @abstractmethod
+    def encrypt(self, values: Vector) -> Handle:
+        """Encode at the top level with the default scale, and encrypt."""
+
+    @abstractmethod
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """Decrypt and decode all slots."""
+
+    @abstractmethod
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """Bits of noise budget left (bfv, bgv), 0 when none; ``None`` where the library cannot tell."""
+
+    @abstractmethod
+    def public_material(self) -> bytes:
+        """Everything an evaluator needs; no secret key in it."""
+
+    @abstractmethod
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """Serialize a ciphertext of this owner."""
+
+    @abstractmethod
+    def load(self, data: bytes) -> Handle:
+        """Read a ciphertext that an evaluator dumped."""
+
+    @abstractmethod
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """Serialize one of ``KEY_ITEMS``; raises ``Unsupported`` for one that does not exist."""
+
+
+class Evaluator(Operator):
+    """The server: computes on ciphertexts, made from public material, unable to decrypt."""
+
+    parameters: Parameters
+
+    @abstractmethod
+    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+        """A plaintext operand: at the level of the ciphertext ``like`` (default: the top level).
+
+        ``scale`` (ckks) is the encoding scale, by default the parameter set's.
+        """
+
+    @abstractmethod
+    def load(self, data: bytes) -> Handle:
+        """Read a ciphertext that a key owner or evaluator dumped."""
+
+    @abstractmethod
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """Serialize a ciphertext."""
+
+    @abstractmethod
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """Serialize a plaintext; raises ``Unsupported`` where the library cannot."""
+
+    @abstractmethod
+    def level(self, ciphertext: Handle) -> int:
+        """How many times the ciphertext can still be switched to a smaller modulus."""
+
+    @abstractmethod
+    def scale(self, ciphertext: Handle) -> float | None:
+        """The exact scale (ckks), else ``None``."""
+
+    @abstractmethod
+    def polynomials(self, ciphertext: Handle) -> int:
+        """Number of polynomials: 2 when fresh, 3 after a multiplication without relinearization."""
+
+    def managed(self) -> Operator:
+        """The managed operations for circuits: see :class:`ciphermark_contract.managed.Managed`."""
+        from ciphermark_contract.managed import Managed  # it builds on this module
+
+        return Managed(self)
+
+
+class Adapter(ABC):
+    """One library build."""
+
+    @abstractmethod
+    def info(self) -> LibraryInfo:
+        """Version and build facts, from the loaded library itself."""
+
+    @abstractmethod
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """What the library makes of a request; raises ``Unsupported`` with the reason."""
+
+    @abstractmethod
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        """Generate fresh keys. Chains too short for key switching raise ``Unsupported`` if asked to."""
+
+    @abstractmethod
+    def evaluator(self, public_material: bytes) -> Evaluator:
+        """An evaluator from :meth:`KeyOwner.public_material`."""
+
+
+__all__ = [
+    "Adapter",
+    "Bound",
+    "Evaluator",
+    "Exhausted",
+    "Handle",
+    "KeyOwner",
+    "KeyRequest",
+    "Operator",
+    "PythonBound",
+    "Row",
+    "Unsupported",
+    "Vector",
+]

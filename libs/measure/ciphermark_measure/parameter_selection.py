@@ -1,0 +1,100 @@
+"""From a request to the parameter set that a library resolves: chains for a depth, and the smallest secure ring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import takewhile
+
+from ciphermark_contract.interfaces import Adapter, Unsupported
+from ciphermark_core import security
+from ciphermark_core.chains import chains_for_depth
+from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_measure import security_check
+
+_LARGEST_RING = 131_072
+
+
+def resolved(adapter: Adapter, request: ParameterSpec) -> Parameters:
+    """What the library makes of a request, as secure as asked for by the primes that it really takes.
+
+    The library is asked for concrete parameter sets only: a ring dimension and prime sizes, or its default chain.
+    Raises ``Unsupported`` where there is none, with the reason at the largest ring that was tried.
+    """
+    *smaller, largest = rings(request)
+    for ring_dimension in smaller:
+        with suppress(Unsupported):
+            return _at_ring(adapter, replace(request, ring_dimension=ring_dimension, is_least=False))
+    try:
+        return _at_ring(adapter, replace(request, ring_dimension=largest, is_least=False))
+    except Unsupported as error:
+        if not smaller:
+            raise
+        raise Unsupported(f"no N from {smaller[0]} to {largest} will do; at N = {largest}: {error}") from None
+
+
+def rings(request: ParameterSpec) -> list[int]:
+    """The ring dimensions to try, in order. Rings to which the table allows no larger modulus are no use."""
+    least = request.ring_dimension
+    if not request.is_least:
+        return [least]
+    doubled = takewhile(lambda n: n <= _LARGEST_RING, (least << power for power in range(20)))
+    return [n for n in doubled if n == least or _limit(n, request) != _limit(n // 2, request)]
+
+
+def _at_ring(adapter: Adapter, request: ParameterSpec) -> Parameters:
+    reason: Unsupported | None = None
+    for chain in _chains(request):
+        _require_room(request, chain)
+        try:
+            parameters = adapter.resolve(replace(request, modulus_bits=chain, depth=None))
+        except Unsupported as error:
+            reason = reason or error
+            continue
+        if request.depth is None or _is_large_enough(parameters, request):
+            _require_security(parameters)
+            return parameters
+    assert reason is not None
+    raise reason
+
+
+def _chains(request: ParameterSpec) -> Iterator[tuple[int, ...] | None]:
+    return iter([request.modulus_bits]) if request.depth is None else chains_for_depth(request)
+
+
+def _is_large_enough(parameters: Parameters, request: ParameterSpec) -> bool:
+    """Whether a library that chooses its primes took as large a modulus as the noise asks for (bfv, bgv).
+
+    In ckks the scale decides the size of primes, and libraries let them lie on both sides of it.
+    """
+    if request.scheme == "ckks":
+        return True
+    *data, _ = next(chains_for_depth(request))
+    return parameters.log_q >= sum(data) - len(data)  # primes of b bits are above 2^(b-1)
+
+
+def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None:
+    """Refuse a chain whose data primes alone are too large, before the library spends time and memory on it."""
+    if chain is None or not request.security:
+        return
+    least_log_q = float(sum(chain[:-1]) - len(chain))  # primes of b bits are above 2^(b-1)
+    bound = _limit(request.ring_dimension, request)
+    if bound is None or least_log_q > bound:
+        log_qp = math.fsum(chain)
+        raise Unsupported(
+            security_check.reason_against(request.ring_dimension, log_qp, request.security)
+            or "the chain is too long"
+        )
+
+
+def _require_security(parameters: Parameters) -> None:
+    asked = parameters.spec.security
+    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+    if reason is not None:
+        raise Unsupported(reason)
+
+
+def _limit(ring_dimension: int, request: ParameterSpec) -> int | None:
+    return security.limit("2018", ring_dimension, request.security) if request.security else None

@@ -1,0 +1,197 @@
+"""Linear models trained in the clear and applied to encrypted rows: one ciphertext per column.
+
+A row's score takes one product per column and no rotation, and all test rows share a ciphertext.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ciphermark_circuits import linear_scores
+from ciphermark_circuits.layout import Floats, centred, require_real_room, require_room, residues
+from ciphermark_circuits.linear_scores import Scorer, Term
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_core import primes
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.learning import training
+from ciphermark_workloads.learning.workload import (
+    Phase,
+    PlainModel,
+    Prepared,
+    Result,
+    Table,
+    Task,
+    Workload,
+)
+
+_RING = 4096
+_PLAIN_MODULUS_BITS = 28
+# What a column and a weight of 1 become. In ckks both are encoded at one scale, since TenSEAL knows no other; the
+# factors share out what the single prime holds.
+_EXACT = 2.0**9, 2.0**9
+_REAL = 2.0**5, 2.0**-7
+_LARGEST_SCORE, _LARGEST_FEATURE = 2.0**9, 2.0**16  # what the ckks parameters have room for
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLinear(Workload):
+    """Inference alone. ``train`` makes the weights of training rows, the bias first."""
+
+    name: str
+    title: str
+    train: Callable[[Table], Floats]
+    schemes: tuple[Scheme, ...]
+    phases: tuple[Phase, ...] = ("infer",)
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        """See :class:`Workload`."""
+        return (
+            ("add", "sub", "add_plain", "mul_plain")
+            if scheme != "ckks"
+            else ("add", "add_plain", "mul_plain")
+        )
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """One prime for the data; the other is not used, but some libraries insist on it."""
+        self._require(scheme)
+        if scheme == "ckks":
+            return ParameterSpec("ckks", _RING, (60, 49), scale_bits=26)
+        modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _RING)
+        return ParameterSpec(scheme, _RING, (60, 49), plain_modulus=modulus)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :class:`Workload`."""
+        self._require(scheme)
+        if scheme == "ckks":
+            return ParameterSpec("ckks", 2 * _RING, (56, 40, 60), scale_bits=40)
+        modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, 2 * _RING)
+        return ParameterSpec(scheme, 2 * _RING, (56, 56, 60), plain_modulus=modulus)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """None."""
+        return KeyRequest(relinearization=False)
+
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        if parameters.spec.scheme != "ckks":
+            require_room(self._whole_scores(task), parameters)
+            return
+        require_real_room(task.test.features, _LARGEST_FEATURE, "a feature")
+        require_real_room(self.reference(task).scores, _LARGEST_SCORE, "a score")
+
+    def plain_model(self, task: Task) -> PlainModel:
+        """The weights, the bias first."""
+        return {"weights": self._model(task)}
+
+    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+        """The columns of as many test rows as there are slots, then those of the next ones."""
+        rows = task.test.features * _factors(parameters)[0]
+        chunks = range(0, len(rows), parameters.slots)
+        columns = [column for start in chunks for column in rows[start : start + parameters.slots].T]
+        if parameters.spec.scheme == "ckks":
+            return [np.ascontiguousarray(column) for column in columns]
+        return [residues(column, parameters) for column in columns]
+
+    def prepare(
+        self, phase: Phase, evaluator: Evaluator, inputs: Sequence[Handle], plain: PlainModel
+    ) -> Prepared:
+        """Encode the weights that are not 0, and the bias."""
+        bias, *weights = plain["weights"]
+        if not any(weights):
+            raise Unsupported("all weights are 0: the model says the same of every row")
+        encode = _encoded_reals if evaluator.parameters.spec.scheme == "ckks" else _encoded_integers
+        return encode(evaluator, inputs[0], float(bias), weights)
+
+    def compute(
+        self,
+        phase: Phase,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        prepared: Prepared,
+    ) -> list[Handle]:
+        """The scores, a row in each slot."""
+        return linear_scores.scores(evaluator, inputs, prepared)
+
+    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+        """See :class:`Workload`. The client is not told the weights."""
+        scores = np.concatenate(outputs)[: len(task.test.labels)]
+        if parameters.spec.scheme != "ckks":
+            scores = centred(scores, parameters)
+        return Result(scores / np.prod(_factors(parameters)))
+
+    def reference(self, task: Task) -> Result:
+        """See :class:`Workload`."""
+        return training.predicted(self._model(task), task)
+
+    def expected(self, task: Task, parameters: Parameters) -> Result:
+        """See :class:`Workload`: in bfv and bgv, with columns and weights rounded."""
+        if parameters.spec.scheme == "ckks":
+            return self.reference(task)
+        return Result(self._whole_scores(task) / np.prod(_EXACT))
+
+    def _model(self, task: Task) -> Floats:
+        """The trained weights; where all are small, times a power of two: what is rounded must tell them apart, and no
+        score changes its sign.
+        """
+        weights = self.train(task.train)
+        _, exponent = np.frexp(np.abs(weights[1:]).max())
+        return np.ldexp(weights, max(0, -int(exponent)))
+
+    def _whole_scores(self, task: Task) -> Floats:
+        factor, weight_factor = _EXACT
+        bias, *weights = self._model(task)
+        rows, whole = np.rint(task.test.features * factor), np.rint(np.array(weights) * weight_factor)
+        scores: Floats = rows @ whole + np.rint(bias * factor * weight_factor)
+        return scores
+
+    def _require(self, scheme: Scheme) -> None:
+        if scheme not in self.schemes:
+            raise Unsupported(f"{self.name} is made for {', '.join(self.schemes)}, not {scheme}")
+
+
+def _encoded_reals(evaluator: Evaluator, like: Handle, bias: float, weights: Sequence[float]) -> Scorer:
+    """The bias goes with the column of the largest weight, as a shift: not every library adds a plaintext at the scale
+    of a product."""
+    factor, weight_factor = _REAL
+    slots, resolution = evaluator.parameters.slots, weight_factor * (evaluator.parameters.scale or 1.0)
+    largest = int(np.argmax(np.abs(weights)))
+    shift = evaluator.encode(np.full(slots, factor * bias / weights[largest]), like, evaluator.scale(like))
+    terms = [
+        Term(
+            column,
+            evaluator.encode(np.full(slots, weight * weight_factor), like),
+            shift if column == largest else None,
+        )
+        for column, weight in enumerate(weights)
+        if round(weight * resolution) != 0
+    ]
+    return Scorer(len(weights), terms)
+
+
+def _encoded_integers(evaluator: Evaluator, like: Handle, bias: float, weights: Sequence[float]) -> Scorer:
+    """Negative weights are subtracted: as a number near t, a factor would cost all bits of t in noise."""
+    factor, weight_factor = _EXACT
+    parameters = evaluator.parameters
+    whole = [round(weight * weight_factor) for weight in weights]
+    signed = [(column, weight) for column, weight in enumerate(whole) if weight != 0]
+    if not any(weight > 0 for _, weight in signed):
+        column, weight = signed[0]
+        signed[0] = column, weight - 1
+        signed.append((column, 1))
+
+    def encoded(value: float) -> Handle:
+        return evaluator.encode(residues(np.full(parameters.slots, value), parameters), like)
+
+    terms = {
+        sign: [Term(column, encoded(abs(weight))) for column, weight in signed if weight * sign > 0]
+        for sign in (1, -1)
+    }
+    return Scorer(len(weights), terms[1], terms[-1], encoded(bias * factor * weight_factor))
+
+
+def _factors(parameters: Parameters) -> tuple[float, float]:
+    return _REAL if parameters.spec.scheme == "ckks" else _EXACT

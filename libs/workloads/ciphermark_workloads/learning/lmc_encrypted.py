@@ -1,0 +1,185 @@
+"""Linear means, trained and applied on encrypted data: see :mod:`ciphermark_circuits.linear_means`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ciphermark_circuits import linear_means
+from ciphermark_circuits.layout import (
+    Blocks,
+    Floats,
+    centred,
+    power_of_two,
+    powers,
+    require_real_room,
+    require_room,
+    residues,
+)
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_core import primes
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.learning import training
+from ciphermark_workloads.learning.workload import Phase, PlainModel, Prepared, Result, Task, Workload
+
+_RING = 8192
+_PLAIN_MODULUS_BITS = 32
+_FRACTION_BITS = 3  # of a training row in bfv and bgv
+# What a mean of 1 becomes there with many rows, at least, and which share of the room scores may take.
+_LEAST_UNIT, _SHARE = 2.0**11, 0.8
+_ROOM = 2.0**15  # above the scale in the first prime of the ckks chain, less the sign
+
+
+class EncryptedLinearMeans(Workload):
+    """Both phases on ciphertexts; labels are hidden too."""
+
+    name = "lmc-encrypted"
+    title = "linear means, trained on encrypted data"
+    phases: tuple[Phase, ...] = ("train", "infer")
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        """See :class:`Workload`."""
+        return ("add", "sub", "mul", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :class:`Workload`."""
+        if scheme == "ckks":
+            return ParameterSpec("ckks", _RING, (56, 40, 60), scale_bits=40)
+        modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _RING)
+        chain = (54, 54, 60) if scheme == "bfv" else (60, 56, 60)
+        return ParameterSpec(scheme, _RING, chain, plain_modulus=modulus)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :class:`Workload`."""
+        if scheme == "ckks":
+            return self.parameters(scheme)
+        modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, 2 * _RING)
+        return ParameterSpec(scheme, 2 * _RING, (56, 56, 56, 60), plain_modulus=modulus)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Rotations by all powers of two: within blocks and over blocks of any size."""
+        return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
+
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        """See :class:`Workload`."""
+        if _is_real(parameters):
+            require_real_room(_products(task, parameters), _ROOM, "a score")
+        else:
+            require_room(_scores(task, parameters), parameters)
+
+    def plain_model(self, task: Task) -> PlainModel:
+        """The number of columns, which tells the size of a block."""
+        return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
+
+    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+        """Pairs of training rows, a block for each class; test rows doubled, one after the other."""
+        columns = task.train.features.shape[1]
+        if phase == "train":
+            one, zero = _scaled_classes(task, parameters)
+            pairs = np.zeros((max(len(one), len(zero)), 2, power_of_two(columns)))
+            pairs[: len(one), 0, :columns], pairs[: len(zero), 1, :columns] = one, zero
+            rows, blocks = pairs.reshape(len(pairs), -1), Blocks.of(parameters, columns, parts=2)
+        else:
+            rows, blocks = _doubled_tests(task, parameters), Blocks.of(parameters, columns)
+        return blocks.packed(rows if _is_real(parameters) else residues(rows, parameters))
+
+    def compute(
+        self,
+        phase: Phase,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        prepared: Prepared,
+    ) -> list[Handle]:
+        """The model; then the scores and, as it is, the model."""
+        block = power_of_two(int(prepared["columns"][0]))
+        if phase == "train":
+            return linear_means.train(evaluator, inputs, block)
+        return [*linear_means.infer(evaluator, inputs, state, block), *state]
+
+    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+        """See :class:`Workload`."""
+        *scores, weights, middle = (
+            outputs if _is_real(parameters) else [centred(o, parameters) for o in outputs]
+        )
+        columns, count = task.train.features.shape[1], len(task.test.labels)
+        heads = Blocks.of(parameters, columns).heads(scores, count)
+        unit = _unit(task, parameters)
+        w, m = weights[:columns] / unit, middle[:columns] / (2 * unit)
+        return Result(_unsigned(heads) / (2 * unit**2), np.concatenate([[-w @ m], w]))
+
+    def reference(self, task: Task) -> Result:
+        """See :class:`Workload`."""
+        return training.predicted(training.linear_means(task.train), task)
+
+    def expected(self, task: Task, parameters: Parameters) -> Result:
+        """See :class:`Workload`: in bfv and bgv, with rows rounded as the client rounds them."""
+        if _is_real(parameters):
+            return self.reference(task)
+        w, m = _model(task, parameters)
+        unit = _unit(task, parameters)
+        weights = np.concatenate([[-w @ m / (2 * unit**2)], w / unit])
+        return Result(_scores(task, parameters) / (2 * unit**2), weights)
+
+
+def _is_real(parameters: Parameters) -> bool:
+    return parameters.spec.scheme == "ckks"
+
+
+def _unit(task: Task, parameters: Parameters) -> float:
+    """What a mean of 1 becomes: 1 in ckks; in fixed point as much as keeps a training row's fraction bits, or of many
+    rows, which make up for each other's rounding, as much as there is room for.
+    """
+    if _is_real(parameters):
+        return 1.0
+    unit = 2.0**_FRACTION_BITS * len(task.train.labels) / 2
+    if unit <= _LEAST_UNIT:
+        return unit
+    weights = training.linear_means(task.train)
+    largest = float(np.abs(training.predicted(weights, task).scores).max())
+    room = np.sqrt(_SHARE * (parameters.plain_modulus or 0) / (4 * largest)) if largest else unit
+    return min(unit, max(_LEAST_UNIT, float(room)))
+
+
+def _scaled_classes(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:
+    """Rows divided by the size of their class: they sum up to unit times the class mean."""
+    unit = _unit(task, parameters)
+    one, zero = (rows * (unit / len(rows)) for rows in training.by_class(task.train))
+    return (one, zero) if _is_real(parameters) else (_rounded(one), _rounded(zero))
+
+
+def _rounded(rows: Floats) -> Floats:
+    """Whole numbers whose sum over the rows is the rounded sum: each row makes up for the rounding before it."""
+    return np.diff(np.rint(np.cumsum(rows, axis=0)), axis=0, prepend=0.0)
+
+
+def _doubled_tests(task: Task, parameters: Parameters) -> Floats:
+    rows: Floats = 2 * _unit(task, parameters) * task.test.features
+    return rows if _is_real(parameters) else np.rint(rows)
+
+
+def _model(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:
+    one, zero = (rows.sum(axis=0) for rows in _scaled_classes(task, parameters))
+    return one - zero, one + zero
+
+
+def _scores(task: Task, parameters: Parameters) -> Floats:
+    """What the circuit computes of a test row, in the clear."""
+    w, m = _model(task, parameters)
+    scores: Floats = (_doubled_tests(task, parameters) - m) @ w
+    return scores
+
+
+def _products(task: Task, parameters: Parameters) -> Floats:
+    """What ckks must hold: test rows, doubled, and sums of products whatever of them cancels out."""
+    w, m = _model(task, parameters)
+    tests = _doubled_tests(task, parameters)
+    return np.concatenate([np.abs(tests).max(axis=1), np.abs(tests - m) @ np.abs(w)])
+
+
+def _unsigned(heads: Vector) -> Floats:
+    signs = np.where(np.arange(len(heads)) % 2 == 0, 1.0, -1.0)
+    unsigned: Floats = heads * signs
+    return unsigned

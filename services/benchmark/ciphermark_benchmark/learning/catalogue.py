@@ -1,0 +1,132 @@
+"""Where the data sets of a suite are: shipped, in the home, at the client service, or in files beside the suite.
+
+A file is copied into the home, under a name that tells its contents: whatever becomes of the file, the run can be gone
+on with. Where parties are services, the copy is given to the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.learning import http_party
+from ciphermark_benchmark.learning.client_data import ClientData
+from ciphermark_benchmark.learning.data_sets import Finder, Known, unknown
+from ciphermark_core.errors import UserError
+from ciphermark_measure.parties import rows
+from ciphermark_workloads.learning.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
+
+
+class Place(Protocol):
+    """Where clients take given data sets from."""
+
+    def names(self) -> Iterable[str]:
+        """What is there."""
+
+    def find(self, name: str) -> Known | None:
+        """One of them."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Put one there."""
+
+
+class Folder:
+    """Data sets of parties on this host."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def names(self) -> Iterable[str]:
+        """See :class:`Place`."""
+        return [path.stem for path in self.folder.glob("*.csv")]
+
+    def find(self, name: str) -> Known | None:
+        """See :class:`Place`; raises ``UserError`` for a file that is no data set."""
+        path = rows.kept(self.folder, name)
+        if path is None:
+            return None
+        given = take(path.read_bytes(), str(path))
+        stem, _, _ = name.rpartition("@")
+        if name not in (given.called(stem), given.digest):
+            raise UserError(f"{path}: its contents are not those that the name tells: remove it")
+        return Known(name, given.rows, given.features)
+
+    def put(self, name: str, data: bytes) -> None:
+        """See :class:`Place`."""
+        rows.keep(self.folder, name, data)
+
+
+class Catalogue(Finder):
+    """Finds data sets for a suite, in files only below ``base``: without it, as for suites that come over REST, no
+    path is looked at.
+    """
+
+    def __init__(self, home: Home, environ: Mapping[str, str], base: Path | None = None) -> None:
+        self._home = Folder(home.data_sets)
+        self._environ = environ
+        self._base = base
+        self._given: dict[str, Given] = {}
+
+    def other(self, name: str) -> Known:
+        """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
+        found = self._place.find(name) or self._home.find(name)
+        if found is None:
+            raise ValueError(unknown(name, {*DATA_SETS, *self._place.names()}))
+        return found
+
+    def in_file(self, file: str, rule: LabelRule) -> Known:
+        """See :class:`Finder`."""
+        if self._base is None:
+            raise ValueError(
+                f"{file!r}: files are read by the command line alone; give the CSV to the client service (POST "
+                "/v1/data-sets?name=mine), and write here the name that it answers with"
+            )
+        try:
+            given = take(_content(self._base / file, file), file, rule)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        name = given.called(Path(file).stem)
+        self._given[name] = given
+        return Known(name, given.rows, given.features)
+
+    def provide(self, names: Iterable[str]) -> None:
+        """Keep what was found in files, and see to it that clients have all of ``names``.
+
+        Raises ``UserError`` for what is nowhere.
+        """
+        for name, given in self._given.items():
+            self._home.put(name, given.data)
+        for name in names:
+            if name not in DATA_SETS and self._place.find(name) is None:
+                self._place.put(name, self._copy(name))
+
+    def _copy(self, name: str) -> bytes:
+        path = rows.kept(self._home.folder, name)
+        if path is None:
+            raise UserError(
+                f"the data set {name} is no longer in {self._home.folder}: put {name}.csv back there"
+            )
+        return path.read_bytes()
+
+    @cached_property
+    def _place(self) -> Place:
+        services = http_party.services(self._environ)
+        return self._home if services is None else ClientData(services[0])
+
+
+def _content(path: Path, told: str) -> bytes:
+    """The bytes of a file; raises ``UserError`` for what cannot be read, or is too long."""
+    try:
+        if not path.is_file():
+            raise UserError(f"{told}: there is no such file (looked for {path})")
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise UserError(
+                f"{told}: {size} bytes are too many, at most {MOST_BYTES} are read: use fewer rows"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{told}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,111 @@
+"""What one stage of a trial cost: the parties' own samples, the whole, and what is left for the transfer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import get_args
+
+from ciphermark_core.model import Sample
+from ciphermark_measure.blobs import Blob
+from ciphermark_measure.parties.messages import CHECK, Role, Stage
+
+_PARTIES = get_args(Role)
+
+
+def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
+    """One sample per metric and phase, and the totals of the stage.
+
+    ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``told`` all samples that they
+    answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and the training of a
+    model in the clear, which is the stage ``train``: nothing is sent in it, so that it has no transfer.
+
+    The total of ``cpu_time`` is the parties', that of ``time`` what is then left of ``elapsed_s``; the transfer is what
+    is left of that when the parties' steps are taken away.
+    """
+    merged = _merged(told)
+    own = [sample for sample in merged if _place(sample)[0] == stage]
+    trained = [sample for sample in merged if _place(sample)[0] != stage]
+    trained_s = _in_steps(trained, "time")
+    checked_s = sum(sample.value for sample in own if _is_check(sample) and sample.metric == "time")
+    elapsed_s -= trained_s + checked_s
+    return [
+        *(_with_totals("train", trained_s, trained) if trained else ()),
+        *_with_totals(stage, elapsed_s, own),
+        Sample("time", "s", elapsed_s - _in_steps(own, "time"), f"{stage}.transfer"),
+    ]
+
+
+def _with_totals(stage: Stage, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
+    return [
+        *samples,
+        Sample("time", "s", elapsed_s, stage),
+        Sample("cpu_time", "s", _in_steps(samples, "cpu_time"), stage),
+    ]
+
+
+def size_samples(
+    stage: Stage, inputs: Sequence[Blob], outputs: Sequence[Blob], plaintext_bytes: int
+) -> list[Sample]:
+    """Exact sizes of what went to the server and back, and how much larger the rows became by encryption."""
+    sent = sum(blob.size_bytes for blob in inputs)
+    returned = sum(blob.size_bytes for blob in outputs)
+    return [
+        Sample("size", "bytes", float(sent), stage),
+        Sample("size", "bytes", float(returned), f"{stage}.returned"),
+        Sample("plaintext_size", "bytes", float(plaintext_bytes), stage),
+        Sample("expansion", "ratio", sent / plaintext_bytes, stage),
+    ]
+
+
+def elapsed_s(samples: Iterable[Sample]) -> float:
+    """Wall time of all stages that samples tell of."""
+    return sum(sample.value for sample in samples if sample.metric == "time" and "." not in sample.phase)
+
+
+def first(samples: Iterable[Sample]) -> list[Sample]:
+    """Of the first pass, which counts for nothing else: peaks of memory, and what the server encodes once."""
+    return [sample for sample in samples if _is_first(sample)]
+
+
+def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> list[Sample]:
+    """Of one pass, what every pass tells anew."""
+    return [
+        replace(sample, ordinal=ordinal, is_warmup=is_warmup) for sample in samples if not _is_first(sample)
+    ]
+
+
+def _is_first(sample: Sample) -> bool:
+    return sample.metric == "peak_memory" or sample.phase.endswith(".encode")
+
+
+def _place(sample: Sample) -> tuple[str, str]:
+    """The stage of a sample, and the step or party, if it is of one."""
+    stage, _, part = sample.phase.partition(".")
+    return stage, part
+
+
+def _is_check(sample: Sample) -> bool:
+    return _place(sample)[1] == CHECK
+
+
+def _in_steps(samples: Iterable[Sample], metric: str) -> float:
+    """The sum over steps: the parties' own sums would count twice, and checks are no part of a stage."""
+    return sum(
+        sample.value
+        for sample in samples
+        if sample.metric == metric and _place(sample)[1] not in _PARTIES and not _is_check(sample)
+    )
+
+
+def _merged(told: Iterable[Sample]) -> list[Sample]:
+    """One sample of a metric and phase: the sum, since both parties serialize; of peaks the highest."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in told:
+        groups.setdefault((sample.metric, sample.phase), []).append(sample)
+    return [replace(group[0], value=_together(group)) for group in groups.values()]
+
+
+def _together(group: Sequence[Sample]) -> float:
+    values = [sample.value for sample in group]
+    return max(values) if group[0].metric == "peak_memory" else sum(values)

@@ -1,0 +1,131 @@
+"""Any value of the central types, for property tests."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from ciphermark_core import model
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+sizes = st.integers(0, 2**62)
+maybe_texts = st.none() | texts
+schemes = st.sampled_from(model.SCHEMES)
+chains = st.lists(st.integers(2, 60), min_size=1, max_size=8).map(tuple)
+primes = st.lists(st.integers(2, 2**60), min_size=1, max_size=6).map(tuple)
+
+specs = st.builds(
+    model.ParameterSpec,
+    scheme=schemes,
+    ring_dimension=st.integers(1, 17).map(lambda power: 1 << power),
+    modulus_bits=st.none() | chains,
+    plain_modulus=st.none() | st.integers(2, 2**60),
+    scale_bits=st.none() | st.integers(10, 60),
+    security=st.sampled_from([0, 128, 192, 256]),
+    depth=st.none() | st.integers(1, 100),
+    is_least=st.booleans(),
+)
+parameters = st.builds(
+    model.Parameters,
+    spec=specs,
+    ring_dimension=st.integers(2, 2**17),
+    moduli=primes,
+    special_moduli=st.just(()) | primes,
+    slots=sizes,
+    plain_modulus=st.none() | sizes,
+    scale=st.none() | numbers,
+)
+libraries = st.builds(
+    model.LibraryInfo,
+    library=texts,
+    variant=texts,
+    version=texts,
+    hexl=st.booleans(),
+    build=st.dictionaries(texts, texts, max_size=3),
+    is_debug=st.booleans(),
+)
+budgets = st.builds(
+    model.Budget,
+    processes=sizes,
+    samples=sizes,
+    warmups=sizes,
+    min_time_s=numbers,
+    timeout_s=numbers,
+    memory_mb=sizes,
+)
+cases = st.builds(
+    model.Case,
+    variant=texts,
+    experiment=texts,
+    operation=texts,
+    parameters=specs,
+    size=sizes,
+    data_pattern=st.sampled_from(["same", "random"]),
+    threads=sizes,
+    cap=st.none() | sizes,
+    repetitions=st.none() | sizes,
+    data_set=maybe_texts,
+)
+trials = st.builds(model.Trial, id=texts, run_id=texts, case=cases, process=sizes, seed=sizes, budget=budgets)
+samples = st.builds(
+    model.Sample,
+    metric=texts,
+    unit=texts,
+    value=numbers,
+    phase=texts,
+    ordinal=sizes,
+    loops=sizes,
+    is_warmup=st.booleans(),
+    repetitions=st.none() | sizes,
+)
+accuracies = st.builds(
+    model.Accuracy,
+    max_abs_error=numbers,
+    wrong_slots=sizes,
+    tolerance=numbers,
+    precision_bits=st.none() | numbers,
+)
+outcomes = st.builds(
+    model.Outcome,
+    trial=trials,
+    status=st.sampled_from(model.Status.__args__),
+    started_at=texts,
+    duration_s=numbers,
+    samples=st.lists(samples, max_size=4).map(tuple),
+    accuracy=st.none() | accuracies,
+    parameters=st.none() | parameters,
+    library=st.none() | libraries,
+    error=maybe_texts,
+    facts=st.dictionaries(texts, numbers, max_size=3),
+)
+hosts = st.builds(
+    model.Host,
+    fingerprint=texts,
+    hostname=texts,
+    cpu_model=texts,
+    cpu_flags=st.lists(texts, max_size=4).map(tuple),
+    caches=st.dictionaries(texts, sizes, max_size=3),
+    cores=sizes,
+    memory_bytes=sizes,
+    operating_system=texts,
+    kernel=texts,
+    governor=maybe_texts,
+    turbo=st.none() | st.booleans(),
+    smt=st.none() | st.booleans(),
+    container=maybe_texts,
+    clock_source=maybe_texts,
+    clock_resolution_ns=sizes,
+    clock_noise=numbers,
+    load_1min=numbers,
+    warnings=st.lists(texts, max_size=3).map(tuple),
+)
+runs = st.builds(
+    model.Run,
+    id=texts,
+    suite_name=texts,
+    suite_text=texts,
+    seed=sizes,
+    started_at=texts,
+    host=hosts,
+    software_version=texts,
+)

@@ -1,0 +1,84 @@
+"""The plaintext algorithms are right: by definition, and by the accuracy of converged logistic regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ciphermark_core.errors import UserError
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.learning import training
+from ciphermark_workloads.learning.data_sets import DATA_SETS, split
+from ciphermark_workloads.learning.lr_encrypted import K3, K5
+from ciphermark_workloads.learning.workload import Table, Task
+
+BOSTON = DATA_SETS["boston"]()
+SPLITS = 40
+
+
+def _accuracy(name: str, task: Task) -> float:
+    return float(np.mean(WORKLOADS[name].reference(task).labels == task.test.labels))
+
+
+def test_linear_means_choose_the_nearer_mean() -> None:
+    task = split(BOSTON, 0)
+    one, zero = (rows.mean(axis=0) for rows in training.by_class(task.train))
+    nearer = [np.linalg.norm(row - one) < np.linalg.norm(row - zero) for row in task.test.features]
+    scores = training.predicted(training.linear_means(task.train), task)
+    assert scores.labels.astype(bool).tolist() == nearer
+
+
+def test_five_steps_are_as_good_as_converged_logistic_regression() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    tasks = [split(BOSTON, seed) for seed in range(SPLITS)]
+    converged = np.mean(
+        [
+            linear_model.LogisticRegression(C=1e6, max_iter=5000)
+            .fit(task.train.features, task.train.labels)
+            .score(task.test.features, task.test.labels)
+            for task in tasks
+        ]
+    )
+    assert np.mean([_accuracy("lr-k5-plain", task) for task in tasks]) >= converged - 0.005
+    assert np.mean([_accuracy("lr-fixed-encrypted", task) for task in tasks]) >= converged - 0.005
+    assert np.mean([_accuracy("lr-k3-plain", task) for task in tasks]) >= converged - 0.015
+
+
+def test_many_small_steps_find_what_the_sigmoid_defines() -> None:
+    """The cubic is flatter than the sigmoid, so that weights end longer; their direction is that of the optimum."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    generator = np.random.default_rng(1)
+    features = generator.normal(size=(400, 3))
+    labels = (features @ [1.0, -0.5, 0.2] + generator.logistic(size=400) > 0).astype(np.float64)
+    table = Table(features, labels)
+    descent = training.Descent(steps=400, rate=1.0, has_momentum=True)
+    found = training.logistic_regression(table, descent)
+    exact = linear_model.LogisticRegression(C=1e8).fit(features, labels)
+    cosine = found[1:] @ exact.coef_[0] / np.linalg.norm(found[1:]) / np.linalg.norm(exact.coef_)
+    assert cosine > 0.999
+
+
+@pytest.mark.parametrize("descent", [K3, K5])
+def test_rows_that_spread_far_are_shrunk(descent: training.Descent) -> None:
+    boston, tumours = split(BOSTON, 0).train, split(DATA_SETS["breast-cancer"](), 0).train
+    assert training.shrinkage(boston, descent) == 1.0
+    assert training.shrinkage(tumours, descent) < 0.5
+
+
+def test_every_algorithm_learns_from_the_second_data_set() -> None:
+    tasks = [split(DATA_SETS["breast-cancer"](), seed) for seed in range(10)]
+    for name in ("lmc-plain", "lr-k3-plain", "lr-k5-plain", "lr-fixed-encrypted"):
+        assert np.mean([_accuracy(name, task) for task in tasks]) > 0.9
+
+
+def test_alpha_is_chosen_on_training_rows_alone() -> None:
+    task = split(BOSTON, 0)
+    shuffled = Task(task.train, Table(task.test.features[::-1], 1 - task.test.labels))
+    workload = WORKLOADS["lr-fixed-encrypted"]
+    assert workload.plain_model(shuffled)["kappa"] == workload.plain_model(task)["kappa"]
+    assert 0.13 < training.fitting_alpha(task.train) < 0.15
+
+
+def test_one_class_alone_is_refused() -> None:
+    with pytest.raises(UserError, match="all of one class"):
+        training.linear_means(Table(np.ones((3, 2)), np.ones(3)))
