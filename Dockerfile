@@ -18,6 +18,7 @@ RUN python3 setup/install.py --only sources
 RUN python3 setup/install.py --only seal
 RUN python3 setup/install.py --only seal-hexl
 RUN python3 setup/install.py --only pyfhel
+COPY libs/adapters/ciphermark_adapters/native_common libs/adapters/ciphermark_adapters/native_common
 COPY libs/adapters/ciphermark_adapters/seal/native libs/adapters/ciphermark_adapters/seal/native
 RUN python3 setup/install.py --only native-seal native-seal-hexl
 COPY dashboards dashboards

@@ -22,7 +22,9 @@ from runner import Shell
 
 SEAL_CHECK = SETUP / "checks" / "seal"
 PYFHEL_CHECK = SETUP / "checks" / "pyfhel_round_trips.py"
-NATIVE_SOURCES = ROOT / "libs" / "adapters" / "ciphermark_adapters" / "seal" / "native"
+ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
+NATIVE_COMMON = ADAPTERS / "native_common"
+NATIVE_SOURCES = ADAPTERS / "seal" / "native"
 # SEAL's own defaults hold for everything that isn't named here: a static library, transparent ciphertexts are
 # an error, centered binomial noise. PIC, because the library ends in a Python module. `-w` silences 43,000
 # warnings of HEXL and changes no code.

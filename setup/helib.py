@@ -4,13 +4,12 @@ import os
 from pathlib import Path
 
 import builds
-from places import BUILD, PYTHON, ROOT, file_digest, folder_digests, has_package_file
+from places import BUILD, PYTHON, folder_digests, has_package_file
 from runner import FailureError, Shell
 
 VARIABLE = "HELIB_ROOT"
 MODULE = "_ciphermark_helib"
-ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
-NATIVE_SOURCES = ADAPTERS / "helib" / "native"
+NATIVE_SOURCES = builds.ADAPTERS / "helib" / "native"
 _STANDARD = ("/usr/local", "/usr", "/opt/homebrew", "/opt/local")
 _CONFIGS = ("share/cmake/helib", "lib/cmake/helib", "lib64/cmake/helib")
 
@@ -21,11 +20,10 @@ def is_wanted() -> bool:
 
 
 def inputs() -> list[str]:
-    """Return what the module depends on: its sources, the loop that it shares with SEAL's, and the HElib found."""
-    shared = [file_digest(builds.NATIVE_SOURCES / name) for name in ("bound.hpp", "errors.hpp")]
+    """Return what the module depends on: its sources, those shared with other modules, and the HElib found."""
     config = _config(_prefixes())
     library = [str(config.parent), *folder_digests(config.parent)] if config else []
-    return [*folder_digests(NATIVE_SOURCES), *shared, *library]
+    return [*folder_digests(NATIVE_SOURCES), *folder_digests(builds.NATIVE_COMMON), *library]
 
 
 def has_module() -> bool:

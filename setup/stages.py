@@ -164,7 +164,8 @@ def _seal_stage(variant: SealVariant, title: str) -> Stage:
 def _native_stage(variant: SealVariant) -> Stage:
     def inputs() -> list[str]:
         pinned = pins("cmake", "nanobind", "ninja")
-        return [*folder_digests(builds.NATIVE_SOURCES), *pinned, compiler_version(), identity()]
+        ours = (*folder_digests(builds.NATIVE_SOURCES), *folder_digests(builds.NATIVE_COMMON))
+        return [*ours, *pinned, compiler_version(), identity()]
 
     return Stage(
         f"native-{variant.name}",

@@ -1,5 +1,6 @@
 #include "build_info.hpp"
 
+#include "compiler.hpp"
 #include <NTL/version.h>
 #include <gmp.h>
 #include <helib/version.h>
@@ -35,13 +36,8 @@ bool is_debug_build()
 
 std::map<std::string, std::string> build_facts()
 {
-#ifdef __clang__
-    const std::string compiler = "Clang " __clang_version__;
-#else
-    const std::string compiler = "GCC " __VERSION__;
-#endif
     return {
-        { "compiler of the adapter", compiler },
+        { "compiler of the adapter", compiler() },
         { "flags of the adapter", CIPHERMARK_FLAGS },
         { "build_type", CIPHERMARK_HELIB_CONFIGURATION },
         { "ntl", NTL_VERSION },

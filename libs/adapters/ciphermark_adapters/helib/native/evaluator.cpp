@@ -1,6 +1,6 @@
 #include "evaluator.hpp"
 
-#include "exhausted.hpp"
+#include "errors.hpp"
 #include <utility>
 
 namespace ciphermark::he {

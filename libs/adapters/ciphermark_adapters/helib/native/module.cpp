@@ -3,35 +3,20 @@
 #include "build_info.hpp"
 #include "bytes.hpp"
 #include "context.hpp"
-#include "errors.hpp"
 #include "evaluator.hpp"
-#include "exhausted.hpp"
 #include "key_owner.hpp"
+#include "python_module.hpp"
 #include "vectors.hpp"
 #include <algorithm>
 #include <helib/log.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 namespace ciphermark::he {
 
 namespace {
-
-using namespace nb::literals;
-using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
-// A Bound keeps the object alive that it was bound by.
-using KeepOwner = nb::keep_alive<0, 1>;
-
-void set_python_error(const char *name, const std::string &text)
-{
-    const nb::object kind = nb::module_::import_("ciphermark_core.errors").attr(name);
-    PyErr_SetString(kind.ptr(), text.c_str());
-}
 
 // HElib's refusal to decrypt becomes the contract's error; all its others keep their text as RuntimeError.
 void translate_error(const std::exception_ptr &thrown, void *)
@@ -48,15 +33,6 @@ void translate_error(const std::exception_ptr &thrown, void *)
         }
         set_python_error("Exhausted", std::string("HElib: ") + error.what());
     }
-}
-
-template <class Result>
-void define_bound(nb::module_ &module, const char *name)
-{
-    nb::class_<Bound<Result>>(module, name)
-        .def("run", &Bound<Result>::run, "loops"_a, ReleaseGil())
-        .def("results", [](const Bound<Result> &bound) { return to_python(bound.results()); })
-        .def("take", [](Bound<Result> &bound) { return to_python(bound.take()); });
 }
 
 void define_context(nb::module_ &module)

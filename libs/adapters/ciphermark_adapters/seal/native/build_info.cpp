@@ -1,5 +1,6 @@
 #include "build_info.hpp"
 
+#include "compiler.hpp"
 #include "seal/seal.h"
 
 // A macro's value as text.
@@ -70,13 +71,8 @@ bool has_hexl()
 
 std::map<std::string, std::string> build_facts()
 {
-#ifdef __clang__
-    const std::string compiler = "Clang " __clang_version__;
-#else
-    const std::string compiler = "GCC " __VERSION__;
-#endif
     return {
-        { "compiler", compiler },
+        { "compiler", compiler() },
         { "flags", CIPHERMARK_FLAGS },
         { "build_type", CIPHERMARK_SEAL_BUILD_TYPE },
         { "hexl", on_off(uses_hexl) },

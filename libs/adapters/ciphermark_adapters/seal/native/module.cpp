@@ -3,36 +3,22 @@
 #include "build_info.hpp"
 #include "bytes.hpp"
 #include "context.hpp"
-#include "errors.hpp"
 #include "evaluator.hpp"
 #include "key_owner.hpp"
+#include "python_module.hpp"
 #include "vectors.hpp"
 #include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 #include <stdexcept>
 #include <utility>
 
 namespace ciphermark {
 
 namespace {
-
-using namespace nb::literals;
-using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
-// A Bound keeps the object alive that it was bound by.
-using KeepOwner = nb::keep_alive<0, 1>;
-
-void set_python_error(const char *name, const std::string &text)
-{
-    const nb::object kind = nb::module_::import_("ciphermark_core.errors").attr(name);
-    PyErr_SetString(kind.ptr(), text.c_str());
-}
 
 // SEAL's ways to say that modulus chain or scale are used up, or that it refuses a result, become the contract's
 // errors. std::logic_error is the base of std::invalid_argument.
@@ -52,15 +38,6 @@ void translate_error(const std::exception_ptr &thrown, void *)
             throw;
         }
     }
-}
-
-template <class Result>
-void define_bound(nb::module_ &module, const char *name)
-{
-    nb::class_<Bound<Result>>(module, name)
-        .def("run", &Bound<Result>::run, "loops"_a, ReleaseGil())
-        .def("results", [](const Bound<Result> &bound) { return to_python(bound.results()); })
-        .def("take", [](Bound<Result> &bound) { return to_python(bound.take()); });
 }
 
 void define_context(nb::module_ &module)

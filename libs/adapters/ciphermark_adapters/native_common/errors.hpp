@@ -1,4 +1,4 @@
-// What becomes ciphermark_core.errors.Unsupported in Python.
+// What becomes an error of ciphermark_core.errors in Python.
 #pragma once
 
 #include <stdexcept>
@@ -7,6 +7,10 @@ namespace ciphermark {
 
 struct Unsupported : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
+};
+
+struct Exhausted : std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 } // namespace ciphermark
