@@ -13,7 +13,7 @@ from ciphermark_contract.managed import MANAGED
 from . import examples, harness
 from .checks import operations
 from .checks.refusals import unsupported
-from .checks.values import right
+from .checks.values import right_product
 from .harness import Subject
 
 KEYED = ("relinearize", "rotate", "rotate_columns")
@@ -69,7 +69,7 @@ def test_managed_products_without_a_key(subject: Subject) -> None:
         if operation in keyless.managed.operations:
             result = keyless.managed.apply(operation, *item.row)
             assert evaluator.polynomials(result) == 3
-            right(keyless, result, item.expected)
+            right_product(keyless, result, item.expected)
         else:
             unsupported(lambda name=operation, row=item.row: keyless.managed.apply(name, *row))
 

@@ -23,6 +23,7 @@ from ciphermark_workloads.learning.data_sets import DATA_SETS, DataSet, split
 from ciphermark_workloads.learning.workload import Phase, Result, Table, Task, Workload
 
 from . import harness
+from .checks import noise_bound
 from .harness import Subject
 
 SMALL_RING = 1024
@@ -130,7 +131,8 @@ def test_a_cubic_at_exact_scales(deep: Subject) -> None:
         pytest.skip(f"{deep.declared.variant} does not offer all of these operations on their own")
     x = deep.vector(5)
     result = products.polynomial(deep.evaluator, deep.encrypted(x), [0.25, -1.0, 0.5])
-    np.testing.assert_allclose(deep.decrypted(result), 0.25 - x + 0.5 * x**2, atol=1e-6)
+    error = noise_bound.polynomial_of_products(deep.parameters, slope=2.0, products=0.5)
+    np.testing.assert_allclose(deep.decrypted(result), 0.25 - x + 0.5 * x**2, rtol=0, atol=error)
 
 
 def _available_bytes() -> int:

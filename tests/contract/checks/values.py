@@ -8,6 +8,7 @@ from ciphermark_contract.interfaces import Handle, Vector
 from ciphermark_measure import checking
 
 from ..harness import Subject
+from . import noise_bound
 
 
 def right(subject: Subject, ciphertext: Handle, expected: Vector, operations: int = 1) -> None:
@@ -21,5 +22,15 @@ def compare(subject: Subject, actual: Vector, expected: Vector, operations: int 
     assert actual.shape == (parameters.slots,), f"decrypt gives {actual.shape}, not all slots"
     kind = np.float64 if subject.scheme == "ckks" else np.int64
     assert actual.dtype == kind, f"decrypt gives {actual.dtype}, not {np.dtype(kind)}"
-    found = checking.accuracy([actual], [expected], operations * checking.tolerance(parameters))
+    _require_within(actual, expected, operations * checking.tolerance(parameters))
+
+
+def right_product(subject: Subject, ciphertext: Handle, expected: Vector) -> None:
+    """The same of a product that was rescaled while it had three polynomials."""
+    error = noise_bound.rescaled_product(subject.parameters) if subject.scheme == "ckks" else 0.0
+    _require_within(subject.decrypted(ciphertext), expected, error)
+
+
+def _require_within(actual: Vector, expected: Vector, error: float) -> None:
+    found = checking.accuracy([actual], [expected], error)
     assert checking.is_right(found), f"{found.wrong_slots} slots are wrong, error {found.max_abs_error}"
