@@ -1,139 +1,195 @@
-"""``tracing`` records the graph of a computation, the same over ``cleartext`` and over a real library."""
+"""Programs traced from circuits: their graphs, and that every library computes what they say."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
-from ciphermark_adapters.tracing.adapter import Node, TracingEvaluator
-from ciphermark_contract.interfaces import Adapter, Exhausted, KeyOwner, KeyRequest, Unsupported, Vector
+from ciphermark_contract.effects import Shape
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.program import Constant, Node, Program, digest_of
+from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, Scheme
 
 from . import examples, harness
-from .checks.values import compare
-
-ALONE = harness.absence("seal")
-SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
-
-
-def _vectors(parameters: Parameters) -> list[Vector]:
-    generator = np.random.default_rng(7)
-    if parameters.scale is not None:
-        return list(generator.uniform(-1, 1, (3, parameters.slots)))
-    return list(generator.integers(0, parameters.plain_modulus, (3, parameters.slots)))
-
-
-def _traced(adapter: Adapter, parameters: Parameters) -> tuple[KeyOwner, TracingEvaluator]:
-    owner = adapter.key_owner(parameters, KeyRequest(True, (1,)))
-    return owner, TracingEvaluator(adapter.evaluator(owner.public_material()))
-
-
-def _computed(owner: KeyOwner, evaluator: TracingEvaluator) -> Any:
-    """rotate(x + x·y, 1) + p by managed operations."""
-    x, y, p = _vectors(owner.parameters)
-    a, b = (evaluator.load(owner.dump(owner.encrypt(values), "none")) for values in (x, y))
-    do = evaluator.managed().apply
-    return do("add_plain", do("rotate", do("add", a, do("mul", a, b)), 1), p)
-
-
-def _cleartext(parameters: Parameters) -> list[Node]:
-    owner, evaluator = _traced(CleartextAdapter(CLEARTEXT[0]), parameters)
-    _computed(owner, evaluator)
-    return evaluator.graph
+from .checks.values import right
+from .harness import Subject
 
 
 def _parameters(scheme: Scheme) -> Parameters:
     return CleartextAdapter(CLEARTEXT[0]).resolve(harness.DEEP_SPECS[scheme])
 
 
+def _vector(parameters: Parameters) -> Vector:
+    dtype = np.float64 if parameters.scale is not None else np.int64
+    return np.arange(parameters.slots, dtype=dtype) % 3
+
+
+def circuit_with(values: Vector) -> Circuit:
+    """rotate(x + x·y, 1) + p by managed operations; and x − y."""
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        x, y = inputs
+        do = evaluator.managed().apply
+        total = do("rotate", do("add", x, do("mul", x, y)), 1)
+        return [do("add_plain", total, values), do("sub", x, y)]
+
+    return circuit
+
+
+def _traced(scheme: Scheme) -> Traced:
+    parameters = _parameters(scheme)
+    return trace(circuit_with(_vector(parameters)), parameters, fresh_inputs(parameters, 2))
+
+
+def _graph(program: Program) -> list[tuple[str, tuple[int, ...], int]]:
+    return [(node.operation, node.operands, node.results[0].level) for node in program.nodes]
+
+
 def test_graph_of_an_exact_circuit() -> None:
-    """Index, operation, inputs, steps, level, scale, polynomials."""
-    assert _cleartext(_parameters("bfv")) == [
-        Node(0, "load", (), None, 1, None, 2),
-        Node(1, "load", (), None, 1, None, 2),
-        Node(2, "mul", (0, 1), None, 1, None, 3),
-        Node(3, "relinearize", (2,), None, 1, None, 2),
-        Node(4, "add", (0, 3), None, 1, None, 2),
-        Node(5, "rotate", (4,), 1, 1, None, 2),
-        Node(6, "encode", (), None, None, None, None),
-        Node(7, "add_plain", (5, 6), None, 1, None, 2),
-    ]
+    traced, plain = _traced("bfv"), _vector(_parameters("bfv"))
+    two, three = Shape(1, None, 2), Shape(1, None, 3)
+    program = traced.program
+    assert program.nodes == (
+        Node("mul", (0, 1), (), (), (three,)),
+        Node("relinearize", (2,), (), (), (two,)),
+        Node("add", (0, 3), (), (), (two,)),
+        Node("rotate", (4,), (), (1,), (two,)),
+        Node("add_plain", (5,), (0,), (), (two,)),
+        Node("sub", (0, 1), (), (), (two,)),
+    )
+    assert program.outputs == (6, 7)
+    assert program.constants == (Constant(digest_of(plain), 1),)
+    np.testing.assert_array_equal(traced.constants[digest_of(plain)], plain)
+    assert (program.depth, program.keys) == (0, KeyRequest(True, (1,), False))
 
 
 def test_bgv_spends_a_level_on_a_product() -> None:
-    graph = _cleartext(_parameters("bgv"))
-    assert [(node.operation, node.inputs, node.level) for node in graph[2:6]] == [
+    program = _traced("bgv").program
+    assert _graph(program)[:5] == [
         ("mul", (0, 1), 1),
         ("relinearize", (2,), 1),
         ("mod_switch", (3,), 0),
         ("mod_switch", (0,), 0),  # x comes down to meet x·y
+        ("add", (5, 4), 0),
     ]
-    assert (graph[6].operation, graph[6].inputs) == ("add", (5, 4))
+    assert program.depth == 1
+    assert program.counts["mod_switch", 1] == 2
 
 
 def test_graph_of_a_ckks_circuit() -> None:
     """x meets x·y one level down at its exact scale: s²/q, by a product with 1 encoded at scale s."""
     parameters = _parameters("ckks")
     scale, prime = parameters.scale, parameters.moduli[-1]
+    assert scale is not None
     lower = scale * scale / prime
     ones = lower * prime / scale
-    assert _cleartext(parameters) == [
-        Node(0, "load", (), None, 2, scale, 2),
-        Node(1, "load", (), None, 2, scale, 2),
-        Node(2, "mul", (0, 1), None, 2, scale * scale, 3),
-        Node(3, "relinearize", (2,), None, 2, scale * scale, 2),
-        Node(4, "rescale", (3,), None, 1, lower, 2),
-        Node(5, "encode", (), None, None, ones, None),
-        Node(6, "mul_plain", (0, 5), None, 2, scale * ones, 2),
-        Node(7, "rescale", (6,), None, 1, scale * ones / prime, 2),
-        Node(8, "add", (7, 4), None, 1, scale * ones / prime, 2),
-        Node(9, "rotate", (8,), 1, 1, scale * ones / prime, 2),
-        Node(10, "encode", (), None, None, scale * ones / prime, None),
-        Node(11, "add_plain", (9, 10), None, 1, scale * ones / prime, 2),
+    program = _traced("ckks").program
+    assert [(node.operation, node.operands, node.results) for node in program.nodes[:7]] == [
+        ("mul", (0, 1), (Shape(2, scale * scale, 3),)),
+        ("relinearize", (2,), (Shape(2, scale * scale, 2),)),
+        ("rescale", (3,), (Shape(1, lower, 2),)),
+        ("mul_plain", (0,), (Shape(2, scale * ones, 2),)),
+        ("rescale", (5,), (Shape(1, scale * ones / prime, 2),)),
+        ("add", (6, 4), (Shape(1, scale * ones / prime, 2),)),
+        ("rotate", (7,), (Shape(1, scale * ones / prime, 2),)),
+    ]
+    assert [(item.level, item.scale) for item in program.constants] == [
+        (2, ones),
+        (1, scale * ones / prime),
     ]
 
 
-@pytest.mark.skipif(ALONE is not None, reason=str(ALONE))
-@pytest.mark.parametrize("traced", SCHEMES)
-def test_graph_over_seal_is_that_over_cleartext(traced: Scheme) -> None:
-    """SEAL's own primes for both, so that scales agree to the last bit."""
-    adapter = harness.adapter("seal")
-    parameters = adapter.resolve(harness.DEEP_SPECS[traced])
-    owner, evaluator = _traced(adapter, parameters)
-    result = _computed(owner, evaluator)
-    assert evaluator.graph == _cleartext(parameters)
-
-    x, y, p = _vectors(parameters)
-    subject = harness.subject("seal", harness.DEEP_SPECS[traced])
-    total = examples.meaning(subject, "add", x, examples.meaning(subject, "mul", x, y))
-    expected = examples.meaning(subject, "add", examples.meaning(subject, "rotate", total, 1), p)
-    compare(subject, owner.decrypt(owner.load(evaluator.dump(result, "none"))), expected, operations=4)
+def _computed(deep: Subject, traced: Traced, vectors: Sequence[Vector]) -> list[Handle]:
+    prepared = deep.evaluator.prepare_constants(traced.program, traced.constants)
+    inputs = [deep.encrypted(values) for values in vectors]
+    bound = deep.evaluator.bind_program(traced.program, inputs, prepared)
+    assert bound.run(2) > 0
+    return bound.results()
 
 
-def test_a_bound_operation_is_recorded_each_time_it_runs() -> None:
-    owner, evaluator = _traced(CleartextAdapter(CLEARTEXT[0]), _parameters("bfv"))
-    x, y, _ = _vectors(owner.parameters)
-    a, b = (evaluator.load(owner.dump(owner.encrypt(values), "none")) for values in (x, y))
-    bound = evaluator.bind("sub", [(a, b), (b, b)])
-    bound.run(2)
-    assert [(node.operation, node.inputs) for node in evaluator.graph[2:]] == [
-        ("sub", (0, 1)),
-        ("sub", (1, 1)),
-    ] * 2
+def _require_operations(deep: Subject, is_managed: bool) -> None:
+    able = deep.declared.managed if is_managed else deep.declared.operations
+    levels = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}[deep.scheme]
+    needed = {"mul", "rotate", "add", "sub", "add_plain"} | (
+        set() if is_managed else {"relinearize", *levels}
+    )
+    missing = needed - {*able[deep.scheme]}
+    if missing:
+        pytest.skip(f"{deep.declared.variant} has no {', '.join(sorted(missing))} in {deep.scheme}")
 
 
-def test_what_fails_is_not_recorded() -> None:
-    owner, evaluator = _traced(CleartextAdapter(CLEARTEXT[0]), _parameters("ckks"))
-    ciphertext = evaluator.load(owner.dump(owner.encrypt(np.ones(4)), "none"))
-    for _ in range(evaluator.level(ciphertext)):
-        ciphertext = evaluator.apply("mod_switch", ciphertext)
-    recorded = list(evaluator.graph)
-    with pytest.raises(Exhausted):
-        evaluator.apply("rescale", ciphertext)
-    with pytest.raises(Unsupported):
-        evaluator.apply("rotate_columns", ciphertext)
-    assert evaluator.graph == recorded
+@pytest.mark.parametrize("is_managed", [False, True], ids=["by levels", "managed"])
+def test_a_program_computes_what_its_circuit_means(deep: Subject, is_managed: bool) -> None:
+    """Primitive operations where a library has them, and the managed form everywhere."""
+    _require_operations(deep, is_managed)
+    x, y, p = (deep.vector(seed) for seed in range(3))
+    traced = trace(
+        circuit_with(p),
+        deep.parameters,
+        fresh_inputs(deep.parameters, 2),
+        deep.declared.operations[deep.scheme],
+        is_managed=is_managed,
+    )
+    total, difference = _computed(deep, traced, (x, y))
+    expected = examples.meaning(deep, "add", x, examples.meaning(deep, "mul", x, y))
+    expected = examples.meaning(deep, "add", examples.meaning(deep, "rotate", expected, 1), p)
+    right(deep, total, expected, operations=4)
+    right(deep, difference, examples.meaning(deep, "sub", x, y))
+
+
+def test_shapes_are_those_of_the_library(deep: Subject) -> None:
+    """Levels, exact scales and polynomials of the outputs, as the tracer foresaw them."""
+    _require_operations(deep, is_managed=False)
+    x, y, p = (deep.vector(seed) for seed in range(3))
+    traced = trace(
+        circuit_with(p),
+        deep.parameters,
+        fresh_inputs(deep.parameters, 2),
+        deep.declared.operations[deep.scheme],
+    )
+    for output, value in zip(_computed(deep, traced, (x, y)), traced.program.outputs, strict=True):
+        shape, evaluator = traced.program.shapes[value], deep.evaluator
+        assert (evaluator.level(output), evaluator.polynomials(output)) == (shape.level, shape.polynomials)
+        if shape.scale is not None:
+            assert evaluator.scale(output) == pytest.approx(shape.scale, rel=1e-12)
+
+
+def test_a_program_does_not_depend_on_values() -> None:
+    """What the server computes is fixed before any data are there: the digest is the same whoever asks."""
+    assert _traced("ckks").program.digest == _traced("ckks").program.digest
+
+
+def test_a_program_too_deep_for_its_chain_is_refused_with_its_depth() -> None:
+    parameters = _parameters("ckks")
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        (x,) = inputs
+        for _ in range(5):
+            x = evaluator.managed().apply("square", x)
+        return [x]
+
+    with pytest.raises(Unsupported, match=r"has 2 levels: it needs a depth of 5"):
+        trace(circuit, parameters, fresh_inputs(parameters, 1))
+
+
+def test_mistakes_of_a_circuit_are_told_while_it_is_traced() -> None:
+    parameters = _parameters("ckks")
+
+    def mixed(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        (x,) = inputs
+        return [evaluator.apply("add", x, evaluator.apply("mod_switch", x))]
+
+    with pytest.raises(ValueError, match="operands are at levels 2 and 1"):
+        trace(mixed, parameters, fresh_inputs(parameters, 1))
+    with pytest.raises(Unsupported, match="no rotate_columns in ckks"):
+        trace(
+            lambda evaluator, inputs: [evaluator.apply("rotate_columns", inputs[0])],
+            parameters,
+            fresh_inputs(parameters, 1),
+            CLEARTEXT[0].operations["ckks"],
+        )

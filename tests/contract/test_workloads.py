@@ -36,7 +36,7 @@ REFUSED = {("openfhe", "lr-fixed-encrypted", "bgv"): "bgv keeps 32 bits of the p
 # refusal or infinite scores, never a number; whoever mends it takes the line away.
 BEYOND = {("helib", name) for name in ("lmc-encrypted", "lr-k3-encrypted", "lr-k5-encrypted")}
 # The variants that must take all other parameters; one that somebody adds may have limits of its own.
-OURS = {"cleartext", "tracing", "seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib"}
+OURS = {"cleartext", "seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib"}
 ALONE = harness.absence("seal")
 
 

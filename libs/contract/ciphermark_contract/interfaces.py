@@ -17,15 +17,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from time import perf_counter_ns
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy.typing as npt
 
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
+if TYPE_CHECKING:
+    from ciphermark_contract.program import Program
+
 Vector: TypeAlias = npt.NDArray[Any]  # int64 for bfv and bgv, float64 for ckks
 Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
+Prepared: TypeAlias = Any  # a program's constants as an evaluator takes them
 Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
 
 
@@ -102,17 +106,18 @@ class Operator(ABC):
 
         Raises ``Unsupported`` for a missing operation and ``Exhausted`` where no level is left.
         """
-        return self._function(operation)(*operands)
+        return self.function(operation)(*operands)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """Bind an operation to operands, one row per ciphertext of the vector. Off the clock."""
-        return PythonBound(self._function(operation), rows)
+        return PythonBound(self.function(operation), rows)
 
     def empty(self) -> Bound:
         """A loop that does nothing, measured and reported beside every result."""
         return PythonBound(_nothing, [()])
 
-    def _function(self, operation: str) -> Callable[..., Handle]:
+    def function(self, operation: str) -> Callable[..., Handle]:
+        """What applies an operation; raises ``Unsupported`` for a missing one."""
         try:
             return self.operations[operation]
         except KeyError:
@@ -168,8 +173,14 @@ class Evaluator(Operator):
     parameters: Parameters
 
     @abstractmethod
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
-        """A plaintext operand: at the level of the ciphertext ``like`` (default: the top level).
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """A plaintext operand: at ``level``, or at that of the ciphertext ``like`` (default: the top level).
 
         ``scale`` (ckks) is the encoding scale, by default the parameter set's.
         """
@@ -204,6 +215,30 @@ class Evaluator(Operator):
 
         return Managed(self)
 
+    def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
+        """A program's constants, of which ``constants`` holds the vectors by digest, as its nodes take them.
+
+        What a server does once, whatever the inputs: encoding is timed apart from the program. Raises ``ValueError``
+        for a vector that is missing.
+        """
+        from ciphermark_contract import execution  # it builds on this module
+
+        return execution.prepared(self, program, constants)
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        """Bind a program to its inputs and to what :meth:`prepare_constants` returned; its results are the outputs.
+
+        ``inputs`` must have the program's shapes. Independent nodes may execute on ``threads`` threads; results do
+        not depend on how many. Raises ``Unsupported`` for an operation or a number of threads that there is not.
+        """
+        from ciphermark_contract import execution
+
+        if threads != 1:
+            raise Unsupported("programs are executed from Python here: on one thread")
+        return execution.ProgramBound(self, program, inputs, prepared)
+
 
 class Adapter(ABC):
     """One library build."""
@@ -234,6 +269,7 @@ __all__ = [
     "KeyOwner",
     "KeyRequest",
     "Operator",
+    "Prepared",
     "PythonBound",
     "Row",
     "Unsupported",

@@ -202,10 +202,17 @@ class TemplateEvaluator(Evaluator):
             self._require_key(operation, row)
         return super().bind(operation, rows)
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract."""
-        count = len(self.parameters.moduli) if like is None else like.primes
-        return self._library.encode(values, count, scale or self.parameters.scale)
+        if level is None:
+            level = len(self.parameters.moduli) - 1 if like is None else self.level(like)
+        return self._library.encode(values, level + 1, scale or self.parameters.scale)
 
     def load(self, data: bytes) -> Handle:
         """See the contract."""

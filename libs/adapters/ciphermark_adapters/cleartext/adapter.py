@@ -1,7 +1,7 @@
 """The contract over plain vectors: values move as they should, nothing is encrypted.
 
-Levels, scales and polynomial counts follow the rules of the schemes, so that circuits and the tracing
-adapter see on ``cleartext`` what they will see on a library.
+Levels, scales and polynomial counts follow the rules of the schemes, so that circuits see on ``cleartext`` what they
+will see on a library.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from ciphermark_adapters.cleartext import parameters as parameter_sets
 from ciphermark_contract import reference
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.effects import top_level
 from ciphermark_contract.interfaces import (
     Adapter,
     Evaluator,
@@ -68,7 +69,7 @@ class CleartextKeyOwner(KeyOwner):
         """See the contract."""
         kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
         full = reference.padded(np.asarray(values, dtype=kind), self.parameters.slots)
-        return Slots(full, len(self.parameters.moduli) - 1, self.parameters.scale)
+        return Slots(full, top_level(self.parameters), self.parameters.scale)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
         """See the contract."""
@@ -125,9 +126,16 @@ class CleartextEvaluator(Evaluator):
         """See the contract."""
         return self._declared.reason_against(operation)
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract."""
-        level = len(self.parameters.moduli) - 1 if like is None else like.level
+        if level is None:
+            level = top_level(self.parameters) if like is None else like.level
         full = reference.padded(values, self.parameters.slots)
         return Slots(full, level, scale or self.parameters.scale, polynomials=1)
 

@@ -48,15 +48,23 @@ class HElibEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
-        self._function(operation)
+        self.function(operation)
         return self._binders[operation](rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
         return binding.module().bind_empty()
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
-        """See the contract. Plaintexts of bgv have no scale."""
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """See the contract. Plaintexts of bgv have no scale; those of ckks are made beside a ciphertext."""
+        if level is not None and like is None:
+            raise Unsupported("HElib encodes for the modulus of a ciphertext: see the managed operations")
         return self._encode(self._slots.ordered(values), like, scale or self.parameters.scale or 1.0)
 
     def load(self, data: bytes) -> Handle:

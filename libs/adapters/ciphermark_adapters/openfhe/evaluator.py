@@ -62,23 +62,31 @@ class OpenFheEvaluator(Evaluator):
         """See the contract. Products of equal scales need no correction: there the library's call is timed alone."""
         for row in rows:
             self._require_key(operation, row)
-        function = self._function(operation)
+        function = self.function(operation)
         if function == self._scaled_product and all(
             a.GetScalingFactor() == plaintext.GetScalingFactor() for a, plaintext in rows
         ):
             function = self._context.EvalMult
         return OpenfheBound(function, rows)
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract. A ckks scale other than a power of the default one is multiplied into the values."""
         full = checked(values, self.parameters)
-        level = 0 if like is None else like.GetLevel()
+        dropped = 0 if like is None else like.GetLevel()
+        if level is not None:
+            dropped = len(self.parameters.moduli) - 1 - level
         default = self.parameters.scale
         if default is None:
-            return self._context.MakePackedPlaintext(full, 1, level)
+            return self._context.MakePackedPlaintext(full, 1, dropped)
         scale = scale or default
         degree = max(1, round(math.log2(scale) / math.log2(default)))
-        plaintext = self._context.MakeCKKSPackedPlaintext(full * (scale / default**degree), degree, level)
+        plaintext = self._context.MakeCKKSPackedPlaintext(full * (scale / default**degree), degree, dropped)
         plaintext.SetScalingFactor(scale)
         return plaintext
 

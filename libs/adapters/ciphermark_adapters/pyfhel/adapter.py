@@ -186,9 +186,15 @@ class PyfhelEvaluator(Evaluator):
         """See the contract."""
         for row in rows:
             self._require_key(operation, row)
-        return SealBound(self._function(operation), rows)
+        return SealBound(self.function(operation), rows)
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract; Pyfhel encodes ckks at the top level, lower ones are switched to."""
         full, he = padded(values, self.parameters.slots), self._he
         if self._scheme == "bfv":
@@ -196,9 +202,11 @@ class PyfhelEvaluator(Evaluator):
         if self._scheme == "bgv":
             return he.encodeBGV(full)
         plaintext = he.encodeFrac(full, None, scale or self.parameters.scale)
-        if like is not None:
-            for _ in range(len(self.parameters.moduli) - self._primes(like)):
-                he.mod_switch_to_next_ptxt(plaintext, False)
+        top = len(self.parameters.moduli) - 1
+        if level is None:
+            level = top if like is None else self.level(like)
+        for _ in range(top - level):
+            he.mod_switch_to_next_ptxt(plaintext, False)
         return plaintext
 
     def load(self, data: bytes) -> Handle:

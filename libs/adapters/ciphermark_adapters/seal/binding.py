@@ -26,11 +26,11 @@ class SealContext(Protocol):
     def level(self, ciphertext: Handle, /) -> int:
         """How many times the ciphertext can still be switched to a smaller modulus."""
 
-    def encode_integers(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
+    def encode_integers(self, values: Vector, level: int | None, scale: float, /) -> Handle:
         """A bfv or bgv plaintext; it has neither level nor scale."""
 
-    def encode_reals(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
-        """A ckks plaintext at the level of ``like``, or at the top."""
+    def encode_reals(self, values: Vector, level: int | None, scale: float, /) -> Handle:
+        """A ckks plaintext at a level, or at the top."""
 
     def load(self, data: bytes, /) -> Handle:
         """A ciphertext; raises ``RuntimeError`` or ``ValueError`` for one of other parameters."""

@@ -45,17 +45,25 @@ class SealEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
-        self._function(operation)
+        self.function(operation)
         return self._binders[operation](rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
         return self._module.bind_empty()
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract. Plaintexts of bfv and bgv have neither level nor scale."""
         encode = self._context.encode_reals if self._slots.are_real else self._context.encode_integers
-        return encode(self._slots.checked(values), like, scale or self.parameters.scale or 1.0)
+        if level is None and like is not None:
+            level = self._context.level(like)
+        return encode(self._slots.checked(values), level, scale or self.parameters.scale or 1.0)
 
     def load(self, data: bytes) -> Handle:
         """See the contract."""

@@ -192,12 +192,20 @@ class TensealEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
-        return SealBound(self._function(operation), rows)
+        return SealBound(self.function(operation), rows)
 
-    def encode(self, values: Vector, like: Handle | None = None, scale: float | None = None) -> Handle:
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
         """See the contract; TenSEAL encodes inside its operations, at the top level and default scale."""
         if self._is_ckks:
-            if like is not None and self.level(like) < len(self.parameters.moduli) - 1:
+            if level is None and like is not None:
+                level = self.level(like)
+            if level is not None and level < len(self.parameters.moduli) - 1:
                 raise Unsupported(
                     "TenSEAL encodes plaintexts at the top level only: see the managed operations"
                 )

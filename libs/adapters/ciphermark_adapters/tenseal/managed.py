@@ -56,7 +56,7 @@ class ManagedVectors(Operator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
-        return SealBound(self._function(operation), rows)
+        return SealBound(self.function(operation), rows)
 
     def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:
         a.link_context(self._automatic)

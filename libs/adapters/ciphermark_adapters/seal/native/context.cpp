@@ -1,6 +1,7 @@
 #include "context.hpp"
 
 #include <stdexcept>
+#include <string>
 
 namespace ciphermark {
 
@@ -69,6 +70,18 @@ Context::Context(
     } else {
         integers_.emplace(seal_);
     }
+}
+
+seal::parms_id_type Context::at(std::size_t level) const
+{
+    auto data = seal_.first_context_data();
+    while (data && data->chain_index() > level) {
+        data = data->next_context_data();
+    }
+    if (!data || data->chain_index() != level) {
+        throw std::invalid_argument("the modulus chain has no level " + std::to_string(level));
+    }
+    return data->parms_id();
 }
 
 std::size_t Context::level(const seal::Ciphertext &ciphertext) const

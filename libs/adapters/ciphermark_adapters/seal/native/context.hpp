@@ -42,6 +42,9 @@ public:
     // Size in bits of the modulus of a fresh ciphertext.
     int modulus_bits() const { return seal_.first_context_data()->total_coeff_modulus_bit_count(); }
 
+    // The parameters of a level; throws std::invalid_argument for a level that the chain does not have.
+    seal::parms_id_type at(std::size_t level) const;
+
     // How many times the ciphertext can still be switched to a smaller modulus.
     std::size_t level(const seal::Ciphertext &ciphertext) const;
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -56,8 +57,8 @@ void define_context(nb::module_ &module)
         .def_prop_ro("switches_keys", &Context::switches_keys)
         .def_prop_ro("modulus_bits", &Context::modulus_bits)
         .def("level", &Context::level, "ciphertext"_a)
-        .def("encode_integers", &encode<std::int64_t>, "values"_a, "like"_a.none(), "scale"_a)
-        .def("encode_reals", &encode<double>, "values"_a, "like"_a.none(), "scale"_a)
+        .def("encode_integers", &encode<std::int64_t>, "values"_a, "level"_a.none(), "scale"_a)
+        .def("encode_reals", &encode<double>, "values"_a, "level"_a.none(), "scale"_a)
         .def("load", [](const Context &context, nb::handle data) {
             return load<seal::Ciphertext>(context.seal(), View(data));
         }, "data"_a)

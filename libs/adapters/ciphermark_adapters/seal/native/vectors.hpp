@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "evaluator.hpp"
 #include "key_owner.hpp"
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -20,13 +21,14 @@ CiphertextBound encrypt(const KeyOwner &owner, const std::vector<std::tuple<Arra
     return owner.encrypt<Slots<Value>>(to_rows<Slots<Value>, Value>(arrays), scale);
 }
 
-// A plaintext at the level of `like`, or at the top level.
+// A plaintext at a level, or at the top level.
 template <class Value>
 seal::Plaintext encode(
-    const Context &context, const Array<Value> &values, const seal::Ciphertext *like, double scale)
+    const Context &context, const Array<Value> &values, std::optional<std::size_t> level, double scale)
 {
     seal::Plaintext plain;
-    context.encode(to_slots<Slots<Value>, Value>(values), { like ? like->parms_id() : context.top(), scale }, plain);
+    const auto place = level ? context.at(*level) : context.top();
+    context.encode(to_slots<Slots<Value>, Value>(values), { place, scale }, plain);
     return plain;
 }
 

@@ -1,1 +1,0 @@
-"""Pseudo-library ``tracing``: records the graph of operations that a computation makes."""

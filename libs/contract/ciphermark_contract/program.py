@@ -1,0 +1,185 @@
+"""A program: the frozen graph of operations that a circuit makes, for one scheme and one resolved chain.
+
+Values are numbered: inputs first, then the results of the nodes, in order. A node's operands are values that come
+before it, then plaintext constants, then numbers: ``evaluator.apply(operation, *ciphertexts, *plaintexts, *numbers)``.
+A program does not depend on the values of its inputs, and it names constants by digest: their vectors stay with the
+workload. In the *managed* form, for libraries that choose levels themselves, nodes are managed operations and
+constants plain vectors; shapes then say what a library that is driven by levels would have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from ciphermark_contract.effects import Shape
+from ciphermark_contract.interfaces import KeyRequest, Vector
+from ciphermark_core.model import Parameters, Scheme
+
+# The lowest last use of a value that nothing uses, and of an input that no node takes.
+UNUSED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A vector in the clear, by :func:`digest_of`, and how it is encoded: ``scale`` is that of ckks."""
+
+    digest: str
+    level: int
+    scale: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation. ``operands`` are values, ``constants`` indices of the program's constants."""
+
+    operation: str
+    operands: tuple[int, ...]
+    constants: tuple[int, ...] = ()
+    arguments: tuple[int | float, ...] = ()
+    results: tuple[Shape, ...] = ()
+
+
+Cost: TypeAlias = Callable[[Node, int], float]
+"""What a node costs at the level of its first operand, in any unit that adds up."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Inputs by shape, constants, nodes in an order of execution, and the values that are its outputs."""
+
+    parameters: Parameters
+    inputs: tuple[Shape, ...]
+    constants: tuple[Constant, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[int, ...]
+    is_managed: bool = False
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of its parameters."""
+        return self.parameters.spec.scheme
+
+    def to_bytes(self) -> bytes:
+        """The program in columns (MessagePack): what is stored, and what :attr:`digest` is of."""
+        from ciphermark_contract.program_columns import encoded  # it builds on this module
+
+        return encoded(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Program:
+        """The inverse of :meth:`to_bytes`; raises ``ValueError`` for bytes that hold no program."""
+        from ciphermark_contract.program_columns import decoded
+
+        return decoded(data)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`to_bytes`, in hexadecimal digits."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shape of every value."""
+        return (*self.inputs, *(shape for node in self.nodes for shape in node.results))
+
+    @cached_property
+    def first_results(self) -> tuple[int, ...]:
+        """Per node, the value that is its first result."""
+        counts = [len(self.inputs), *(len(node.results) for node in self.nodes)]
+        return tuple(int(start) for start in np.cumsum(counts)[:-1])
+
+    @property
+    def depth(self) -> int:
+        """Levels from the highest input down to the lowest value."""
+        return max((shape.level for shape in self.inputs), default=0) - min(
+            (shape.level for shape in self.shapes), default=0
+        )
+
+    @cached_property
+    def counts(self) -> Mapping[tuple[str, int], int]:
+        """How often each operation occurs at each level: that of its first operand."""
+        return Counter((node.operation, self.level_of(node)) for node in self.nodes)
+
+    @cached_property
+    def keys(self) -> KeyRequest:
+        """The evaluation keys that it takes."""
+        names = {node.operation for node in self.nodes}
+        steps = {int(node.arguments[0]) for node in self.nodes if node.operation == "rotate"}
+        return KeyRequest(
+            relinearization="relinearize" in names or (self.is_managed and bool(names & {"mul", "square"})),
+            rotations=tuple(sorted(steps, key=lambda step: (abs(step), -step))),
+            columns="rotate_columns" in names,
+        )
+
+    def level_of(self, node: Node) -> int:
+        """The level at which a node computes."""
+        return self.shapes[node.operands[0]].level
+
+    def work(self, cost: Cost) -> float:
+        """What all nodes cost together: the time of one thread."""
+        return sum(cost(node, self.level_of(node)) for node in self.nodes)
+
+    def span(self, cost: Cost) -> float:
+        """What the most expensive path costs: the time of any number of threads."""
+        ends = [0.0] * len(self.inputs)
+        for node in self.nodes:
+            start = max((ends[operand] for operand in node.operands), default=0.0)
+            ends.extend([start + cost(node, self.level_of(node))] * len(node.results))
+        return max(ends, default=0.0)
+
+    @cached_property
+    def last_uses(self) -> tuple[int, ...]:
+        """Per value, the node that uses it last; the number of nodes for an output, :data:`UNUSED` for no use."""
+        uses = [UNUSED] * len(self.shapes)
+        for index, node in enumerate(self.nodes):
+            for operand in node.operands:
+                uses[operand] = index
+        for output in self.outputs:
+            uses[output] = len(self.nodes)
+        return tuple(uses)
+
+    @cached_property
+    def live_ciphertexts(self) -> int:
+        """The most ciphertexts, inputs included, that are alive at once when nodes execute in order."""
+        live = most = len(self.inputs)
+        for node, dying in zip(self.nodes, self.dying, strict=True):
+            live += len(node.results)
+            most = max(most, live)
+            live -= len(dying)
+        return most
+
+    @cached_property
+    def dying(self) -> tuple[tuple[int, ...], ...]:
+        """Per node, the values that nothing uses after it: their memory is free then."""
+        dying: list[list[int]] = [[] for _ in self.nodes]
+        for value, last in self._mortal():
+            dying[last].append(value)
+        return tuple(map(tuple, dying))
+
+    def _mortal(self) -> Iterator[tuple[int, int]]:
+        makers = [0] * len(self.inputs) + [i for i, node in enumerate(self.nodes) for _ in node.results]
+        for value, (last, maker) in enumerate(zip(self.last_uses, makers, strict=True)):
+            if last < len(self.nodes) and self.nodes:
+                yield value, max(last, maker)
+
+
+def digest_of(values: Vector) -> str:
+    """SHA-256 of a vector's type and values, in hexadecimal digits."""
+    digest = hashlib.sha256(values.dtype.str.encode())
+    digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
+
+
+def require_constants(program: Program, vectors: Mapping[str, Vector]) -> Sequence[Vector]:
+    """The vector of each constant, in order; raises ``ValueError`` where one is missing."""
+    missing = {constant.digest for constant in program.constants} - vectors.keys()
+    if missing:
+        raise ValueError(f"the program has {len(missing)} constants whose vectors are not given")
+    return [vectors[constant.digest] for constant in program.constants]

@@ -1,0 +1,268 @@
+"""From a circuit to a program: the circuit is called once, with stand-ins for ciphertexts.
+
+A circuit is any Python function over an evaluator and ciphertexts. It sees levels, scales and polynomial counts that
+follow from the resolved primes, never a value: so its program serves all inputs of these shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+from ciphermark_contract import effects
+from ciphermark_contract.declaration import OPERATIONS
+from ciphermark_contract.effects import Shape
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.program import Constant, Node, Program, digest_of
+from ciphermark_core.model import Parameters
+
+Circuit: TypeAlias = Callable[[Evaluator, Sequence[Handle]], Sequence[Handle]]
+
+# What a library in charge of levels does by itself: no node of a managed program.
+_MAINTENANCE = frozenset({"relinearize", "rescale", "mod_switch"})
+# A circuit that needs more levels than this is not tried on a longer chain to tell its depth.
+_DEEPEST = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A program, and the vector of each of its constants by digest."""
+
+    program: Program
+    constants: Mapping[str, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Ciphertext:
+    """Stands for the ciphertext that is value number ``value``."""
+
+    value: int
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Plaintext:
+    """Stands for the constant number ``constant``."""
+
+    constant: int
+    shape: Shape
+
+
+def trace(
+    circuit: Circuit,
+    parameters: Parameters,
+    inputs: Sequence[Shape],
+    operations: Iterable[str] = OPERATIONS,
+    *,
+    is_managed: bool = False,
+) -> Traced:
+    """The program of ``circuit`` on inputs of these shapes, with those operations that a library has.
+
+    Raises ``Unsupported``, with the depth that the circuit takes, where the chain is too short for it, and for an
+    operation that there is not. What no output depends on is left out.
+    """
+    able = tuple(operations)
+    try:
+        return _traced(circuit, parameters, inputs, able, is_managed)
+    except Exhausted as error:
+        needed = _depth_needed(circuit, parameters, inputs, able)
+        raise Unsupported(
+            f"the program does not fit its chain, which has {effects.top_level(parameters)} levels: {needed} ({error})"
+        ) from error
+
+
+def fresh_inputs(parameters: Parameters, count: int) -> list[Shape]:
+    """The shapes of as many fresh ciphertexts."""
+    return [effects.fresh(parameters)] * count
+
+
+def _traced(
+    circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...], is_managed: bool
+) -> Traced:
+    evaluator = TracingEvaluator(parameters, inputs, able, is_managed=is_managed)
+    outputs = circuit(evaluator, evaluator.inputs)
+    return evaluator.traced(outputs)
+
+
+def _depth_needed(
+    circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...]
+) -> str:
+    """What a chain would have to offer, found out on longer ones of primes like the last."""
+    more = 1
+    while more <= _DEEPEST:
+        longer = replace(parameters, moduli=parameters.moduli + parameters.moduli[-1:] * more)
+        raised = [replace(shape, level=shape.level + more) for shape in inputs]
+        try:
+            return f"it needs a depth of {_traced(circuit, longer, raised, able, False).program.depth}"
+        except Exhausted:
+            more *= 2
+        except ValueError:  # scales of a made-up chain may not meet: then the depth stays unknown
+            break
+    return "its depth is not known"
+
+
+@dataclass(slots=True)
+class _Recorded:
+    """What was traced so far. The same operation on the same operands is one node."""
+
+    shapes: list[Shape]
+    nodes: list[Node] = field(default_factory=list)
+    values: dict[tuple[object, ...], tuple[Ciphertext, ...]] = field(default_factory=dict)
+    constants: dict[Constant, int] = field(default_factory=dict)
+    vectors: dict[str, Vector] = field(default_factory=dict)
+
+    def added(self, node: Node) -> tuple[Ciphertext, ...]:
+        """The results of a node: of the one that is there already, where it is the same."""
+        key = (node.operation, node.operands, node.constants, node.arguments, node.results)
+        if key not in self.values:
+            first = len(self.shapes)
+            self.nodes.append(node)
+            self.shapes.extend(node.results)
+            self.values[key] = tuple(
+                Ciphertext(first + number, shape) for number, shape in enumerate(node.results)
+            )
+        return self.values[key]
+
+
+class TracingEvaluator(Evaluator):
+    """An evaluator without ciphertexts: it knows shapes, and records what is applied."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        inputs: Sequence[Shape],
+        able: Iterable[str],
+        *,
+        is_managed: bool = False,
+    ) -> None:
+        self.parameters = parameters
+        self.inputs = tuple(Ciphertext(value, shape) for value, shape in enumerate(inputs))
+        self._is_managed = is_managed
+        self._recorded = _Recorded(list(inputs))
+        names = {*able, *_MAINTENANCE} if is_managed else {*able}
+        self._table = {name: partial(self._record, name) for name in OPERATIONS if name in names}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """See the contract."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """See the contract."""
+        return f"the library has no {operation} in {self.parameters.spec.scheme}"
+
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """See the contract: a constant of the program."""
+        if level is None:
+            level = effects.top_level(self.parameters) if like is None else like.shape.level
+        if self.parameters.scale is not None:
+            scale = float(scale or self.parameters.scale)
+        constant = Constant(digest_of(values), level, scale)
+        index = self._recorded.constants.setdefault(constant, len(self._recorded.constants))
+        self._recorded.vectors.setdefault(constant.digest, values)
+        return Plaintext(index, Shape(level, scale, 1))
+
+    def load(self, data: bytes) -> Handle:
+        """A circuit's ciphertexts are its inputs."""
+        raise Unsupported("a circuit reads no ciphertext: take it as an input")
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        """A circuit's results are its outputs."""
+        raise Unsupported("a circuit writes no ciphertext: return it as an output")
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        """There are no bytes while a circuit is traced."""
+        raise Unsupported("a circuit writes no plaintext")
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        level: int = ciphertext.shape.level
+        return level
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract."""
+        scale: float | None = ciphertext.shape.scale
+        return scale
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        """See the contract."""
+        polynomials: int = ciphertext.shape.polynomials
+        return polynomials
+
+    def traced(self, outputs: Sequence[Handle]) -> Traced:
+        """The program that ends with these ciphertexts."""
+        recorded = self._recorded
+        whole = Program(
+            parameters=self.parameters,
+            inputs=tuple(recorded.shapes[: len(self.inputs)]),
+            constants=tuple(recorded.constants),
+            nodes=tuple(recorded.nodes),
+            outputs=tuple(output.value for output in outputs),
+            is_managed=self._is_managed,
+        )
+        program = pruned(whole)
+        kept = {constant.digest for constant in program.constants}
+        return Traced(
+            program, {digest: values for digest, values in recorded.vectors.items() if digest in kept}
+        )
+
+    def _record(self, operation: str, *operands: Any) -> Handle:
+        ciphertexts = [operand for operand in operands if isinstance(operand, Ciphertext)]
+        plaintexts = [operand for operand in operands if isinstance(operand, Plaintext)]
+        numbers = tuple(operands[len(ciphertexts) + len(plaintexts) :])
+        shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
+        shape = effects.effect(self.parameters, operation, shapes)
+        if self._is_managed and operation in _MAINTENANCE:
+            return replace(ciphertexts[0], shape=shape)
+        node = Node(
+            operation,
+            tuple(operand.value for operand in ciphertexts),
+            tuple(operand.constant for operand in plaintexts),
+            numbers,
+            (shape,),
+        )
+        (result,) = self._recorded.added(node)
+        return result
+
+
+def pruned(program: Program) -> Program:
+    """The program without nodes and constants that no output depends on."""
+    needed = set(program.outputs)
+    kept: list[int] = []
+    for index in range(len(program.nodes) - 1, -1, -1):
+        node, first = program.nodes[index], program.first_results[index]
+        if needed.intersection(range(first, first + len(node.results))):
+            needed.update(node.operands)
+            kept.append(index)
+    return _renumbered(program, kept[::-1])
+
+
+def _renumbered(program: Program, kept: Sequence[int]) -> Program:
+    values = {value: value for value in range(len(program.inputs))}
+    constants: dict[int, int] = {}
+    nodes = []
+    for index in kept:
+        node, first = program.nodes[index], program.first_results[index]
+        nodes.append(
+            replace(
+                node,
+                operands=tuple(values[operand] for operand in node.operands),
+                constants=tuple(constants.setdefault(item, len(constants)) for item in node.constants),
+            )
+        )
+        for number in range(len(node.results)):
+            values[first + number] = len(values)
+    return replace(
+        program,
+        constants=tuple(program.constants[item] for item in constants),
+        nodes=tuple(nodes),
+        outputs=tuple(values[output] for output in program.outputs),
+    )
