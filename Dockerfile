@@ -7,19 +7,25 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /ciphermark
 ENV CIPHERMARK_PORTABLE=1
+ENV ADAPTERS=libs/adapters/ciphermark_adapters
 COPY setup setup
+COPY ${ADAPTERS}/tenseal/requirements.txt ${ADAPTERS}/tenseal/
+COPY ${ADAPTERS}/openfhe/requirements.txt ${ADAPTERS}/openfhe/
 RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requirement setup/requirements.txt \
     && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels \
-        --requirement setup/requirements-tenseal.txt \
+        --requirement ${ADAPTERS}/tenseal/requirements.txt \
     && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels-openfhe \
-        --requirement setup/requirements-openfhe.txt
+        --requirement ${ADAPTERS}/openfhe/requirements.txt
 RUN PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_COMPILE=1 python3 setup/install.py --only python
 RUN python3 setup/install.py --only sources
+COPY ${ADAPTERS}/seal/recipe.py ${ADAPTERS}/seal/
+COPY ${ADAPTERS}/seal/check ${ADAPTERS}/seal/check
 RUN python3 setup/install.py --only seal
 RUN python3 setup/install.py --only seal-hexl
+COPY ${ADAPTERS}/pyfhel/recipe.py ${ADAPTERS}/pyfhel/check.py ${ADAPTERS}/pyfhel/
 RUN python3 setup/install.py --only pyfhel
-COPY libs/adapters/ciphermark_adapters/native_common libs/adapters/ciphermark_adapters/native_common
-COPY libs/adapters/ciphermark_adapters/seal/native libs/adapters/ciphermark_adapters/seal/native
+COPY ${ADAPTERS}/native_common ${ADAPTERS}/native_common
+COPY ${ADAPTERS}/seal/native ${ADAPTERS}/seal/native
 RUN python3 setup/install.py --only native-seal native-seal-hexl
 COPY dashboards dashboards
 COPY db db

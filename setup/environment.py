@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import tomllib
-from places import PYTHON, REQUIREMENTS, ROOT, SETUP, VENV, has_package_file
+from places import PYTHON, REQUIREMENTS, ROOT, VENV, has_package_file
 from runner import Shell
 
-TENSEAL_REQUIREMENTS = SETUP / "requirements-tenseal.txt"
 _IDENTITY = VENV / "made-for"
 _NETWORK_ADVICE = "check that pip can reach a package registry (`pip config list`), then run it again"
 
@@ -30,20 +29,6 @@ def make_environment(shell: Shell) -> None:
         shell.run(sys.executable, "-m", "venv", "--clear", VENV, advice=advice)
         _IDENTITY.write_text(identity())
     pip_install(shell, "--require-hashes", "--only-binary=:all:", "--requirement", REQUIREMENTS)
-
-
-def has_tenseal() -> bool:
-    """Tell whether TenSEAL is installed."""
-    return has_package_file("tenseal-*.dist-info")
-
-
-def install_tenseal(shell: Shell) -> None:
-    """Install TenSEAL's wheel, and load it once."""
-    only_wheels = ("--require-hashes", "--only-binary=:all:", "--no-deps")
-    pip_install(shell, *only_wheels, "--requirement", TENSEAL_REQUIREMENTS)
-    shell.run(
-        PYTHON, "-c", "import tenseal", advice="TenSEAL does not load here; --without tenseal leaves it out"
-    )
 
 
 def pip_install(shell: Shell, *arguments: str | Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 SETUP = Path(__file__).resolve().parent
 ROOT = SETUP.parent
+ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
 BUILD = ROOT / ".build"
 LOGS = BUILD / "logs"
 STAMPS = BUILD / "stamps"

@@ -22,10 +22,11 @@ class DebianPackage:
     only_for: str = ""
 
 
-def _has_libcpu_features() -> bool:
+def is_installed(name: str) -> bool:
+    """Tell whether Debian's package manager has installed the package; no, where there is none."""
     if shutil.which("dpkg-query") is None:
         return False
-    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", "libcpu-features-dev"]
+    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", name]
     return subprocess.run(query, capture_output=True, text=True, check=False).stdout == "installed"
 
 
@@ -34,23 +35,22 @@ PACKAGES = (
     DebianPackage("g++", lambda: shutil.which("c++") is not None),
     DebianPackage(f"{_PYTHON}-venv", lambda: importlib.util.find_spec("ensurepip") is not None),
     DebianPackage(f"{_PYTHON}-dev", lambda: Path(sysconfig.get_path("include"), "Python.h").exists()),
-    DebianPackage("libcpu-features-dev", _has_libcpu_features, only_for="seal-hexl"),
 )
 
 
 BROWSER = DebianPackage("chromium", lambda: shutil.which("chromium") is not None)
 
 
-def missing_packages(without: Collection[str]) -> list[str]:
+def missing_packages(packages: Collection[DebianPackage], without: Collection[str]) -> list[str]:
     """Return the names of the Debian packages still to be installed, when these stages are left out."""
     return [
-        package.name for package in PACKAGES if package.only_for not in without and not package.is_there()
+        package.name for package in packages if package.only_for not in without and not package.is_there()
     ]
 
 
-def install_packages(without: Collection[str], shell: Shell) -> None:
+def install_packages(packages: Collection[DebianPackage], without: Collection[str], shell: Shell) -> None:
     """Install what is missing, as root or through sudo when it asks no password."""
-    names = missing_packages(without)
+    names = missing_packages(packages, without)
     if names:
         _install(names, shell)
 

@@ -13,26 +13,26 @@ SETUP = Path(__file__).parents[2] / "setup"
 
 
 @pytest.fixture
-def builds(monkeypatch):
+def seal(monkeypatch):
     monkeypatch.syspath_prepend(SETUP)
     before = set(sys.modules)
-    import builds
+    import recipes
 
-    yield builds
+    yield recipes.load("seal")
     for name in set(sys.modules) - before:
         del sys.modules[name]
 
 
-def test_what_a_portable_hexl_runs_on_is_what_its_adapter_demands(builds):
-    assert set(registry.declaration("seal-hexl").isa) == builds._PORTABLE_FLAGS
+def test_what_a_portable_hexl_runs_on_is_what_its_adapter_demands(seal):
+    assert set(registry.declaration("seal-hexl").isa) == seal._PORTABLE_FLAGS
 
 
-def test_a_portable_hexl_is_for_no_particular_cpu_and_asks_none(builds, tmp_path):
-    for name in builds._HEXL_FILES:
+def test_a_portable_hexl_is_for_no_particular_cpu_and_asks_none(seal, tmp_path):
+    for name in seal._HEXL_FILES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("options(-Wextra -march=native -O3)")
-    settings = builds._make_hexl_portable(tmp_path)
-    for name in builds._HEXL_FILES:
+    settings = seal._make_hexl_portable(tmp_path)
+    for name in seal._HEXL_FILES:
         assert (tmp_path / name).read_text() == "options(-Wextra -march=x86-64-v4 -mavx512ifma -O3)"
     for kernel in ("HEXL_HAS_AVX512DQ", "HEXL_HAS_AVX512IFMA"):
         assert settings[kernel] == "1"
@@ -49,7 +49,7 @@ def test_a_portable_hexl_is_for_no_particular_cpu_and_asks_none(builds, tmp_path
         (True, "avx512f avx512bw avx512cd avx512dq avx512vl avx2", (True, True)),
     ],
 )
-def test_what_this_cpu_cannot_run_is_built_and_not_started(builds, monkeypatch, is_portable, flags, expected):
-    monkeypatch.setattr(builds, "IS_PORTABLE", is_portable)
-    monkeypatch.setattr(builds, "cpu_flags", lambda: flags)
-    assert (builds._runs_here(builds.PLAIN), builds._runs_here(builds.WITH_HEXL)) == expected
+def test_what_this_cpu_cannot_run_is_built_and_not_started(seal, monkeypatch, is_portable, flags, expected):
+    monkeypatch.setattr(seal, "IS_PORTABLE", is_portable)
+    monkeypatch.setattr(seal, "cpu_flags", lambda: flags)
+    assert (seal._runs_here(seal.PLAIN), seal._runs_here(seal.WITH_HEXL)) == expected

@@ -13,10 +13,11 @@ SETUP = Path(__file__).resolve().parents[2] / "setup"
 
 @pytest.fixture
 def helib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The set-up's module on a machine without HElib in standard places."""
+    """The recipe on a machine without HElib in standard places."""
     monkeypatch.syspath_prepend(str(SETUP))
-    import helib
+    import recipes
 
+    helib = recipes.load("helib")
     monkeypatch.setattr(helib, "_STANDARD", (str(tmp_path / "usr"),))
     monkeypatch.delenv("HELIB_ROOT", raising=False)
     return helib

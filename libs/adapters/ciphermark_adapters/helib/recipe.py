@@ -1,29 +1,41 @@
-"""Our native module for HElib, which the user installs: no package registry has it."""
+"""How our native module for HElib is built. The user installs HElib: no package registry has it. Read by the set-up."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import builds
-from places import BUILD, PYTHON, folder_digests, has_package_file
-from runner import FailureError, Shell
+from places import PYTHON, folder_digests, has_package_file
+from runner import FailureError, Shell, Stage
 
 VARIABLE = "HELIB_ROOT"
 MODULE = "_ciphermark_helib"
-NATIVE_SOURCES = builds.ADAPTERS / "helib" / "native"
+NATIVE = Path(__file__).parent / "native"
 _STANDARD = ("/usr/local", "/usr", "/opt/homebrew", "/opt/local")
 _CONFIGS = ("share/cmake/helib", "lib/cmake/helib", "lib64/cmake/helib")
 
 
-def is_wanted() -> bool:
-    """Tell whether the user names an HElib, or a standard prefix has one."""
-    return bool(os.environ.get(VARIABLE)) or _config(_STANDARD) is not None
+def stages(without: Collection[str]) -> list[Stage]:
+    """Return the one stage, where the user names an HElib or a standard prefix has one."""
+    if not os.environ.get(VARIABLE) and _config(_STANDARD) is None:
+        return []
+    stage = Stage(
+        "native-helib",
+        "native module for HElib",
+        inputs=inputs,
+        is_present=has_module,
+        build=build_module,
+        needs=("python", "packages"),
+        is_optional=True,
+    )
+    return [stage]
 
 
 def inputs() -> list[str]:
-    """Return what the module depends on: its sources, those shared with other modules, and the HElib found."""
+    """Return what the module depends on: its own inputs, and the HElib found."""
     config = _config(_prefixes())
     library = [str(config.parent), *folder_digests(config.parent)] if config else []
-    return [*folder_digests(NATIVE_SOURCES), *folder_digests(builds.NATIVE_COMMON), *library]
+    return [*builds.module_inputs(NATIVE), *library]
 
 
 def has_module() -> bool:
@@ -41,7 +53,7 @@ def build_module(shell: Shell) -> None:
         )
     prefix = config.parents[3]
     shell.note(f"HElib in {prefix}")
-    builds.build_module(NATIVE_SOURCES, BUILD / "native" / "helib", prefix, shell)
+    builds.build_module(NATIVE, "helib", prefix, shell)
     # By our own way to load it: HElib opens a log file in the current folder.
     code = "from ciphermark_adapters.helib import binding; binding.module()"
     shell.run(PYTHON, "-c", code, advice="the module does not load; see the log")

@@ -1,21 +1,50 @@
-"""OpenFHE in a virtual environment of its own, whose interpreter is not ours: see `interpreters`."""
+"""How OpenFHE is installed: from its wheel, in a virtual environment of its own, whose interpreter is not ours.
 
+Read by the set-up; see `interpreters` there.
+"""
+
+from collections.abc import Collection
 from pathlib import Path
 
 import interpreters
-from places import ROOT, SETUP
-from runner import FailureError, Shell
+from places import ROOT, file_digest
+from runner import FailureError, Shell, Stage
 
-REQUIREMENTS = SETUP / "requirements-openfhe.txt"
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 VENV = ROOT / ".venv-openfhe"  # where ciphermark_adapters.interpreters looks for it
 _PYTHON = VENV / "bin" / "python"
 _PACKAGES = "lib/python3*/site-packages"
 _LIBRARIES = ROOT / "libs"
 
 
-def inputs() -> list[str]:
-    """Return what the environment depends on, beside the pinned packages."""
-    return [str(interpreters.chosen()), str(VENV), *map(str, _our_packages())]
+def stages(without: Collection[str]) -> list[Stage]:
+    """Return the stages of interpreter and environment: nothing else needs the other Python."""
+    if "openfhe" in without:
+        return []
+    return [
+        Stage(
+            f"python{interpreters.VERSION}",
+            f"Python {interpreters.VERSION}, for OpenFHE",
+            inputs=lambda: [file_digest(interpreters.HASHES)],
+            is_present=lambda: interpreters.chosen() is not None,
+            build=interpreters.provide,
+            is_optional=True,
+        ),
+        Stage(
+            "openfhe",
+            "OpenFHE",
+            inputs=_inputs,
+            is_present=has_environment,
+            build=make_environment,
+            needs=(f"python{interpreters.VERSION}",),
+            is_optional=True,
+        ),
+    ]
+
+
+def _inputs() -> list[str]:
+    own = [str(interpreters.chosen()), str(VENV), *map(str, _our_packages())]
+    return [file_digest(REQUIREMENTS), *own]
 
 
 def has_environment() -> bool:

@@ -1,0 +1,57 @@
+"""How Pyfhel is built, from its source distribution, which brings its own SEAL. Read by the set-up."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import builds
+import sources
+from environment import identity
+from places import PYTHON, compiler_version, file_digest, has_package_file, pins
+from runner import Shell, Stage
+
+CHECK = Path(__file__).with_name("check.py")
+
+
+def stages(without: Collection[str]) -> list[Stage]:
+    """Return the one stage."""
+    stage = Stage(
+        "pyfhel",
+        f"Pyfhel {sources.PYFHEL_VERSION}",
+        inputs=_inputs,
+        is_present=has_pyfhel,
+        build=build_pyfhel,
+        needs=("python", "sources"),
+        rebuilt_with=("sources",),
+    )
+    return [stage]
+
+
+def _inputs() -> list[str]:
+    pinned = pins("cmake", "cython", "ninja", "numpy", "setuptools")
+    return [*pinned, compiler_version(), file_digest(CHECK), identity()]
+
+
+def has_pyfhel() -> bool:
+    """Tell whether Pyfhel is installed."""
+    return has_package_file(f"pyfhel-{sources.PYFHEL_VERSION}.dist-info")
+
+
+def build_pyfhel(shell: Shell) -> None:
+    """Build and install Pyfhel, which brings its own SEAL, and prove that its three schemes work."""
+    with builds.work_folder("pyfhel") as work:
+        third_party = builds.copy_third_party(work)
+        toolchain = work / "toolchain.cmake"
+        # Pyfhel starts CMake itself: a toolchain file is the one way to hand it more options.
+        settings = {**builds.fetch_content(third_party), "CMAKE_POLICY_VERSION_MINIMUM": "3.5"}
+        lines = [f'set({name} "{value}" CACHE STRING "")\n' for name, value in settings.items()]
+        toolchain.write_text("".join(lines))
+        env = {
+            "CMAKE_TOOLCHAIN_FILE": str(toolchain),
+            "CMAKE_GENERATOR": "Ninja",
+            "CPATH": str(third_party / "msgsl" / "include"),
+            "TMPDIR": str(work),
+        }
+        options = ("--no-deps", "--no-index", "--no-build-isolation", "--no-cache-dir", "--force-reinstall")
+        pip = (PYTHON, "-m", "pip", "install")
+        shell.run(*pip, *options, sources.PYFHEL_ARCHIVE, advice=builds.ADVICE, extra_env=env)
+    shell.run(PYTHON, CHECK, advice="please report this, with the log")

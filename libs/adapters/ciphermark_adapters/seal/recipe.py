@@ -1,0 +1,172 @@
+"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the set-up."""
+
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import builds
+import sources
+from places import (
+    BUILD,
+    IS_PORTABLE,
+    PYTHON,
+    compiler_version,
+    cpu_flags,
+    folder_digests,
+    has_package_file,
+    pins,
+)
+from runner import Shell, Stage
+from system import DebianPackage, is_installed
+
+HERE = Path(__file__).parent
+CHECK = HERE / "check"
+NATIVE = HERE / "native"
+PACKAGES = (
+    DebianPackage("libcpu-features-dev", partial(is_installed, "libcpu-features-dev"), only_for="seal-hexl"),
+)
+# SEAL's own defaults hold for everything that isn't named here: a static library, transparent ciphertexts are
+# an error, centered binomial noise. PIC, because the library ends in a Python module. `-w` silences 43,000
+# warnings of HEXL and changes no code.
+SEAL_SETTINGS = {
+    "CMAKE_BUILD_TYPE": "Release",
+    "CMAKE_POSITION_INDEPENDENT_CODE": "ON",
+    "CMAKE_CXX_FLAGS": "-w",
+    "SEAL_BUILD_DEPS": "ON",
+}
+# SEAL's installed CMake package forgets what the HEXL inside its static library needs.
+HEXL_LINK = """
+# Added by Ciphermark's set-up: the HEXL inside needs cpu_features at the final link.
+find_dependency(CpuFeatures)
+set_property(TARGET SEAL::seal APPEND PROPERTY INTERFACE_LINK_LIBRARIES CpuFeatures::cpu_features)
+"""
+# HEXL compiles itself for the CPU that builds it. A portable build is for every CPU with AVX-512 (x86-64-v4). HEXL
+# chooses kernels with AVX-512 IFMA when it runs, where the CPU has it; VBMI2 is left out: HEXL uses it without asking
+# once it is compiled in. The definitions answer what HEXL asks the building CPU.
+_HEXL_KERNELS = ("HEXL_HAS_AVX256", "HEXL_HAS_AVX512DQ", "HEXL_HAS_AVX512IFMA")
+_HEXL_FILES = ("hexl/CMakeLists.txt", "cmake/hexl/hexl-util.cmake")
+HEXL_PORTABLE = "-march=x86-64-v4 -mavx512ifma"
+_PORTABLE_FLAGS = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+
+
+@dataclass(frozen=True, slots=True)
+class SealVariant:
+    """One build of SEAL."""
+
+    name: str
+    title: str
+    hexl: str
+
+    @property
+    def prefix(self) -> Path:
+        """Where this build is installed."""
+        return BUILD / self.name
+
+    @property
+    def module(self) -> str:
+        """The Python module that we build against it."""
+        return f"_ciphermark_{self.name.replace('-', '_')}"
+
+
+PLAIN = SealVariant("seal", "SEAL 4.1.2", "OFF")
+WITH_HEXL = SealVariant("seal-hexl", "SEAL 4.1.2 with HEXL", "ON")
+
+
+def stages(without: Collection[str]) -> list[Stage]:
+    """Return the stages of both builds, and of our modules where their sources are."""
+    variants = (PLAIN, WITH_HEXL)
+    modules = variants if (NATIVE / "CMakeLists.txt").exists() else ()
+    return [*map(_library_stage, variants), *map(_module_stage, modules)]
+
+
+def _library_stage(variant: SealVariant) -> Stage:
+    return Stage(
+        variant.name,
+        variant.title,
+        inputs=partial(_library_inputs, variant),
+        is_present=partial(has_seal, variant),
+        build=partial(build_seal, variant),
+        needs=("python", "sources", "system") if variant is WITH_HEXL else ("python", "sources"),
+        rebuilt_with=("sources",),
+    )
+
+
+def _library_inputs(variant: SealVariant) -> list[str]:
+    settings = [f"{name}={value}" for name, value in SEAL_SETTINGS.items()]
+    host = [_instruction_set()] if variant is WITH_HEXL else []
+    return [*settings, *pins("cmake", "ninja"), compiler_version(), *host, *folder_digests(CHECK)]
+
+
+def _instruction_set() -> str:
+    """Return what HEXL is compiled for: this CPU, or all with AVX-512."""
+    return HEXL_PORTABLE if IS_PORTABLE else cpu_flags()
+
+
+def _module_stage(variant: SealVariant) -> Stage:
+    return Stage(
+        f"native-{variant.name}",
+        f"native module for {variant.name}",
+        inputs=partial(builds.module_inputs, NATIVE),
+        is_present=lambda: has_package_file(f"{variant.module}.*so"),
+        build=partial(build_module, variant),
+        needs=("python", variant.name),
+        rebuilt_with=(variant.name,),
+    )
+
+
+def has_seal(variant: SealVariant) -> bool:
+    """Tell whether this build of SEAL is installed."""
+    return (variant.prefix / "lib" / "libseal-4.1.a").exists()
+
+
+def build_seal(variant: SealVariant, shell: Shell) -> None:
+    """Build and install this variant, and prove with a small program that it multiplies correctly."""
+    with builds.work_folder(variant.name) as work:
+        shutil.copytree(sources.SEAL, work / "seal")
+        variable = {"SEAL_USE_INTEL_HEXL": variant.hexl, "CMAKE_INSTALL_PREFIX": str(variant.prefix)}
+        third_party = builds.copy_third_party(work)
+        settings = {**SEAL_SETTINGS, **variable, **builds.fetch_content(third_party)}
+        if variant is WITH_HEXL and IS_PORTABLE:
+            settings |= _make_hexl_portable(third_party / "hexl")
+        builds.cmake(shell, work / "seal", work / "build", settings)
+        shutil.rmtree(variant.prefix, ignore_errors=True)
+        shell.run("cmake", "--install", work / "build", advice=builds.ADVICE)
+        if variant is WITH_HEXL:
+            _declare_hexl_link(variant)
+        settings = {"CMAKE_BUILD_TYPE": "Release", "CMAKE_PREFIX_PATH": str(variant.prefix)}
+        builds.cmake(shell, CHECK, work / "check", settings)
+        if _runs_here(variant):
+            shell.run(work / "check" / "seal_check", variant.hexl, advice="please report this, with the log")
+        else:
+            shell.note("built and not checked: this CPU has no AVX-512")
+
+
+def build_module(variant: SealVariant, shell: Shell) -> None:
+    """Build our native module against this variant."""
+    settings = {"CIPHERMARK_VARIANT": variant.name.replace("-", "_")}
+    builds.build_module(NATIVE, variant.name, variant.prefix, shell, settings)
+    if _runs_here(variant):
+        shell.run(PYTHON, "-c", f"import {variant.module}", advice="the module does not load; see the log")
+
+
+def _make_hexl_portable(hexl: Path) -> dict[str, str]:
+    """Change these sources to compile for all CPUs with AVX-512; return the CMake settings that go with it."""
+    for name in _HEXL_FILES:
+        file = hexl / name
+        file.write_text(file.read_text().replace("-march=native", HEXL_PORTABLE))
+    definitions = " ".join(f"-D{name}" for name in _HEXL_KERNELS)
+    flags = f"{SEAL_SETTINGS['CMAKE_CXX_FLAGS']} {definitions}"
+    return {"CMAKE_CXX_FLAGS": flags, **dict.fromkeys(_HEXL_KERNELS, "1")}
+
+
+def _runs_here(variant: SealVariant) -> bool:
+    """Tell whether this CPU can run what was built: a portable build may be for another one."""
+    return variant is PLAIN or not IS_PORTABLE or set(cpu_flags().split()) >= _PORTABLE_FLAGS
+
+
+def _declare_hexl_link(variant: SealVariant) -> None:
+    """Add to SEAL's installed CMake package what its users need to link it."""
+    with (variant.prefix / "lib" / "cmake" / "SEAL-4.1" / "SEALConfig.cmake").open("a") as config:
+        config.write(HEXL_LINK)
