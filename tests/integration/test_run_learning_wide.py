@@ -10,7 +10,7 @@ from command import Ciphermark
 from running_services import Running, Services
 
 from ciphermark_adapters import registry
-from ciphermark_web.parties.settings import SESSIONS
+from ciphermark_parties.settings import SESSIONS
 
 WIDE = ["seal", "seal-hexl", "tenseal", "pyfhel", "cleartext"]
 LEARNING = {"kind": "learning", "data_sets": ["boston"], "workloads": ["lmc-plain"], "schemes": ["ckks"]}

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from ciphermark_measure.blobs import BlobStore
-from ciphermark_web.parties.party import Written
+from ciphermark_parties.party import Written
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from ciphermark_web import environment
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
-from ciphermark_web.parties import routes as party_routes
-from ciphermark_web.parties.host import PartyHost
-from ciphermark_web.parties.settings import PartySettings
+from ciphermark_parties import routes as party_routes
+from ciphermark_parties.host import PartyHost
+from ciphermark_parties.settings import PartySettings
 from ciphermark_web.serving import Listening
 
 PORT = 8101

@@ -20,8 +20,8 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_measure.parties import messages
 from ciphermark_web import logs
-from ciphermark_web.parties.host import PartyHost
-from ciphermark_web.parties.schemas import SessionId, fields_of
+from ciphermark_parties.host import PartyHost
+from ciphermark_parties.schemas import SessionId, fields_of
 from ciphermark_web.problems import Problem, documented
 from ciphermark_web.sessions import Purpose
 from ciphermark_workloads.catalogue import WORKLOADS

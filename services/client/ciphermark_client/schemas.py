@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ciphermark_core.model import Accuracy, ParameterSpec, Scheme
 from ciphermark_measure.parties.messages import DataSet
-from ciphermark_web.parties.schemas import (
+from ciphermark_parties.schemas import (
     Asked,
     BlobName,
     BlobNames,

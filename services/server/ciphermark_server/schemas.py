@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from ciphermark_web.parties.schemas import (
+from ciphermark_parties.schemas import (
     Asked,
     BlobName,
     BlobNames,

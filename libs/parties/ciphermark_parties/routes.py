@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_web.parties.host import PartyHost, PartySession
-from ciphermark_web.parties.schemas import (
+from ciphermark_parties.host import PartyHost, PartySession
+from ciphermark_parties.schemas import (
     AdapterFacts,
     RunId,
     SessionFacts,

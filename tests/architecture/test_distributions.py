@@ -1,0 +1,69 @@
+"""What each of our distributions brings along: images install them by name, and get no more than they declare."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+_OURS = re.compile(r"ciphermark[-_](\w+)")
+
+
+def _folders() -> dict[str, Path]:
+    described = (
+        path for pattern in ("libs/*", "services/*", "db", "dashboards") for path in REPOSITORY.glob(pattern)
+    )
+    return {
+        tomllib.loads((folder / "pyproject.toml").read_text())["project"]["name"]: folder
+        for folder in described
+        if (folder / "pyproject.toml").is_file()
+    }
+
+
+FOLDERS = _folders()
+
+
+def _declared(name: str) -> set[str]:
+    """The distributions of ours that one declares."""
+    project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text())["project"]
+    return {line for line in project["dependencies"] if line in FOLDERS}
+
+
+def _closure(name: str) -> set[str]:
+    return {name}.union(*(_closure(needed) for needed in _declared(name)))
+
+
+def _imported(name: str) -> set[str]:
+    """The distributions of ours that its modules import."""
+    found = set()
+    for file in FOLDERS[name].rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found |= {f"ciphermark-{match[1]}" for text in names if (match := _OURS.match(text))}
+    return found - {name}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_distribution_declares_what_it_imports(name: str) -> None:
+    """The environment of this repository has all of them, and would not tell; an image has what was declared."""
+    assert _imported(name) <= _declared(name)
+
+
+def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
+    assert _closure("ciphermark-dashboards") == {
+        "ciphermark-core",
+        "ciphermark-dashboards",
+        "ciphermark-db",
+        "ciphermark-web",
+    }
+
+
+def test_the_image_of_the_dashboard_installs_that_distribution_alone() -> None:
+    text = (REPOSITORY / "Dockerfile").read_text()
+    stage = text.partition("AS dashboard-environment\n")[2].partition("\nFROM ")[0]
+    assert re.findall(r"ciphermark-\w+|tenseal|openfhe|Pyfhel", stage) == ["ciphermark-dashboards"]
