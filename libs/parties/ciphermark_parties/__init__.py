@@ -1,1 +1,1 @@
-"""What the services of the two parties have in common: sessions that are party processes, and their messages over REST."""
+"""What the services of both parties have in common: sessions that are party processes, and their messages over REST."""

@@ -21,9 +21,9 @@ from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused
-from ciphermark_web.metrics import Metrics
 from ciphermark_parties.party import Party, Written, blobs_in
 from ciphermark_parties.settings import PartySettings
+from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.sessions import Purpose, Session, Sessions
 

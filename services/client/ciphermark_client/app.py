@@ -9,13 +9,13 @@ from fastapi import FastAPI
 
 from ciphermark_client import __version__, data_routes, routes
 from ciphermark_client.data_sets import MOST_BYTES, DataSets
+from ciphermark_parties import routes as party_routes
+from ciphermark_parties.host import PartyHost
+from ciphermark_parties.settings import PartySettings
 from ciphermark_web import environment
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
-from ciphermark_parties import routes as party_routes
-from ciphermark_parties.host import PartyHost
-from ciphermark_parties.settings import PartySettings
 from ciphermark_web.serving import Listening
 
 PORT = 8101

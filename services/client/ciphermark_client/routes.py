@@ -19,9 +19,9 @@ from ciphermark_client.schemas import (
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_measure.parties import messages
-from ciphermark_web import logs
 from ciphermark_parties.host import PartyHost
 from ciphermark_parties.schemas import SessionId, fields_of
+from ciphermark_web import logs
 from ciphermark_web.problems import Problem, documented
 from ciphermark_web.sessions import Purpose
 from ciphermark_workloads.catalogue import WORKLOADS

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from ciphermark_server import __version__, routes
-from ciphermark_web.app import Service, assembled
-from ciphermark_web.metrics import Metrics
 from ciphermark_parties import routes as party_routes
 from ciphermark_parties.host import PartyHost
 from ciphermark_parties.settings import PartySettings
+from ciphermark_server import __version__, routes
+from ciphermark_web.app import Service, assembled
+from ciphermark_web.metrics import Metrics
 from ciphermark_web.serving import Listening
 
 PORT = 8102

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 
 from ciphermark_measure.parties import messages
-from ciphermark_server.schemas import EvaluateAsked, EvaluateDone, SessionAsked, SessionMade
-from ciphermark_web import logs
 from ciphermark_parties.host import PartyHost
 from ciphermark_parties.schemas import SessionId, fields_of
+from ciphermark_server.schemas import EvaluateAsked, EvaluateDone, SessionAsked, SessionMade
+from ciphermark_web import logs
 from ciphermark_web.problems import documented
 from ciphermark_web.sessions import Purpose
 
