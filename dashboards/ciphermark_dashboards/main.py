@@ -5,20 +5,30 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Callable
 
+from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import app, settings
-from ciphermark_web import tokens
-from ciphermark_web.serving import Listening, serve
 
 
 def main() -> None:
     """Serve until SIGTERM or Ctrl-C; exit code 2 where the environment makes no sense."""
-    try:
-        found = settings.from_environment()
-        tokens.forget(os.environ)
-    except UserError as error:
-        print(f"ciphermark-dashboard: {error}", file=sys.stderr)
-        sys.exit(2)
-    concealed = found.token or secrets.token_hex()  # the log must not show it
-    serve(app.made(found), Listening("dashboard", found.host, found.port, concealed, found.log_level))
+    interruption.run(_loaded)
+
+
+def _loaded() -> Callable[[], None]:
+    from ciphermark_dashboards import app, settings
+    from ciphermark_web import tokens
+    from ciphermark_web.serving import Listening, serve
+
+    def serving() -> None:
+        try:
+            found = settings.from_environment()
+            tokens.forget(os.environ)
+        except UserError as error:
+            print(f"ciphermark-dashboard: {error}", file=sys.stderr)
+            sys.exit(2)
+        concealed = found.token or secrets.token_hex()  # the log must not show it
+        serve(app.made(found), Listening("dashboard", found.host, found.port, concealed, found.log_level))
+
+    return serving

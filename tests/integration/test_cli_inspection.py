@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli.main import app
+from ciphermark_benchmark.cli.commands import app
 
 SUITES = sorted((REPOSITORY / "suites").glob("*.yaml"))
 

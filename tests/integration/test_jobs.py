@@ -14,7 +14,7 @@ import pytest
 from command import PLANTED, Gate, wait_until
 from jobs import Jobs, Worker, Workers, suite_text
 
-from ciphermark_benchmark.jobs.worker import MOST_DEATHS
+from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul", "sub", "negate"]

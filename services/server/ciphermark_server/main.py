@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
-from ciphermark_server.app import PORT, make
-from ciphermark_web import serving
+from ciphermark_core import interruption
 
 
 def main() -> None:
     """Settings come from the environment: see docs/services.md."""
-    serving.run("server", PORT, make, os.environ)
+    interruption.run(_loaded)
+
+
+def _loaded() -> Callable[[], None]:
+    from ciphermark_server.app import PORT, make
+    from ciphermark_web import serving
+
+    return lambda: serving.run("server", PORT, make, os.environ)
 
 
 if __name__ == "__main__":

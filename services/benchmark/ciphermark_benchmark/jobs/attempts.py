@@ -7,17 +7,21 @@ import multiprocessing
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Literal
 
 from ciphermark_benchmark.home import Home
+from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
+MOST_DEATHS = 3  # of attempts at one job; then it has failed
 _LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
-_MODULE = "ciphermark_benchmark.jobs.execution"
+_LOADED = ["__main__", *(f"ciphermark_benchmark.jobs.{name}" for name in ("attempts", "execution", "log"))]
 
 How = Literal["done", "interrupted", "refused", "away", "died"]
 
@@ -36,13 +40,15 @@ class Attempts:
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["__main__", _MODULE])
+        self._context.set_forkserver_preload(_LOADED)
 
     def start(self, home: Home, job_id: str) -> Attempt:
         """Begin an attempt at a job."""
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(target=_attempt, args=(home, job_id, sender), name=f"job {job_id}")
-        process.start()
+        resource_tracker.ensure_running()  # starting it later would let signals through again
+        with interruption.held():  # an attempt that is not ready yet, or the process that it is forked from
+            process.start()
         sender.close()
         return Attempt(process, receiver)
 
@@ -66,15 +72,15 @@ class Attempt:
         self._process.join()
         return self._told()
 
-    async def interrupt(self) -> None:
+    async def interrupt(self) -> End:
         """Make it end between two turns, with everything measured kept; by force where that takes too long."""
         if self._process.is_alive() and self._process.pid is not None:
             os.kill(self._process.pid, signal.SIGINT)
         try:
-            await asyncio.wait_for(self.ended(), _LETTING_GO_S)
+            return await asyncio.wait_for(self.ended(), _LETTING_GO_S)
         except TimeoutError:
             self._process.kill()
-            await self.ended()
+            return await self.ended()
 
     def _told(self) -> End:
         try:
@@ -90,18 +96,25 @@ class Attempt:
 def _attempt(home: Home, job_id: str, sender: Connection) -> None:
     """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
     _die_with_the_worker()
-    from ciphermark_benchmark.jobs import execution, log  # loaded before the fork
+    end = _end(home, job_id)
+    with suppress(BrokenPipeError):  # the worker is gone
+        sender.send(end)
 
-    log.configure(os.environ)
+
+def _end(home: Home, job_id: str) -> End:
     try:
-        execution.execute(home, job_id)
-        sender.send(End("done"))
+        with interruption.heard():
+            from ciphermark_benchmark.jobs import execution, log  # loaded before the fork
+
+            log.configure(os.environ)
+            execution.execute(home, job_id)
+        return End("done")
     except KeyboardInterrupt:
-        sender.send(End("interrupted"))
+        return End("interrupted")
     except DatabaseUnavailable as error:
-        sender.send(End("away", str(error)))
+        return End("away", str(error))
     except UserError as error:
-        sender.send(End("refused", str(error)))
+        return End("refused", str(error))
 
 
 def _die_with_the_worker() -> None:

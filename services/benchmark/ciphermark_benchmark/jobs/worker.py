@@ -8,31 +8,28 @@ import os
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import ConnectorException, JobAborted
+from procrastinate.exceptions import JobAborted
 from procrastinate.job_context import AbortReason, JobContext
-from procrastinate.jobs import Job, Status
+from procrastinate.jobs import Job
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
-from procrastinate.utils import utcnow
 from procrastinate.worker import Worker
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import execution, queue
-from ciphermark_benchmark.jobs.attempts import Attempt, Attempts, End
+from ciphermark_benchmark.jobs.attempts import MOST_DEATHS, Attempt, Attempts, End
 from ciphermark_benchmark.jobs.machine import Machine
 from ciphermark_benchmark.jobs.needs import offer_of
+from ciphermark_benchmark.jobs.rescue import Rescue
 from ciphermark_benchmark.jobs.retry import AWAY, HostSide, Patience, PatientManager, is_away
 from ciphermark_benchmark.jobs.store import Store
 from ciphermark_benchmark.learning import orphaned_sessions
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host
-from ciphermark_db.sql import blocks
 
-MOST_DEATHS = 3  # of attempts at one job; then it has failed
 _POLL_S = 0.5
 _LOOK_S = 5.0  # how often a worker looks whether its job is still its own
 _AGAIN_S = 2
@@ -55,6 +52,10 @@ class _Again(Exception):
 
 class _Refused(Exception):
     """The job failed for good."""
+
+
+class _Interrupted(Exception):
+    """The attempt is to end: somebody asked for the job's end, or for the worker's."""
 
 
 class _Lost(Exception):
@@ -181,7 +182,22 @@ class Execution:
         self._patiently = worker.patience
 
     async def execute(self, context: JobContext, job_id: str) -> None:
-        """Attempt the job once. What this raises tells procrastinate what to do with it."""
+        """Attempt the job once. What this raises tells procrastinate what to do with it.
+
+        Being cancelled, at whatever moment and however often, interrupts the attempt; what became of the job is told
+        even so.
+        """
+        is_asked_to_end = asyncio.Event()
+        work = asyncio.create_task(self._executed(context, job_id, is_asked_to_end))
+        while True:
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                if work.done():
+                    raise
+                is_asked_to_end.set()
+
+    async def _executed(self, context: JobContext, job_id: str, is_asked_to_end: asyncio.Event) -> None:
         number = await self._patiently(lambda: self._store.begin(job_id, self._worker.hostname))
         if number is None:
             return
@@ -189,8 +205,8 @@ class Execution:
         log.info("job begun")
         attempt = self._worker.start(job_id)
         try:
-            end = await self._ended(attempt, context.job)
-        except asyncio.CancelledError:
+            end = await self._ended(attempt, context.job, is_asked_to_end)
+        except _Interrupted:
             await self._interrupted(attempt, job_id)
             log.info("job interrupted", by=str(context.abort_reason()))
             await self._concluded_early(context, job_id)
@@ -209,16 +225,20 @@ class Execution:
         await attempt.interrupt()
         await self._worker.end_sessions(job_id)
 
-    async def _ended(self, attempt: Attempt, job: Job) -> End:
-        ended = asyncio.ensure_future(attempt.ended())
+    async def _ended(self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event) -> End:
+        ended, asked = asyncio.ensure_future(attempt.ended()), asyncio.ensure_future(is_asked_to_end.wait())
         try:
             while not ended.done():
-                await asyncio.wait({ended}, timeout=_LOOK_S)
+                await asyncio.wait({ended, asked}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                if not ended.done() and asked.done():
+                    raise _Interrupted
                 if not ended.done() and await self._is_lost(job):
                     raise _Lost
             return ended.result()
         finally:
             ended.cancel()
+            asked.cancel()
+            await asyncio.wait({ended, asked})
 
     async def _is_lost(self, job: Job) -> bool:
         try:
@@ -253,49 +273,3 @@ class Execution:
                 raise _Refused(reason)
         await self._patiently(lambda: self._store.requeue(job_id, end.reason))
         raise _Again
-
-
-class Rescue:
-    """Looks after jobs whose workers died; one worker at a time does."""
-
-    def __init__(self, worker: Worker, store: Store, stalled_s: float) -> None:
-        self._worker = worker
-        self._manager = worker.app.job_manager
-        self._connector: Any = worker.app.connector
-        self._store = store
-        self._stalled_s = stalled_s
-
-    async def once(self) -> None:
-        """Put jobs of dead workers back to the queue, or end them."""
-        async with self._connector.pool.connection() as connection, connection.transaction():
-            cursor = await connection.execute(blocks("jobs")["lock_sweep"])
-            (is_mine,) = await cursor.fetchone()
-            if not is_mine:
-                return
-            for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
-                if job.worker_id == self._worker.worker_id:
-                    continue  # whose heart beats late, but does
-                try:
-                    await self._rescue(job, str(job.task_kwargs["job_id"]))
-                except ConnectorException as error:
-                    if is_away(error):
-                        raise
-                    _log.info("a job needed no rescue", queue_job_id=job.id)  # its worker came back
-            await self._store.rows("end_orphans")
-
-    async def _rescue(self, job: Job, job_id: str) -> None:
-        assert job.id is not None
-        if await self._store.is_abort_requested(job.id):
-            await self._store.end(job_id, "cancelled", "cancelled; its worker died meanwhile")
-            await self._manager.finish_job_by_id_async(job.id, Status.ABORTED, delete_job=False)
-            return
-        deaths = await self._store.count_death(job_id)
-        if deaths is None:  # it had ended, and its worker died before it told the queue
-            await self._manager.finish_job_by_id_async(job.id, Status.SUCCEEDED, delete_job=False)
-        elif deaths >= MOST_DEATHS:
-            await self._store.end(job_id, "failed", f"its worker died {deaths} times")
-            await self._manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=False)
-        else:
-            _log.warning("a worker died; its job goes back to the queue", job_id=job_id)
-            await self._store.requeue(job_id, "its worker died")
-            await self._manager.retry_job_by_id_async(job.id, retry_at=utcnow())

@@ -1,0 +1,75 @@
+"""Interrupted at any moment, while they load included: attempts at jobs, and programs at a terminal, end in peace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import PLANTED, Ciphermark, Gate
+from jobs import Jobs, Workers, suite_text
+
+INTERRUPTED = 130
+PROGRAM = Path(__file__).with_name("interrupted_attempts.py")
+# Seconds from the fork of an attempt on: its first steps closely, its connections and workers, its measuring.
+MOMENTS = [0.0005 * 1.22**step for step in range(42)]
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
+
+
+@pytest.fixture
+def jobs(new_url: Callable[[], str]) -> Jobs:
+    return Jobs(new_url())
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    made = Workers(tmp_path)
+    yield made
+    made.end_all()
+
+
+def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> None:
+    """It is held by a library that never answers, so that none ends by itself."""
+    gate = Gate(tmp_path / "gate")
+    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-waits"], ["add", "mul"]))
+    command = [sys.executable, PROGRAM, tmp_path / "home", jobs.url, job_id, *map(str, [0, *MOMENTS])]
+    environment = os.environ | {"PLANTED_GATE": str(gate.folder)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.split() == ["interrupted"] * (1 + len(MOMENTS))
+    assert "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_job_is_cancelled_at_any_moment_and_its_worker_ended_meanwhile(
+    workers: Workers, jobs: Jobs
+) -> None:
+    """The worker is told to end while it ends the cancelled job: the job is cancelled even so."""
+    for pause_s in (0.0, 0.3, 0.6, 1.2):
+        (job_id,) = jobs.submit(suite_text(["cleartext"], ["add", "mul"], min_time_s=30))
+        worker = workers.start(jobs.url)
+        jobs.wait(job_id, "running")
+        jobs.cancel(job_id)
+        time.sleep(pause_s)
+        worker.end()
+        job = jobs.job(job_id)
+        assert (job["state"], job["reason"]) == ("cancelled", "cancelled on request"), pause_s
+
+
+@pytest.mark.parametrize("command", [("worker",), ("serve", "--worker"), ("run", "suites/quick.yaml")])
+def test_ctrl_c_while_a_program_loads_ends_it_without_a_word(
+    ciphermark: Ciphermark, command: tuple[str, ...]
+) -> None:
+    for pause_s in (0.1, 0.2, 0.4, 0.7, 1.0, 1.5):
+        process = ciphermark.start(*command)
+        time.sleep(pause_s)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        out, err = process.communicate(timeout=60)
+        ciphermark.ended(process.returncode, out, err, code=None)
