@@ -17,6 +17,7 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
 from ciphermark_core import host
+from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Budget, Case, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure import protocol
 
@@ -59,7 +60,7 @@ def _compared(variant: str, case: Case) -> Iterator[Figure]:
         plain_bytes = _peak_bytes(plain.command)
         yield Figure(
             "memory",
-            f"{variant} {case.parameters.scheme} depth {case.repetitions} / {plain.name}",
+            f"{variant} {case.parameters.scheme} depth {REPETITIONS.of(case.dimensions)} / {plain.name}",
             peak_bytes / plain_bytes,
             target=plain.target,
             note=f"{peak_bytes / 2**20:.0f} MiB against {plain_bytes / 2**20:.0f} MiB",
@@ -76,7 +77,7 @@ def _case(variant: str, scheme: Scheme, depth: int) -> Case:
         scale_bits=_SCALE_BITS if is_ckks else None,
         depth=depth,
     )
-    return Case(variant, "chain", "mul", spec, 16, "random", repetitions=depth)
+    return Case(variant, "repetition", "mul", spec, 16, "random", dimensions={REPETITIONS.name: depth})
 
 
 def _resolved(needs: WorkerNeeds) -> Parameters:
@@ -94,7 +95,7 @@ def _resolved(needs: WorkerNeeds) -> Parameters:
 def _plain(case: Case, parameters: Parameters) -> list[Plain]:
     spec = parameters.spec
     numbers = [spec.scheme, str(spec.ring_dimension), str(spec.plain_modulus or 0), str(spec.scale_bits or 0)]
-    count = str(case.repetitions)
+    count = str(REPETITIONS.of(case.dimensions))
     if case.variant == "openfhe":
         assert spec.modulus_bits is not None
         sizes = [str(spec.modulus_bits[0]), str(spec.modulus_bits[1])]

@@ -18,6 +18,7 @@ from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -84,7 +85,7 @@ def _times(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 def _trial(name: str) -> Trial:
     spec = WORKLOADS[name].parameters("ckks")
-    case = Case(_VARIANT, "learning", name, spec, 6578, "real", data_set="boston")
+    case = Case(_VARIANT, "learning", name, spec, 6578, "real", dimensions={DATA_SET.name: "boston"})
     return Trial("overhead", "bench", case, 0, 1, Budget(samples=_PASSES, min_time_s=0.0))
 
 

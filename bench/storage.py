@@ -80,7 +80,11 @@ def _samples(noise: random.Random) -> tuple[Sample, ...]:
     per_phase = SAMPLES // len(_PHASES)
     return tuple(
         Sample(
-            "time", "s", 1e-3 * noise.uniform(0.99, 1.01) * (1 + (noise.random() < 0.1)), phase, ordinal, 10
+            "time",
+            1e-3 * noise.uniform(0.99, 1.01) * (1 + (noise.random() < 0.1)),
+            phase,
+            ordinal=ordinal,
+            loops=10,
         )
         for turn, phase in enumerate(_PHASES)
         for ordinal in range(turn * per_phase, (turn + 1) * per_phase)

@@ -63,7 +63,7 @@ NOISE_PAGE = Page(
     "/noise",
     "Noise and depth",
     "How far a computation can go before decryption fails.",
-    (*_TIMED, "noise", "depth", "chain"),
+    (*_TIMED, "noise", "depth", "repetition"),
     (*_COMMON, filters.SIZE, filters.DATA, filters.THREADS),
     (quality.BITS_LEFT, quality.NOISE, quality.DEPTH, workloads.CHAINS),
 )

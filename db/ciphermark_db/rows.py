@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from psycopg.types.json import Jsonb
 
+from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
 from ciphermark_core.model import Case, Host, LibraryInfo, Outcome, Parameters, Run, Sample
 
 Row = dict[str, Any]
@@ -64,14 +65,14 @@ def case(value: Case) -> Row:
         "scale_bits": spec.scale_bits,
         "security_bits": spec.security,
         "depth": spec.depth,
-        "is_least": spec.is_least,
+        "is_least": spec.ring_dimension_is_minimum,
         "slots": spec.slots,
         "size": value.size,
         "data_pattern": value.data_pattern,
         "threads": value.threads,
-        "cap": value.cap,
-        "repetitions": value.repetitions,
-        "data_set": value.data_set,
+        "cap": CAP.of(value.dimensions),
+        "repetitions": REPETITIONS.of(value.dimensions),
+        "data_set": DATA_SET.of(value.dimensions),
     }
 
 

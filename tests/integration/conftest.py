@@ -95,7 +95,7 @@ class Maker:
 
     def times(self, values: list[float], phase: str = "operation", **changes: object) -> tuple[Sample, ...]:
         return tuple(
-            replace(Sample("time", "s", value, phase, ordinal), **changes)
+            replace(Sample("time", value, phase, ordinal=ordinal), **changes)
             for ordinal, value in enumerate(values)
         )
 

@@ -14,15 +14,21 @@ from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db.gateway import Database
 
 SPEC = ParameterSpec("bfv", 4096, None, 65537)
-CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, is_least=True)
+CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, ring_dimension_is_minimum=True)
 
 
 def _outcomes(make, factor):
     """(case, seconds, ring dimension, primes, status): a comparison at two levels, and chains at rings of their own."""
     primes = make.parameters(SPEC).moduli
     mul = {"operation": "mul", "size": 4096, "parameters": SPEC}
-    chain = {"experiment": "chain", "operation": "mul", "size": 16, "repetitions": 3, "parameters": CHAIN}
-    given = replace(CHAIN, ring_dimension=16384, is_least=False)
+    chain = {
+        "experiment": "repetition",
+        "operation": "mul",
+        "size": 16,
+        "dimensions": {"repetitions": 3},
+        "parameters": CHAIN,
+    }
+    given = replace(CHAIN, ring_dimension=16384, ring_dimension_is_minimum=False)
     yield make.case("seal", **mul), 0.003 * factor, 4096, primes[:1], "ok"
     yield make.case("pyfhel", **mul), 0.006, 4096, primes[:1], "ok"
     yield make.case("openfhe", **mul), 0.001, 4096, (*primes, 1099511480321), "ok"
@@ -38,9 +44,9 @@ def _recorded(database, make, factor=1.0):
     for case, seconds, ring, moduli, status in _outcomes(make, factor):
         made = replace(make.parameters(case.parameters), ring_dimension=ring, moduli=moduli)
         samples = (
-            *make.times([seconds] * 6, repetitions=case.repetitions),
-            Sample("peak_memory", "bytes", 64e6, "operation"),
-            Sample("noise_budget", "bits", 21.0, "operation", repetitions=case.repetitions),
+            *make.times([seconds] * 6, repetitions=case.dimensions.get("repetitions")),
+            Sample("peak_memory", 64e6, "operation"),
+            Sample("noise_budget", 21.0, "operation", repetitions=case.dimensions.get("repetitions")),
         )
         database.record_outcome(make.outcome(run, case, samples, status=status, parameters=made))
     return run.id

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
+from ciphermark_core.earlier import place
 from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
@@ -19,21 +20,21 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 SAMPLES = (
-    *(Sample("time", "s", value, "prepare", number) for number, value in enumerate((0.9, 0.7, 0.8))),
+    *(Sample("time", value, "prepare", ordinal=number) for number, value in enumerate((0.9, 0.7, 0.8))),
     *(
-        Sample("time", "s", value, "infer", number)
+        Sample("time", value, "infer", ordinal=number)
         for number, value in enumerate((3.1, 2.4, 2.9, 2.2, 2.6, 2.5, 3.0, 2.3, 2.8))
     ),
-    Sample("time", "s", 5.0, "train"),
-    Sample("accuracy", "share", 0.9, "infer"),
-    Sample("mse", "squared", 0.02, "infer"),
-    Sample("agreement", "share", 0.95, "infer"),
-    Sample("noise_error", "absolute", 1e-4, "infer"),
-    Sample("rounding_error", "absolute", 1e-3, "infer"),
-    Sample("size", "bytes", 3000.0, "train"),
-    Sample("size", "bytes", 9000.0, "infer"),
-    Sample("plaintext_size", "bytes", 100.0, "train"),
-    Sample("plaintext_size", "bytes", 500.0, "infer"),
+    Sample("time", 5.0, "train"),
+    Sample("accuracy", 0.9, "infer"),
+    Sample("mse", 0.02, "infer"),
+    Sample("agreement", 0.95, "infer"),
+    Sample("noise_error", 1e-4, "infer"),
+    Sample("rounding_error", 1e-3, "infer"),
+    Sample("size", 3000.0, "train"),
+    Sample("size", 9000.0, "infer"),
+    Sample("plaintext_size", 100.0, "train"),
+    Sample("plaintext_size", 500.0, "infer"),
 )
 LEARNED = {
     "operation": "lmc-plain",
@@ -68,7 +69,7 @@ def rows_of(client: TestClient, name: str, run_id: str, **params: str) -> list[d
 def run_id(database: Database, make: Maker) -> str:
     run = make.run()
     database.record_run(run)
-    case = make.case("seal", experiment="learning", operation="lmc-plain", data_set="boston")
+    case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"})
     database.record_outcome(make.outcome(run, case, SAMPLES))
     return run.id
 
@@ -99,7 +100,7 @@ def test_stages_are_told_by_party(client: TestClient, database: Database, make: 
     """CPU by wall time of the stage; a server that has no part in it has no figure, and not 0."""
 
     def times(phase: str, wall_s: float, cpu_s: float) -> tuple[Sample, ...]:
-        return Sample("time", "s", wall_s, phase), Sample("cpu_time", "s", cpu_s, phase)
+        return Sample("time", wall_s, *place(phase)), Sample("cpu_time", cpu_s, *place(phase))
 
     samples = (
         *times("train", 4.0, 2.0),
@@ -110,14 +111,14 @@ def test_stages_are_told_by_party(client: TestClient, database: Database, make: 
         *times("infer.serialize", 0.5, 0.5),
         *times("infer.deserialize", 0.25, 0.25),
         *times("infer.check", 100.0, 100.0),
-        Sample("time", "s", 1.0, "infer.transfer"),
-        Sample("peak_memory", "bytes", 5e7, "infer.client"),
-        Sample("peak_memory", "bytes", 7e7, "infer.server"),
-        Sample("time", "s", 3.5, "infer.evaluate"),
+        Sample("time", 1.0, "infer", step="transfer"),
+        Sample("peak_memory", 5e7, "infer", "client"),
+        Sample("peak_memory", 7e7, "infer", "server"),
+        Sample("time", 3.5, "infer", step="evaluate"),
     )
     run = make.run()
     database.record_run(run)
-    case = make.case("seal", experiment="learning", operation="lmc-plain", data_set="boston")
+    case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"})
     database.record_outcome(make.outcome(run, case, samples))
     train, infer = rows_of(client, "stages", run.id)
     assert (train["stage"], train["time_s"], train["client_cpu"]) == ("train", "4.0", "0.5")
@@ -135,7 +136,9 @@ def test_stages_are_told_by_party(client: TestClient, database: Database, make: 
 def test_workloads_that_failed_are_shown(client: TestClient, database: Database, make: Maker) -> None:
     run = make.run()
     database.record_run(run)
-    case = make.case("tenseal", experiment="learning", operation="lr-plain", data_set="boston")
+    case = make.case(
+        "tenseal", experiment="learning", operation="lr-plain", dimensions={"data_set": "boston"}
+    )
     database.record_outcome(make.outcome(run, case, status="unsupported", error="it has no rotations"))
     (row,) = rows_of(client, "learning", run.id)
     assert (row["status"], row["error"], row["infer_s"]) == ("unsupported", "it has no rotations", "")

@@ -43,10 +43,10 @@ def worked(make: Maker, cost: float) -> tuple[Sample, ...]:
     return (
         *make.times([cost / 2] * 9, "prepare"),
         *make.times([cost] * 9, "infer"),
-        Sample("cpu_time", "s", cost / 4, "infer.client"),
-        Sample("cpu_time", "s", cost / 8, "infer.server"),
-        Sample("peak_memory", "bytes", cost * 1e7, "infer.client"),
-        Sample("accuracy", "share", 0.75, "infer"),
+        Sample("cpu_time", cost / 4, "infer", "client"),
+        Sample("cpu_time", cost / 8, "infer", "server"),
+        Sample("peak_memory", cost * 1e7, "infer", "client"),
+        Sample("accuracy", 0.75, "infer"),
     )
 
 
@@ -62,29 +62,33 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
                     case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
                     outcomes.append(make.outcome(run, case, times(make, cost * number * slower)))
         untimed = (
-            Sample("peak_memory", "bytes", cost * 1e7, "operation", 0),
-            Sample("noise_budget", "bits", 100.0 - cost, "operation", 0),
+            Sample("peak_memory", cost * 1e7, "operation", ordinal=0),
+            Sample("noise_budget", 100.0 - cost, "operation", ordinal=0),
         )
         outcomes.append(make.outcome(run, make.case(variant, operation="add", size=8192), untimed, process=1))
         bits = tuple(
-            Sample("noise_budget", "bits", 100.0 - 9 * count, "operation", count, repetitions=count)
+            Sample("noise_budget", 100.0 - 9 * count, "operation", ordinal=count, repetitions=count)
             for count in (0, 1, 2, 4)
         )
         outcomes.append(
             make.outcome(run, make.case(variant, experiment="noise", operation="mul", size=16), bits)
         )
         deepest = (
-            Sample("depth", "operations", 4.0, "operation", 0),
-            Sample("is_capped", "flag", 0.0, "operation", 0),
+            Sample("depth", 4.0, "operation", ordinal=0),
+            Sample("is_capped", 0.0, "operation", ordinal=0),
         )
-        case = make.case(variant, experiment="depth", operation="mul", size=16, cap=64)
+        case = make.case(variant, experiment="depth", operation="mul", size=16, dimensions={"cap": 64})
         outcomes.append(make.outcome(run, case, deepest))
-        size = (Sample("size", "bytes", 1e6, "ciphertext", 0),)
+        size = (Sample("size", 1e6, "ciphertext", ordinal=0),)
         case = make.case(variant, experiment="serialization", operation="none", size=8192)
         outcomes.append(make.outcome(run, case, size))
-        case = make.case(variant, experiment="chain", operation="mul", size=16, repetitions=3)
+        case = make.case(
+            variant, experiment="repetition", operation="mul", size=16, dimensions={"repetitions": 3}
+        )
         outcomes.append(make.outcome(run, case, times(make, cost * 5 * slower)))
-        case = make.case(variant, experiment="learning", operation="lmc-plain", data_set="boston")
+        case = make.case(
+            variant, experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"}
+        )
         outcomes.append(make.outcome(run, case, worked(make, cost * slower)))
     case = make.case("tenseal", operation="rotate_left")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))

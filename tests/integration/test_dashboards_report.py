@@ -44,10 +44,12 @@ def reported(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
         case = make.case("pyfhel", operation="mul")
         database.record_outcome(make.outcome(run, case, status="crashed", error=NASTY))
         for data_set, share in (("boston", 1.0), ("breast-cancer", 0.5)):
-            case = make.case("seal", experiment="learning", operation="lmc-encrypted", data_set=data_set)
+            case = make.case(
+                "seal", experiment="learning", operation="lmc-encrypted", dimensions={"data_set": data_set}
+            )
             scores = (
-                Sample("accuracy", "share", 0.75, "infer", 0),
-                Sample("agreement", "share", share, "infer", 0),
+                Sample("accuracy", 0.75, "infer", ordinal=0),
+                Sample("agreement", share, "infer", ordinal=0),
             )
             learned = (*make.times([0.004] * 9, "train"), *make.times([0.002] * 9, "infer"), *scores)
             database.record_outcome(make.outcome(run, case, learned))

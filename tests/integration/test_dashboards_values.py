@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from ciphermark_core.earlier import place
 from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
@@ -56,21 +57,19 @@ def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
     """Samples that spread, so that nothing comes out right that is not computed of the right ones."""
     random = np.random.default_rng(3)
 
-    def values(
-        metric: str, unit: str, middle: float, phase: str = "operation", **more: int
-    ) -> tuple[Sample, ...]:
+    def values(metric: str, middle: float, phase: str = "operation", **more: int) -> tuple[Sample, ...]:
         drawn = middle * random.lognormal(sigma=0.2, size=SAMPLES + 1)
         return tuple(
-            Sample(metric, unit, float(value) * (1000 if warm else 1), phase, number, is_warmup=warm, **more)
+            Sample(
+                metric, float(value) * (1000 if warm else 1), *place(phase), number, is_warmup=warm, **more
+            )
             for number, (value, warm) in enumerate(zip(drawn, [True] + SAMPLES * [False], strict=True))
         )
 
     def timed(case: Case, cost_s: float, **changes: object) -> Outcome:
-        samples = values("time", "s", cost_s) + values("time", "s", cost_s * 3, "encrypt")
-        samples += values("noise_budget", "bits", 100 * cost_s**0.1)
-        samples += values("peak_memory", "bytes", 1e10 * cost_s) + values(
-            "peak_memory", "bytes", 3e10 * cost_s, "encrypt"
-        )
+        samples = values("time", cost_s) + values("time", cost_s * 3, "encrypt")
+        samples += values("noise_budget", 100 * cost_s**0.1)
+        samples += values("peak_memory", 1e10 * cost_s) + values("peak_memory", 3e10 * cost_s, "encrypt")
         return make.outcome(run, case, samples, **changes)
 
     for number, (variant, cost_ms) in enumerate(COSTS_MS.items()):
@@ -83,21 +82,21 @@ def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
         yield timed(other, cost_ms / 400, parameters=make.parameters(other.parameters, OTHER_PRIMES))
         for size in (16, 8192):
             case = make.case(variant, experiment="noise", operation="mul", size=size)
-            bits = [values("noise_budget", "bits", 90.0 - 9 * n, repetitions=n) for n in (0, 1, 2)]
+            bits = [values("noise_budget", 90.0 - 9 * n, repetitions=n) for n in (0, 1, 2)]
             yield make.outcome(run, case, sum(bits, ()))
-            case = make.case(variant, experiment="depth", operation="mul", size=size, cap=64)
-            deepest = (Sample("depth", "operations", 4.0 + number + size // 16, "operation"),)
-            yield make.outcome(
-                run, case, (*deepest, Sample("is_capped", "flag", float(number == 1), "operation"))
-            )
+            case = make.case(variant, experiment="depth", operation="mul", size=size, dimensions={"cap": 64})
+            deepest = (Sample("depth", 4.0 + number + size // 16, "operation"),)
+            yield make.outcome(run, case, (*deepest, Sample("is_capped", float(number == 1), "operation")))
             case = make.case(variant, experiment="serialization", operation="zstd", size=size)
-            sizes = values("size", "bytes", 1e6 * (number + 1), "ciphertext")
-            yield make.outcome(run, case, sizes + values("expansion", "ratio", 20.0 + size, "ciphertext"))
+            sizes = values("size", 1e6 * (number + 1), "ciphertext")
+            yield make.outcome(run, case, sizes + values("expansion", 20.0 + size, "ciphertext"))
         for count in (2, 20):
-            case = make.case(variant, experiment="chain", operation="mul", size=16, repetitions=count)
-            samples = values("time", "s", count * cost_ms, repetitions=count)
-            samples += values("peak_memory", "bytes", 1e8 * count, repetitions=count)
-            yield make.outcome(run, case, samples + values("precision", "bits", 30.0, repetitions=count))
+            case = make.case(
+                variant, experiment="repetition", operation="mul", size=16, dimensions={"repetitions": count}
+            )
+            samples = values("time", count * cost_ms, repetitions=count)
+            samples += values("peak_memory", 1e8 * count, repetitions=count)
+            yield make.outcome(run, case, samples + values("precision", 30.0, repetitions=count))
 
 
 @pytest.fixture(scope="module")

@@ -29,11 +29,11 @@ VIEWS = (
 def filled(database: Database, make) -> Database:
     """Two runs with every experiment, and one failure."""
     times = make.times([0.1 + 0.01 * i for i in range(8)])
-    memory = (Sample("peak_memory", "bytes", 5e7, "operation"),)
-    size = (Sample("size", "bytes", 131_177.0, "ciphertext"),)
-    depth = (Sample("depth", "operations", 3.0, "operation"), Sample("is_capped", "flag", 0.0, "operation"))
-    noise = tuple(Sample("noise_budget", "bits", 90.0 - 30 * k, "operation", repetitions=k) for k in range(3))
-    learnt = (Sample("time", "s", 0.1, "infer"), Sample("agreement", "share", 1.0, "infer"))
+    memory = (Sample("peak_memory", 5e7, "operation"),)
+    size = (Sample("size", 131_177.0, "ciphertext"),)
+    depth = (Sample("depth", 3.0, "operation"), Sample("is_capped", 0.0, "operation"))
+    noise = tuple(Sample("noise_budget", 90.0 - 30 * k, "operation", repetitions=k) for k in range(3))
+    learnt = (Sample("time", 0.1, "infer"), Sample("agreement", 1.0, "infer"))
     for _ in range(2):
         run = make.run()
         database.record_run(run)
@@ -41,10 +41,23 @@ def filled(database: Database, make) -> Database:
             for case, samples in (
                 (make.case(variant), (*times, *memory)),
                 (make.case(variant, experiment="serialization", operation="zstd"), size),
-                (make.case(variant, experiment="depth", operation="mul", cap=9), depth),
-                (make.case(variant, experiment="noise", operation="mul", cap=9), noise),
-                (make.case(variant, experiment="chain", operation="add", repetitions=300), times),
-                (make.case(variant, experiment="learning", operation="lmc-plain", data_set="boston"), learnt),
+                (make.case(variant, experiment="depth", operation="mul", dimensions={"cap": 9}), depth),
+                (make.case(variant, experiment="noise", operation="mul", dimensions={"cap": 9}), noise),
+                (
+                    make.case(
+                        variant, experiment="repetition", operation="add", dimensions={"repetitions": 300}
+                    ),
+                    times,
+                ),
+                (
+                    make.case(
+                        variant,
+                        experiment="learning",
+                        operation="lmc-plain",
+                        dimensions={"data_set": "boston"},
+                    ),
+                    learnt,
+                ),
             ):
                 database.record_outcome(make.outcome(run, case, samples))
         failed = make.case("tenseal", operation="rotate")

@@ -101,10 +101,15 @@ def test_chains_are_found_by_their_length_at_every_ring(database: Database, make
     for ring, repetitions in ((8192, 300), (16384, 300), (8192, 50)):
         spec = ParameterSpec("bgv", ring, None, 65537)
         case = make.case(
-            "seal", experiment="chain", operation="add", parameters=spec, size=16, repetitions=repetitions
+            "seal",
+            experiment="repetition",
+            operation="add",
+            parameters=spec,
+            size=16,
+            dimensions={"repetitions": repetitions},
         )
         samples = (
-            Sample("peak_memory", "bytes", 1e6 * repetitions, "operation"),
+            Sample("peak_memory", 1e6 * repetitions, "operation"),
             *make.times([1.0], repetitions=repetitions),
         )
         database.record_outcome(make.outcome(run, case, samples))

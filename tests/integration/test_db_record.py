@@ -57,11 +57,11 @@ def test_two_processes_record_the_same_outcomes(new_url: Callable[[], str], make
 
 
 def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
-    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, depth=1, is_least=True)
-    case = make.case("openfhe", parameters=spec, threads=4, cap=9, experiment="noise", data_pattern="same")
-    case = replace(case, repetitions=50, data_set="boston")
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, depth=1, ring_dimension_is_minimum=True)
+    case = make.case("openfhe", parameters=spec, threads=4, experiment="noise", data_pattern="same")
+    case = replace(case, dimensions={"cap": 9, "repetitions": 50, "data_set": "boston"})
     moduli = (2**63 + 1, 2**64 - 59, 3)
-    sample = Sample("precision", "bits", 21.25, "operation", 3, 12, True, 5)
+    sample = Sample("precision", 21.25, "operation", None, None, 3, 12, True, 5)
     run = make.run()
     outcome = replace(
         make.outcome(run, case, (sample,), process=2, error="slow", facts={"loops": 3.0, "bad": math.nan}),
@@ -122,7 +122,7 @@ def test_a_failed_recording_leaves_nothing(database: Database, make) -> None:
     with pytest.raises(UserError, match="foreign key"):
         database.record_outcome(outcome)
     assert counts(database) == before
-    broken = replace(outcome, samples=(*outcome.samples, Sample("time", "s", "no number", "operation")))
+    broken = replace(outcome, samples=(*outcome.samples, Sample("time", "no number", "operation")))
     database.record_run(run)
     with pytest.raises(TypeError):
         database.record_outcome(broken)

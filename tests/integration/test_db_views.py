@@ -318,9 +318,11 @@ def test_trials_that_overlap_took_turns(database: Database, make) -> None:
 
 
 def test_chains_and_real_data_show(database: Database, make) -> None:
-    spec = ParameterSpec("bfv", 8192, None, 65537, depth=3, is_least=True)
-    case = make.case(parameters=spec, experiment="chain", repetitions=3, data_set="boston")
-    samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", "bytes", 7.0, "operation"))
+    spec = ParameterSpec("bfv", 8192, None, 65537, depth=3, ring_dimension_is_minimum=True)
+    case = make.case(
+        parameters=spec, experiment="repetition", dimensions={"repetitions": 3, "data_set": "boston"}
+    )
+    samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "operation"))
     run = recorded(database, make, {"case": case, "samples": samples})
     sql = (
         "select metric, repetitions, depth, is_least, data_set from results where run_id = %s order by metric"
@@ -407,14 +409,14 @@ def test_ciphertexts(database: Database, make, size: int, ciphertexts: int) -> N
 
 def found_depth(depth: int, is_capped: bool) -> tuple[Sample, ...]:
     return (
-        Sample("depth", "operations", float(depth), "operation"),
-        Sample("is_capped", "flag", float(is_capped), "operation"),
+        Sample("depth", float(depth), "operation"),
+        Sample("is_capped", float(is_capped), "operation"),
     )
 
 
 def test_depth(database: Database, make) -> None:
     def case(variant: str) -> Any:
-        return make.case(variant, experiment="depth", operation="mul", cap=8)
+        return make.case(variant, experiment="depth", operation="mul", dimensions={"cap": 8})
 
     run = recorded(
         database,
@@ -441,10 +443,9 @@ def test_depth(database: Database, make) -> None:
 
 def test_noise(database: Database, make) -> None:
     budgets = tuple(
-        Sample("noise_budget", "bits", value, "operation", repetitions=k)
-        for k, value in [(0, 100.0), (1, 70.0)]
+        Sample("noise_budget", value, "operation", repetitions=k) for k, value in [(0, 100.0), (1, 70.0)]
     )
-    precision = (Sample("precision", "bits", 20.5, "operation", repetitions=4), *make.times([1.0]))
+    precision = (Sample("precision", 20.5, "operation", repetitions=4), *make.times([1.0]))
     case = make.case(experiment="noise", operation="mul")
     run = recorded(
         database,

@@ -39,7 +39,7 @@ def experiment(*data_sets, workloads=("lmc-encrypted",), schemes=("ckks",), vari
 
 
 def data_sets_of(outcomes):
-    return {outcome["trial"]["case"]["data_set"] for outcome in outcomes}
+    return {outcome["trial"]["case"]["dimensions"]["data_set"] for outcome in outcomes}
 
 
 def test_a_file_is_measured_by_every_scheme(ciphermark):
@@ -119,7 +119,7 @@ def test_what_cannot_be_learned_from_is_unsupported_before_anything_is_encrypted
     for outcome in found:
         assert outcome["status"] == "unsupported", outcome["error"]
         assert any(reason in outcome["error"] for reason in reasons), outcome["error"]
-        assert not any(sample["phase"].endswith(".encrypt") for sample in outcome["samples"])
+        assert not any(sample["step"] == "encrypt" for sample in outcome["samples"])
 
 
 @pytest.fixture(scope="module")

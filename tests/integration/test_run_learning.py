@@ -67,7 +67,7 @@ def test_every_case_has_its_outcome(learned):
             continue
         assert (outcome["status"], outcome["error"]) == ("ok", None)
         assert outcome["accuracy"]["wrong_slots"] == 0
-        assert outcome["trial"]["case"]["data_set"] == "boston"
+        assert outcome["trial"]["case"]["dimensions"]["data_set"] == "boston"
         assert outcome["trial"]["case"]["data_pattern"] == "real"
 
 
@@ -186,7 +186,7 @@ def test_mistakes_in_a_learning_experiment_are_told(ciphermark):
 
 def a_trial(variant="seal", workload="lmc-encrypted", scheme="ckks", samples=2):
     spec = WORKLOADS[workload].parameters(scheme)
-    case = Case(variant, "learning", workload, spec, 6578, "real", data_set="boston")
+    case = Case(variant, "learning", workload, spec, 6578, "real", dimensions={"data_set": "boston"})
     return Trial("t", "r", case, 0, 5, Budget(samples=samples, min_time_s=0.0))
 
 

@@ -98,8 +98,8 @@ def test_a_deed_costs_no_other_trial(outcomes, deed):
         outcome = outcomes[f"planted-{deed}", operation]
         assert (outcome["status"], outcome["error"]) == ("ok", None)
         taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
-        assert Counter(item["phase"] for item in taken).keys() == {"encrypt", "operation", "decrypt"}
-        assert min(Counter(item["phase"] for item in taken).values()) >= 3
+        assert Counter(item["stage"] for item in taken).keys() == {"encrypt", "operation", "decrypt"}
+        assert min(Counter(item["stage"] for item in taken).values()) >= 3
 
 
 @pytest.mark.parametrize("deed", EVERYWHERE)
@@ -162,15 +162,15 @@ def test_deeds_in_other_experiments(ciphermark):
     ckks = {"kind": "arithmetic", "schemes": ["ckks"], "ring_dimension": [4096], "operations": ["mul"]}
     depth = {"kind": "depth", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["mul"]}
     depth |= {"sizes": [16], "cap": 4}
-    chain = depth | {"kind": "chain", "repetitions": [3]}
-    del chain["cap"]
+    repetition = depth | {"kind": "repetition", "repetitions": [3]}
+    del repetition["cap"]
     unsound = ["planted-wrong", "planted-runs-dry"]
     suite = ciphermark.suite(
         ckks | {"variants": ["planted-not-a-number", "planted-wrong", "planted-good"]},
         depth | {"variants": ["planted-throws", "planted-exits", "planted-good"]},
         depth | {"modulus_bits": [30], "variants": unsound},
-        chain | {"modulus_bits": [30], "variants": [*unsound, "planted-good"]},
-        chain | {"modulus_bits": [30], "repetitions": [1], "variants": ["planted-caches"]},
+        repetition | {"modulus_bits": [30], "variants": [*unsound, "planted-good"]},
+        repetition | {"modulus_bits": [30], "repetitions": [1], "variants": ["planted-caches"]},
         depth | {"kind": "noise", "variants": ["planted-segfaults", "planted-good"]},
     )
     ciphermark("run", str(suite))
@@ -189,13 +189,13 @@ def test_deeds_in_other_experiments(ciphermark):
     assert found["depth", "throws"] == ("crashed", "RuntimeError: scale out of bounds (in mul)")
     assert found["depth", "exits"] == ("crashed", "the worker died of exit code 0")
     # a library that errs is wrong, whatever the experiment; one that ran out of noise budget is not
-    for kind in ("depth", "chain"):
+    for kind in ("depth", "repetition"):
         assert found[kind, "wrong"][0] == "wrong"
         assert "as wrong with a longer modulus chain" in found[kind, "wrong"][1]
         assert found[kind, "runs-dry"][0] == "exhausted"
-    assert found["chain", "good"] == ("ok", None)
-    assert found["chain", "caches"][0] == "wrong"
-    assert "results look cached" in found["chain", "caches"][1]
+    assert found["repetition", "good"] == ("ok", None)
+    assert found["repetition", "caches"][0] == "wrong"
+    assert "results look cached" in found["repetition", "caches"][1]
     # cleartext has no noise to tell of, and that is found out before the first operation
     assert {found["noise", name] for name in ("good", "segfaults")} == {
         ("unsupported", "Planted tells no noise budget in bfv")

@@ -54,7 +54,7 @@ def asked_in(client, session, deed, body):
 def test_keys_are_made_and_the_session_is_listed(client, session):
     assert session["library"]["library"] == "cleartext"
     assert session["parameters"]["spec"]["scheme"] == "ckks"
-    assert {"metric", "unit", "value", "phase"} <= set(session["samples"][0])
+    assert {"metric", "value", "stage", "party", "step"} <= set(session["samples"][0])
     (listed,) = done(client.http.get("/v1/sessions"))
     assert listed == {"id": session["id"], "variant": "cleartext", "workload": "lmc-plain", "is_busy": False}
     assert len(client.parties()) == 1

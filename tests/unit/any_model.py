@@ -23,7 +23,7 @@ specs = st.builds(
     scale_bits=st.none() | st.integers(10, 60),
     security=st.sampled_from([0, 128, 192, 256]),
     depth=st.none() | st.integers(1, 100),
-    is_least=st.booleans(),
+    ring_dimension_is_minimum=st.booleans(),
 )
 parameters = st.builds(
     model.Parameters,
@@ -62,17 +62,16 @@ cases = st.builds(
     size=sizes,
     data_pattern=st.sampled_from(["same", "random"]),
     threads=sizes,
-    cap=st.none() | sizes,
-    repetitions=st.none() | sizes,
-    data_set=maybe_texts,
+    dimensions=st.dictionaries(texts, texts | sizes | st.floats(0.1, 0.9), max_size=3),
 )
 trials = st.builds(model.Trial, id=texts, run_id=texts, case=cases, process=sizes, seed=sizes, budget=budgets)
 samples = st.builds(
     model.Sample,
     metric=texts,
-    unit=texts,
     value=numbers,
-    phase=texts,
+    stage=texts,
+    party=maybe_texts,
+    step=maybe_texts,
     ordinal=sizes,
     loops=sizes,
     is_warmup=st.booleans(),

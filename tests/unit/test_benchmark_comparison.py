@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_core.metrics import METRICS
 from ciphermark_db.comparison import COLUMNS, Judgement, judged, settled, with_judgement
-from ciphermark_db.directions import verdict_of
 
 ROW = {
     "variant": "seal",
@@ -130,7 +130,7 @@ def test_other_metrics_have_a_direction(changes, ratio, verdict):
     ],
 )
 def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
-    assert verdict_of(metric, a, b) == verdict
+    assert METRICS[metric].change(a, b) == verdict
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,9 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
     suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
     found = [case for case, _ in cases.cases(suite.experiments[0], available)]
-    assert {(case.data_set, case.size, case.data_pattern) for case in found} == {(NAME, 40, "real")}
+    assert {(case.dimensions.get("data_set"), case.size, case.data_pattern) for case in found} == {
+        (NAME, 40, "real")
+    }
 
 
 def test_what_is_kept_is_found_by_name_and_without_its_file(catalogue, home, tmp_path):

@@ -15,6 +15,7 @@ from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement, WorkerDied
 from ciphermark_benchmark.seat import WorkerNeeds
 from ciphermark_benchmark.suite import BudgetText, Suite
+from ciphermark_core import earlier
 from ciphermark_core.model import Budget, Case, Sample, Trial
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
@@ -69,7 +70,7 @@ class PartiesHere(Parties):
 
 def a_trial(workload="tiny", scheme="ckks", **budget):
     spec = WORKLOADS[workload].parameters(scheme)
-    case = Case("seal", "learning", workload, spec, 0, "real", data_set="any")
+    case = Case("seal", "learning", workload, spec, 0, "real", dimensions={"data_set": "any"})
     return Trial("t", "r", case, 0, 2**61 + 5, Budget(**({"samples": 3, "min_time_s": 0.0} | budget)))
 
 
@@ -270,7 +271,7 @@ def test_a_trial_that_takes_too_long_is_told_so(tmp_path):
 def times(**spent):
     """Samples of wall time, and of half as much CPU time, by phase (``__`` for the dot)."""
     return [
-        Sample(metric, "s", value * share, phase.replace("__", "."))
+        Sample(metric, value * share, *earlier.place(phase.replace("__", ".")))
         for phase, value in spent.items()
         for metric, share in (("time", 1.0), ("cpu_time", 0.5))
     ]
@@ -284,9 +285,9 @@ def test_what_is_left_of_a_stage_is_the_transfer():
     told = [
         *times(train__serialize=1.0, train__client=1.0),
         *times(train__serialize=2.0, train__evaluate=3.0, train__server=5.0),
-        Sample("peak_memory", "bytes", 10.0, "train.client"),
-        Sample("peak_memory", "bytes", 30.0, "train.client"),
-        Sample("peak_memory", "bytes", 20.0, "train.server"),
+        Sample("peak_memory", 10.0, "train", "client"),
+        Sample("peak_memory", 30.0, "train", "client"),
+        Sample("peak_memory", 20.0, "train", "server"),
     ]
     found = stage_costs.stage_samples("train", 7.0, told)
     parties = {"train.client": 1.0, "train.server": 5.0}
@@ -303,8 +304,8 @@ def test_what_is_not_of_a_stage_is_taken_off_it():
         *times(infer__check=10.0, train__fit=100.0, train__client=100.0),
         *times(infer__encrypt=1.0, infer__client=1.0),
         *times(infer__check=20.0),
-        Sample("peak_memory", "bytes", 10.0, "train.client"),
-        Sample("mse", "ratio", 0.25, "infer"),
+        Sample("peak_memory", 10.0, "train", "client"),
+        Sample("mse", 0.25, "infer"),
     ]
     found = stage_costs.stage_samples("infer", 133.0, told)
     infer = {"infer": 3.0, "infer.transfer": 2.0, "infer.encrypt": 1.0, "infer.client": 1.0}
@@ -362,7 +363,7 @@ def test_every_combination_that_a_workload_offers_is_a_case(changes, count):
         assert item.reason is None
         assert (case.experiment, case.data_pattern) == ("learning", "real")
         assert case.parameters.security == 128
-        assert case.size == {"boston": 506 * 13, "breast-cancer": 569 * 30}[case.data_set]
+        assert case.size == {"boston": 506 * 13, "breast-cancer": 569 * 30}[case.dimensions.get("data_set")]
 
 
 def test_parameters_are_those_of_the_workload():
@@ -413,12 +414,14 @@ def test_learning_has_blocks_of_its_own_and_one_split_for_all():
     for block in made.blocks:
         kinds = {trial.case.experiment for item in block.comparisons for trial in item.trials}
         assert kinds == ({"learning"} if block.is_learning else {"arithmetic"})
-    learning = [trial for trial in made.trials if trial.case.data_set]
+    learning = [trial for trial in made.trials if trial.case.dimensions.get("data_set")]
     for process in range(2):
         assert len({trial.seed for trial in learning if trial.process == process}) == 1
     assert len({trial.seed for trial in learning}) == 2
     assert any(block.is_learning for block in made.blocks)
-    rest = plan.without(made, {trial.id for trial in made.trials if not trial.case.data_set})
+    rest = plan.without(
+        made, {trial.id for trial in made.trials if not trial.case.dimensions.get("data_set")}
+    )
     assert len(rest.trials) == len(learning)
     assert all(block.is_learning for block in rest.blocks)
 

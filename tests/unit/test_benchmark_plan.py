@@ -93,7 +93,7 @@ def test_only_depth_and_noise_have_a_cap():
         experiment(kind="depth", operations=["add"], cap=9),
         experiment(kind="noise", operations=["add"]),
     )
-    assert [item.case.cap for item in found] == [None, 9, 16384]
+    assert [item.case.dimensions.get("cap") for item in found] == [None, 9, 16384]
 
 
 def test_what_two_experiments_share_is_planned_once():

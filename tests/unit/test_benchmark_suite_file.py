@@ -132,7 +132,7 @@ WRONG = {
         11,
         ["'small-prime' is not one of 'small-primes'; did you mean"],
     ),
-    "chain": (
+    "repetition": (
         changed("sizes: [full, 100]", "modulus_bits: defautl"),
         11,
         ["modulus_bits: 'defautl' is not one of 'default' or 'for-depth'; did you mean 'default'?"],

@@ -170,7 +170,7 @@ def test_the_key_of_a_case_depends_on_every_field(case, data):
     assert (case.comparison_key == other.comparison_key) == (
         dataclasses.replace(case, variant="") == dataclasses.replace(other, variant="")
     )
-    for field in ("experiment", "operation", "parameters", "size", "data_pattern", "threads", "cap"):
+    for field in ("experiment", "operation", "parameters", "size", "data_pattern", "threads", "dimensions"):
         changed = dataclasses.replace(case, **{field: getattr(other, field)})
         assert (changed.key == case.key) == (changed == case)
 

@@ -15,7 +15,9 @@ PARAMETERS = Parameters(
 
 
 def case(operation: str, repetitions: int | None = None) -> Case:
-    return Case("openfhe", "arithmetic", operation, SPEC, 16, "random", repetitions=repetitions)
+    return Case(
+        "openfhe", "arithmetic", operation, SPEC, 16, "random", dimensions={"repetitions": repetitions}
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from ciphermark_core import primes
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 from ciphermark_measure.parameter_selection import resolved, rings
 
-SEARCH = ParameterSpec("ckks", 1024, scale_bits=35, depth=4, is_least=True)
+SEARCH = ParameterSpec("ckks", 1024, scale_bits=35, depth=4, ring_dimension_is_minimum=True)
 
 
 class Library(Adapter):
@@ -56,7 +56,7 @@ def test_a_library_sees_concrete_requests_only() -> None:
     library = Library()
     resolved(library, SEARCH)
     for spec in library.asked:
-        assert (spec.depth, spec.is_least) == (None, False)
+        assert (spec.depth, spec.ring_dimension_is_minimum) == (None, False)
         assert spec.modulus_bits is not None
 
 
@@ -69,7 +69,7 @@ def test_no_ring_is_tried_that_the_data_primes_alone_overflow() -> None:
 
 def test_the_primes_that_are_taken_decide() -> None:
     """215 bits are asked for at N = 8192 and 218 allowed; a special prime of 60 bits is five too many."""
-    asked = ParameterSpec("ckks", 1024, scale_bits=35, depth=3, is_least=True)
+    asked = ParameterSpec("ckks", 1024, scale_bits=35, depth=3, ring_dimension_is_minimum=True)
     assert resolved(Library(), asked).ring_dimension == 8192
     assert resolved(Library(special_bits=60), asked).ring_dimension == 16384
 
@@ -95,10 +95,10 @@ def test_primes_smaller_than_the_noise_are_not_taken() -> None:
             "above 218, the 2018 table's limit for 128 bits",
         ),
         (
-            ParameterSpec("ckks", 1024, scale_bits=40, depth=25, is_least=True),
+            ParameterSpec("ckks", 1024, scale_bits=40, depth=25, ring_dimension_is_minimum=True),
             "no N from 1024 to 32768 will do; at N = 32768: a chain of 1120.0 bits",
         ),
-        (ParameterSpec("bgv", 1024, (60, 60, 60), 65537, is_least=True, security=256), None),
+        (ParameterSpec("bgv", 1024, (60, 60, 60), 65537, ring_dimension_is_minimum=True, security=256), None),
     ],
 )
 def test_what_is_not_secure_is_refused_with_the_reason(spec: ParameterSpec, words: str | None) -> None:
@@ -118,9 +118,9 @@ def test_without_security_the_ring_that_was_asked_for_is_taken() -> None:
     ("spec", "expected"),
     [
         (ParameterSpec("ckks", 8192), [8192]),
-        (ParameterSpec("ckks", 1024, is_least=True), [1024, 2048, 4096, 8192, 16384, 32768]),
-        (ParameterSpec("ckks", 16384, is_least=True), [16384, 32768]),
-        (ParameterSpec("ckks", 65536, is_least=True), [65536]),
+        (ParameterSpec("ckks", 1024, ring_dimension_is_minimum=True), [1024, 2048, 4096, 8192, 16384, 32768]),
+        (ParameterSpec("ckks", 16384, ring_dimension_is_minimum=True), [16384, 32768]),
+        (ParameterSpec("ckks", 65536, ring_dimension_is_minimum=True), [65536]),
     ],
 )
 def test_rings_end_where_the_table_does(spec: ParameterSpec, expected: list[int]) -> None:

@@ -104,7 +104,7 @@ select
 from results
 where
     run_id = %(run_id)s
-    and experiment = 'chain'
+    and experiment = 'repetition'
     and (phase = 'operation' or phase is null)
     and scheme = %(scheme)s
     and coalesce(security_2018 = %(security)s, true)

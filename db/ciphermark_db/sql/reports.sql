@@ -51,7 +51,7 @@ left join speedup as h
     and h.repetitions is not distinct from r.repetitions
 where
     r.run_id = %(run_id)s and s.run_id = %(run_id)s and r.phase = %(phase)s
-    and r.experiment <> 'chain'
+    and r.experiment <> 'repetition'
 order by
     r.scheme,
     c.ring_dimension,
@@ -104,7 +104,7 @@ from (
         max(median) filter (where metric in ('noise_budget', 'precision')) as bits_left
     from results
     where
-        run_id = %(run_id)s and experiment = 'chain' and security_2018 is not null
+        run_id = %(run_id)s and experiment = 'repetition' and security_2018 is not null
         and (phase = 'operation' or phase is null)
     group by
         run_id, scheme, operation, repetitions, data_pattern, size, ciphertexts, threads, variant, ring_dimension,

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
 
 from ciphermark_core import security
+from ciphermark_core.dimensions import Value
+from ciphermark_core.metrics import METRICS
 
 Scheme = Literal["bfv", "bgv", "ckks"]
 Status = Literal[
@@ -31,10 +34,15 @@ DataPattern = Literal["same", "random", "real"]
 SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 
-# Fields that cases got after the first results were stored, and their unset values. While unset they are no part of
-# a key: the keys of those results stay what they are.
-_NEWER_OF_CASE: dict[str, object] = {"repetitions": None, "data_set": None}
-_NEWER_OF_SPEC: dict[str, object] = {"depth": None, "is_least": False}
+# Words that were others when the first results were stored. Keys are made of the first, so that they stay.
+FIRST_WORDS: Mapping[str, str] = {
+    "repetition": "chain",
+    "ring_dimension_is_minimum": "is_least",
+}
+# Fields that parameter sets got later, and their unset values: while unset they are no part of a key.
+_NEWER_OF_SPEC: Mapping[str, object] = {"depth": None, "is_least": False}
+# Dimensions that were fields when keys were made first, in their order.
+_FIRST_DIMENSIONS = ("repetitions", "data_set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +53,8 @@ class ParameterSpec:
     the library's own default chain, or with ``depth`` a chain that Ciphermark makes for that many
     multiplications one after another. ``plain_modulus`` (bfv, bgv) is the value of t;
     ``scale_bits`` (ckks) is log2 of the encoding scale. ``security`` is the least classical
-    security level by the 2018 table, 0 for none. With ``is_least`` the ring dimension is the least
-    to try: the smallest from there on at which the chain is that secure is taken.
+    security level by the 2018 table, 0 for none. With ``ring_dimension_is_minimum`` the ring dimension
+    is the least to try: the smallest from there on at which the chain is that secure is taken.
     """
 
     scheme: Scheme
@@ -56,7 +64,7 @@ class ParameterSpec:
     scale_bits: int | None = None
     security: int = 128
     depth: int | None = None
-    is_least: bool = False
+    ring_dimension_is_minimum: bool = False
 
     @property
     def slots(self) -> int:
@@ -139,9 +147,8 @@ class Budget:
 class Case:
     """One point of an experiment.
 
-    ``size`` counts elements of the vector; ``cap`` bounds the repetitions of the depth and noise
-    experiments; ``repetitions`` is the number of operations in a row (chain); ``data_set`` names the
-    real data (learning).
+    ``size`` counts elements of the vector. ``dimensions`` hold what one experiment or family alone is varied by, under
+    the names of :data:`~ciphermark_core.dimensions.DIMENSIONS`; what is unset is absent.
     """
 
     variant: str
@@ -151,16 +158,12 @@ class Case:
     size: int
     data_pattern: DataPattern
     threads: int = 1
-    cap: int | None = None
-    repetitions: int | None = None
-    data_set: str | None = None
+    dimensions: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """Identity of the case across runs and hosts: a hash of all its fields, newer ones where set."""
-        fields = _without_unset(msgspec.to_builtins(self), _NEWER_OF_CASE)
-        fields["parameters"] = _without_unset(fields["parameters"], _NEWER_OF_SPEC)
-        return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:32]
+        """Identity of the case across runs and hosts: a hash of all its fields, and of the dimensions that are set."""
+        return hashlib.sha256(msgspec.json.encode(_key_fields(self))).hexdigest()[:32]
 
     @property
     def comparison_key(self) -> str:
@@ -168,7 +171,23 @@ class Case:
         return replace(self, variant="").key
 
 
-def _without_unset(fields: dict[str, Any], newer: dict[str, object]) -> dict[str, Any]:
+def _key_fields(case: Case) -> dict[str, Any]:
+    """What a key is made of: first words in their first order; ``cap`` always, newer dimensions sorted by name."""
+    fields: dict[str, Any] = msgspec.to_builtins(case)
+    dimensions: dict[str, Value] = fields.pop("dimensions")
+    spec = {FIRST_WORDS.get(name, name): value for name, value in fields["parameters"].items()}
+    return {
+        **fields,
+        "experiment": FIRST_WORDS.get(case.experiment, case.experiment),
+        "operation": FIRST_WORDS.get(case.operation, case.operation),
+        "parameters": _without_unset(spec, _NEWER_OF_SPEC),
+        "cap": dimensions.pop("cap", None),
+        **{name: dimensions.pop(name) for name in _FIRST_DIMENSIONS if name in dimensions},
+        **dict(sorted(dimensions.items())),
+    }
+
+
+def _without_unset(fields: dict[str, Any], newer: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in newer or value != newer[name]}
 
 
@@ -186,22 +205,35 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One recorded value of one metric.
+    """One recorded value of one registered metric.
 
     ``value`` is per execution: a timed sample of ``loops`` executions is divided by them.
-    ``phase`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt`` or names the object a size belongs to;
-    in learning it is a stage or a step of one, ``train.encrypt``.
-    ``repetitions`` is the number of operations applied so far (depth and noise), else ``None``.
+    ``stage`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt``, names the object that a size belongs to, or
+    is a stage of a workload. There ``step`` names a part of the stage, of whichever party; without a step, ``party``
+    is the one whose own sum or peak it is. ``repetitions`` is the number of operations applied so far (depth, noise,
+    repetition), else ``None``.
     """
 
     metric: str
-    unit: str
     value: float
-    phase: str
+    stage: str
+    party: str | None = None
+    step: str | None = None
     ordinal: int = 0
     loops: int = 1
     is_warmup: bool = False
     repetitions: int | None = None
+
+    @property
+    def phase(self) -> str:
+        """Where it was taken, as one text: the stage, ``stage.step`` or ``stage.party``."""
+        part = self.step or self.party
+        return f"{self.stage}.{part}" if part else self.stage
+
+    @property
+    def unit(self) -> str:
+        """The unit of the metric. Raises ``KeyError`` for a metric that nobody registered."""
+        return METRICS[self.metric].unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Sample, Trial
 from ciphermark_measure import memory
-from ciphermark_measure.experiments import chain
+from ciphermark_measure.experiments import repetition
 from ciphermark_measure.experiments.base import peak_of
 from ciphermark_measure.parameter_selection import resolved
 from ciphermark_measure.session import possible, require_scheme
@@ -43,11 +43,11 @@ def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
         evaluator = registry.load(trial.case.variant).evaluator(file.read(sizes[0]))
         operands = [evaluator.load(file.read(size)) for size in sizes[1:]]
     reading_bytes = float(memory.peak_bytes() or 0)
-    bound = chain.bound(evaluator, trial.case, operands)
+    bound = repetition.bound(evaluator, trial.case, operands)
     gc.collect()
     _give_back()
     operation = peak_of("operation", lambda: bound.run(1))
-    whole = [replace(item, phase="process", value=max(item.value, reading_bytes)) for item in operation]
+    whole = [replace(item, stage="process", value=max(item.value, reading_bytes)) for item in operation]
     return [*made, *operation, *whole]
 
 
@@ -94,7 +94,7 @@ def _made(trial: Trial, keys: KeyRequest) -> list[bytes]:
     adapter = registry.load(case.variant)
     parameters = resolved(adapter, case.parameters)
     owner = adapter.key_owner(parameters, possible(keys, declared, parameters))
-    ciphertexts = [owner.encrypt(vector) for vector in chain.vectors(case, trial.seed, 0)]
+    ciphertexts = [owner.encrypt(vector) for vector in repetition.vectors(case, trial.seed, 0)]
     dumped = [owner.dump(item, declared.compressions[0]) for item in ciphertexts]
     return [owner.public_material(), *dumped]
 

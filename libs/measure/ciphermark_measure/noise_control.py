@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import product
 
 from ciphermark_contract.interfaces import Exhausted, Unsupported
+from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure.operands import contract_operation
 from ciphermark_measure.session import Session, prepare
@@ -28,7 +29,7 @@ _SIZES = (None, 50, 54)  # of added primes: like the others, or what a library m
 
 def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> bool | None:
     """Whether ``attempt`` succeeds with a longer modulus chain; ``None`` where no such control can be had."""
-    key = (case.operation, case.repetitions)
+    key = (case.operation, REPETITIONS.of(case.dimensions))
     if key not in session.controls:
         session.controls[key] = _controlled(session, case, attempt)
     return session.controls[key]
@@ -46,7 +47,7 @@ def _controlled(session: Session, case: Case, attempt: Attempt) -> bool | None:
 def room_bits(parameters: Parameters, case: Case) -> int:
     """Bits of modulus that noise can take in the whole case: t·N and some for every multiplication. Pure."""
     assert parameters.plain_modulus is not None
-    count = case.repetitions or 1
+    count = REPETITIONS.of(case.dimensions) or 1
     growth = math.log2(parameters.plain_modulus) + math.log2(parameters.ring_dimension) + _SPARE_BITS
     if contract_operation(case.operation) in _MULTIPLICATIONS:
         return math.ceil((count + 1) * growth)

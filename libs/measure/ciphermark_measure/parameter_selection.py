@@ -26,9 +26,11 @@ def resolved(adapter: Adapter, request: ParameterSpec) -> Parameters:
     *smaller, largest = rings(request)
     for ring_dimension in smaller:
         with suppress(Unsupported):
-            return _at_ring(adapter, replace(request, ring_dimension=ring_dimension, is_least=False))
+            return _at_ring(
+                adapter, replace(request, ring_dimension=ring_dimension, ring_dimension_is_minimum=False)
+            )
     try:
-        return _at_ring(adapter, replace(request, ring_dimension=largest, is_least=False))
+        return _at_ring(adapter, replace(request, ring_dimension=largest, ring_dimension_is_minimum=False))
     except Unsupported as error:
         if not smaller:
             raise
@@ -38,7 +40,7 @@ def resolved(adapter: Adapter, request: ParameterSpec) -> Parameters:
 def rings(request: ParameterSpec) -> list[int]:
     """The ring dimensions to try, in order. Rings to which the table allows no larger modulus are no use."""
     least = request.ring_dimension
-    if not request.is_least:
+    if not request.ring_dimension_is_minimum:
         return [least]
     doubled = takewhile(lambda n: n <= _LARGEST_RING, (least << power for power in range(20)))
     return [n for n in doubled if n == least or _limit(n, request) != _limit(n // 2, request)]

@@ -128,7 +128,7 @@ class Phase:
 
     def _sample(self, reported_ns: int, ordinal: int, *, is_warmup: bool) -> Sample:
         value_s = reported_ns / self.loops / 1e9
-        return Sample("time", "s", value_s, self.name, ordinal, self.loops, is_warmup)
+        return Sample("time", value_s, self.name, ordinal=ordinal, loops=self.loops, is_warmup=is_warmup)
 
 
 def empty_loop_ns(bound: Bound, loops: int = 20_000) -> float:

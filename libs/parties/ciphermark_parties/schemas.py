@@ -139,10 +139,12 @@ class AdapterFacts(BaseModel):
 
 def measured(phase: str, time_s: float, cpu_time_s: float, peak_memory_bytes: int) -> list[dict[str, Any]]:
     """The sums of a party's samples, as an example of them."""
+    stage, party = phase.split(".")
+    place = {"stage": stage, "party": party}
     return [
-        {"metric": "time", "unit": "s", "value": time_s, "phase": phase},
-        {"metric": "cpu_time", "unit": "s", "value": cpu_time_s, "phase": phase},
-        {"metric": "peak_memory", "unit": "bytes", "value": peak_memory_bytes, "phase": phase},
+        {"metric": "time", "value": time_s, **place},
+        {"metric": "cpu_time", "value": cpu_time_s, **place},
+        {"metric": "peak_memory", "value": peak_memory_bytes, **place},
     ]
 
 

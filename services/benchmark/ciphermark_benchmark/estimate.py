@@ -8,6 +8,7 @@ from dataclasses import replace
 from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import security
 from ciphermark_core.chains import chain_for_depth
+from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Budget, Case, ParameterSpec
 from ciphermark_measure.parameter_selection import rings
@@ -32,16 +33,18 @@ def run_s(planned: list[PlannedCase], budget: Budget) -> float:
 
 def _trial_s(case: Case, budget: Budget) -> float:
     growth = _growth(_ring_dimension(case.parameters))
-    if case.data_set is not None:
+    if DATA_SET.of(case.dimensions) is not None:
         pass_s = growth * _ROW_BY_ROW_S.get(case.operation, _PASS_S)
         return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * pass_s)
-    if case.repetitions is not None:
+    count = REPETITIONS.of(case.dimensions)
+    if count is not None:
         once_s = _MULTIPLICATION_S if case.operation in ("mul", "square") else _ADDITION_S
-        chain_s = case.repetitions * once_s * growth
+        chain_s = count * once_s * growth
         chains = budget.samples + budget.warmups + _CHECKED_CHAINS
         return _WORKER_S * growth + max(budget.min_time_s, chains * chain_s)
-    if case.cap is not None:
-        cap = min(case.cap, 64) if case.operation in ("mul", "square", "mul_plain") else case.cap
+    most = CAP.of(case.dimensions)
+    if most is not None:
+        cap = min(most, 64) if case.operation in ("mul", "square", "mul_plain") else most
         return _TRIAL_S + 2 * cap * _REPETITION_S * growth
     ciphertexts = -(-case.size // case.parameters.slots)
     return budget.min_time_s + _TRIAL_S * growth * ciphertexts
@@ -49,7 +52,7 @@ def _trial_s(case: Case, budget: Budget) -> float:
 
 def _ring_dimension(spec: ParameterSpec) -> int:
     """N; where it is searched for, the smallest with room for the chain as Ciphermark asks for it."""
-    if not spec.is_least:
+    if not spec.ring_dimension_is_minimum:
         return spec.ring_dimension
     for ring_dimension in rings(spec):
         with suppress(Unsupported):

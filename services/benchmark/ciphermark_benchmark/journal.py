@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.learning.data_sets import Known
-from ciphermark_core import wire
+from ciphermark_core import earlier, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome, Run
 
@@ -79,7 +79,7 @@ class Journal:
             next(file)
             for line in file:
                 if line.endswith(b"\n"):
-                    yield wire.from_line(line, Outcome)
+                    yield earlier.outcome(line)
 
     def retire(self, home: Home) -> None:
         """Put the journal of a finished and recorded run aside."""

@@ -14,6 +14,7 @@ from ciphermark_benchmark.learning import cases as learning
 from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, LearningText, Suite
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
+from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure import security_check
@@ -128,7 +129,9 @@ def without(plan: Plan, done: set[str]) -> Plan:
 def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> Trial:
     """Its id is derived, so that a resumed run knows what it has already executed."""
     identity = uuid.uuid5(uuid.UUID(run_id), f"{case.key}/{process}")
-    about = case.data_set or case.comparison_key  # a data set is split alike for all that is done with it
+    about = (
+        DATA_SET.of(case.dimensions) or case.comparison_key
+    )  # a data set is split alike for all that is done with it
     data_seed = random.Random(f"{seed}/{about}/{process}").getrandbits(62)
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 
@@ -141,6 +144,8 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
     counts: Sequence[int | None] = (None,) if in_a_row is None else in_a_row
     for scheme, ring_dimension, repetitions in product(experiment.schemes, rings, counts):
         spec, reason = _spec(experiment, _Point(scheme, ring_dimension, repetitions))
+        varied = {CAP.name: experiment.cap if repeats else None, REPETITIONS.name: repetitions}
+        dimensions = {name: value for name, value in varied.items() if value is not None}
         for operation, size, data, threads, variant in product(
             operations, experiment.sizes, experiment.data, experiment.threads, experiment.variants
         ):
@@ -152,8 +157,7 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
                 size=spec.slots if size == "full" else size,
                 data_pattern=data,
                 threads=threads,
-                cap=experiment.cap if repeats else None,
-                repetitions=repetitions,
+                dimensions=dimensions,
             )
             yield PlannedCase(case, reason or _reason_against(case, available[variant]))
 
@@ -190,7 +194,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         scale_bits=experiment.scale_bits if is_ckks else None,
         security=0 if experiment.security == "none" else experiment.security,
         depth=point.repetitions if asked == "for-depth" else None,
-        is_least=point.ring_dimension is None,
+        ring_dimension_is_minimum=point.ring_dimension is None,
     )
     return spec, reason or _reason_against_chain(spec, experiment)
 
@@ -214,14 +218,14 @@ def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> in
 def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> str | None:
     """Why a chain cannot be: whatever a library may choose by itself is left to the library."""
     small = [bits for bits in _inner_bits(spec) if bits < _SMALL_PRIME_BITS]
-    is_large = spec.is_least or spec.ring_dimension >= _SMALL_PRIME_RING
+    is_large = spec.ring_dimension_is_minimum or spec.ring_dimension >= _SMALL_PRIME_RING
     if spec.scheme == "ckks" and is_large and small and "small-primes" not in experiment.allow:
-        where = "at N ≥ 8192" if spec.is_least else f"at N = {spec.ring_dimension}"
+        where = "at N ≥ 8192" if spec.ring_dimension_is_minimum else f"at N = {spec.ring_dimension}"
         return (
             f"primes of {min(small)} bits are few {where}: values drift by tens "
             "of percent per level; write `allow: [small-primes]` to measure it all the same"
         )
-    if spec.modulus_bits is None or spec.is_least:
+    if spec.modulus_bits is None or spec.ring_dimension_is_minimum:
         return None
     try:
         log_qp = _log_qp(spec)
@@ -258,10 +262,14 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return (
             None if operation in declared.compressions else _reason_against_compression(operation, declared)
         )
-    able = declared.managed if case.experiment in ("depth", "noise", "chain") else declared.operations
+    able = declared.managed if case.experiment in ("depth", "noise", "repetition") else declared.operations
     if operation not in able[scheme]:
         return declared.reason_against(operation)
-    if case.experiment == "chain" and case.size > case.parameters.slots and not case.parameters.is_least:
+    if (
+        case.experiment == "repetition"
+        and case.size > case.parameters.slots
+        and not case.parameters.ring_dimension_is_minimum
+    ):
         return f"a chain works on one ciphertext: its {case.parameters.slots} slots do not hold {case.size} values"
     return None
 

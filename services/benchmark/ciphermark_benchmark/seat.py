@@ -24,7 +24,7 @@ _WITHOUT_RELINEARIZATION = {
     "rotate_columns",
 }
 # Experiments whose subject is memory, too: each case has a memory worker of its own.
-_ALONE = ("chain",)
+_ALONE = ("repetition",)
 
 
 @dataclass(frozen=True, slots=True)

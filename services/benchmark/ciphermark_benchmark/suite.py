@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -19,12 +20,13 @@ from pydantic import (
 from ciphermark_adapters import registry
 from ciphermark_benchmark.learning.data_sets import DataSetText
 from ciphermark_contract.declaration import OPERATIONS
+from ciphermark_core import earlier
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.catalogue import WORKLOADS
 
-Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "chain", "learning"]
+Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "repetition", "learning"]
 
 ROTATIONS = ("rotate_left", "rotate_right", "rotate_columns")
 _ARITHMETIC = tuple(name for name in OPERATIONS if not name.startswith("rotate"))
@@ -38,7 +40,7 @@ KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "depth": (*_REPEATABLE, *ROTATIONS),
     "noise": (*_REPEATABLE, *ROTATIONS),
     "serialization": ("none", "zlib", "zstd"),
-    "chain": ("add", "sub", "negate", *_MULTIPLICATIONS, *ROTATIONS),
+    "repetition": ("add", "sub", "negate", *_MULTIPLICATIONS, *ROTATIONS),
 }
 DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "arithmetic": ("add", "add_plain", "mul_plain", "mul"),
@@ -46,7 +48,7 @@ DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
     "depth": ("add", "add_plain", "mul_plain", "mul"),
     "noise": ("add", "add_plain", "mul_plain", "mul"),
     "serialization": ("none", "zstd"),
-    "chain": ("mul",),
+    "repetition": ("mul",),
 }
 
 # The largest ring of the security tables, and of any library here.
@@ -126,16 +128,17 @@ class PlainModulus(_Strict):
 class ExperimentText(_Strict):
     """One experiment: every combination of its lists is a case."""
 
-    kind: Kind
+    kind: Annotated[Kind, BeforeValidator(earlier.word)]
     variants: Several[Annotated[str, AfterValidator(_variant)]]
     schemes: Several[Scheme]
     ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
-        description="N; smallest (chain): the smallest at which the modulus chain is secure, for each library by itself"
+        description="N; smallest (repetition): the smallest at which the modulus chain is secure, for each library "
+        "by itself"
     )
     modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
         "default",
         validate_default=True,
-        description="prime sizes, special prime last, or the library's default chain; for-depth (chain): one that "
+        description="prime sizes, special prime last, or the library's default chain; for-depth (repetition): one that "
         "Ciphermark makes for `repetitions` multiplications",
     )
     plain_modulus: PlainModulus = PlainModulus(bits=20)
@@ -150,7 +153,7 @@ class ExperimentText(_Strict):
     )
     operations: Several[str] | None = None
     repetitions: Several[Annotated[int, Field(ge=1, le=1 << 20)]] | None = Field(
-        None, validate_default=True, description="operations in a row (chain)"
+        None, validate_default=True, description="operations in a row (repetition)"
     )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
@@ -164,17 +167,17 @@ class ExperimentText(_Strict):
     @field_validator("ring_dimension")
     @classmethod
     def _only_chains_search(cls, value: T, info: ValidationInfo) -> T:
-        if value == "smallest" and info.data.get("kind") not in (None, "chain"):
+        if value == "smallest" and info.data.get("kind") not in (None, "repetition"):
             raise ValueError(
-                "smallest is for the kind chain: write a list of ring dimensions, such as [8192]"
+                "smallest is for the kind repetition: write a list of ring dimensions, such as [8192]"
             )
         return value
 
     @field_validator("modulus_bits")
     @classmethod
     def _chain_is_known(cls, value: T, info: ValidationInfo) -> T:
-        if value == "for-depth" and info.data.get("kind") not in (None, "chain"):
-            raise ValueError("for-depth is for the kind chain: write prime sizes, or `default`")
+        if value == "for-depth" and info.data.get("kind") not in (None, "repetition"):
+            raise ValueError("for-depth is for the kind repetition: write prime sizes, or `default`")
         if value == "default" and info.data.get("ring_dimension") == "smallest":
             raise ValueError(
                 "default depends on the ring dimension, so `ring_dimension: smallest` needs `modulus_bits: for-depth` "
@@ -203,10 +206,12 @@ class ExperimentText(_Strict):
     @classmethod
     def _chains_repeat(cls, value: list[int] | None, info: ValidationInfo) -> list[int] | None:
         kind = info.data.get("kind")
-        if kind == "chain" and value is None:
-            raise ValueError("a chain needs `repetitions`: how many operations in a row, such as [50, 100]")
-        if kind not in (None, "chain") and value is not None:
-            raise ValueError(f"repetitions are for the kind chain, not for {kind}")
+        if kind == "repetition" and value is None:
+            raise ValueError(
+                "repetition needs `repetitions`: how many operations in a row, such as [50, 100]"
+            )
+        if kind not in (None, "repetition") and value is not None:
+            raise ValueError(f"repetitions are for the kind repetition, not for {kind}")
         return value
 
     @field_validator("operations")

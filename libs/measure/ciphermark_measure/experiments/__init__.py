@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.experiments.chain import ChainOfOperations
+from ciphermark_measure.experiments.depth_and_noise import Depth, Noise
 from ciphermark_measure.experiments.latency import Latency
-from ciphermark_measure.experiments.repetition import Depth, Noise
+from ciphermark_measure.experiments.repetition import Repetition
 from ciphermark_measure.experiments.serialization import Serialization
 
 KINDS: dict[str, type[Experiment]] = {
@@ -14,7 +14,7 @@ KINDS: dict[str, type[Experiment]] = {
     "depth": Depth,
     "noise": Noise,
     "serialization": Serialization,
-    "chain": ChainOfOperations,
+    "repetition": Repetition,
 }
 
-__all__ = ["KINDS", "ChainOfOperations", "Experiment", "Findings", "Setting"]
+__all__ = ["KINDS", "Experiment", "Findings", "Repetition", "Setting"]

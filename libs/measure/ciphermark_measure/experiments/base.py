@@ -110,4 +110,4 @@ def peak_of(phase: str, action: Callable[[], object]) -> list[Sample]:
     peak = memory.peak_bytes()
     if not resets or peak is None:
         return []
-    return [Sample("peak_memory", "bytes", float(peak), phase)]
+    return [Sample("peak_memory", float(peak), phase)]

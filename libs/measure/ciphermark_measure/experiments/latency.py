@@ -195,7 +195,7 @@ class Latency(Experiment):
             accuracy = self._findings.accuracy
             if accuracy is None or accuracy.precision_bits is None:
                 return []
-            return [Sample("precision", "bits", accuracy.precision_bits, "operation")]
+            return [Sample("precision", accuracy.precision_bits, "operation")]
         result = self._bounds[0].results()[0]
         budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
-        return [] if budget is None else [Sample("noise_budget", "bits", float(budget), "operation")]
+        return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]

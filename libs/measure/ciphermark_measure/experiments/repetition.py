@@ -1,234 +1,228 @@
-"""Experiments ``depth`` and ``noise``: one operation applied again and again by the managed evaluator.
+"""Experiment ``repetition``: the time of many operations in a row, x ← x ∘ y, and the memory it takes.
 
-x ← x ∘ y with the same second operand y, starting from a fresh encryption of x. Both record numbers, not times.
+One sample is the whole chain, from the same fresh ciphertext. Multiplications are the managed ones: they relinearize,
+and rescale or switch to the next modulus. The others leave level and scale as they are and need no management, so that
+the library's own call is bound beforehand.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
+from functools import partial
+from itertools import repeat
+from statistics import median
+from time import perf_counter, perf_counter_ns, process_time_ns
 
 from ciphermark_contract import reference
-from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
-from ciphermark_core.model import Accuracy, Sample
-from ciphermark_measure import checking, data, operands
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
+from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.model import Case, Sample
+from ciphermark_measure import caching, checking, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.probe import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
-DEFAULT_CAP = 16_384
-_FACTORS = ("mul", "mul_plain", "square")
+_SETS = 2
+_LOOKS = 2
+_TWO_CIPHERTEXTS = ("add", "sub", "mul")
+_MANAGED = ("mul", "square")  # the others change neither level nor scale
+
+
+class ChainBound(Bound):
+    """``repetitions`` operations in a row; executing it once more begins with the same ciphertext again.
+
+    ``cpu_ns`` is what all threads of the process worked during the last :meth:`run`.
+    """
+
+    def __init__(self, step: Callable[..., Handle], row: Sequence[Handle], repetitions: int) -> None:
+        self._step = step
+        self._first, *self._others = row
+        self._repetitions = repetitions
+        self._result: Handle = None
+        self.cpu_ns = 0
+
+    def run(self, loops: int) -> int:
+        """See :meth:`Bound.run`: one loop is the whole chain."""
+        step, others, count = self._step, self._others, self._repetitions
+        cpu_start, start = process_time_ns(), perf_counter_ns()
+        for _ in repeat(None, loops):
+            result = self._first
+            for _ in repeat(None, count):
+                result = step(result, *others)
+        elapsed = perf_counter_ns() - start
+        self.cpu_ns = process_time_ns() - cpu_start
+        self._result = result
+        return elapsed
+
+    def results(self) -> list[Handle]:
+        """See :meth:`Bound.results`: the end of the last chain."""
+        return [self._result]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """A ciphertext after ``count`` operations and the slots it should hold."""
+class Chain:
+    """A bound chain, and the slots that must come out."""
 
-    count: int
-    ciphertext: Handle
-    expected: Vector
+    bound: ChainBound
+    expected: Sequence[Vector]
+
+
+def bound(evaluator: Evaluator, case: Case, ciphertexts: Sequence[Handle]) -> ChainBound:
+    """The chain of a case on ciphertexts that the evaluator holds: the first is x, the other y where there is one."""
+    operation = operands.contract_operation(case.operation)
+    steps = operands.rotation_steps([case.operation])
+    count = REPETITIONS.of(case.dimensions)
+    assert count is not None
+    row = [*ciphertexts, *steps]
+    if operation in _MANAGED:
+        return ChainBound(partial(evaluator.managed().apply, operation), row, count)
+    if operation not in evaluator.operations:
+        raise Unsupported(evaluator.reason_against(operation))
+    return ChainBound(evaluator.operations[operation], row, count)
+
+
+def vectors(case: Case, seed: int, index: int) -> list[Vector]:
+    """x, and y where the operation has a second operand; another ``index`` gives other values."""
+    operation = operands.contract_operation(case.operation)
+    x = data.operand(case, seed, 2 * index, is_factor=operation == "square")
+    if operation not in _TWO_CIPHERTEXTS:
+        return [x]
+    return [x, data.operand(case, seed, 2 * index + 1, is_factor=operation == "mul")]
+
+
+def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
+    """The slots after the whole chain."""
+    slots, modulus = session.parameters.slots, session.parameters.plain_modulus
+    operation = operands.contract_operation(case.operation)
+    result, *others = [reference.padded(vector, slots) for vector in plain]
+    for _ in range(REPETITIONS.of(case.dimensions) or 0):
+        result = reference.apply(
+            operation, modulus, result, *others, *operands.rotation_steps([case.operation])
+        )
+    return result
 
 
 class Repetition(Experiment):
-    """The common part: applying the operation and judging a state."""
+    """Samples whole chains on two sets of operands in turns, checked before the first sample and after the last."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self.cap = self.case.cap or DEFAULT_CAP
-        self._managed = self.session.evaluator.managed()
-        self._operation = operands.contract_operation(self.case.operation)
-        self._others: tuple[Handle, ...] = ()
-        self._reference_others: tuple[Vector | int, ...] = ()
-        self.samples: list[Sample] = []
-        self.facts: dict[str, float] = {}
-        self.accuracy: Accuracy | None = None
+        self._chains: list[Chain] = []
+        self._phase: Phase | None = None
+        self._cpu_times: list[Sample] = []
+        self._facts: dict[str, float] = {}
+        self._findings = Findings("ok")
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
+        self.session.require_keys_for(operands.contract_operation(self.case.operation))
+        slots = self.session.parameters.slots
+        if self.case.size > slots:
+            raise Unsupported(
+                f"a chain works on one ciphertext: its {slots} slots do not hold {self.case.size} values"
+            )
+        self._chains = [self._made(index) for index in range(_SETS)]
+        for chain in self._chains:
+            chain.bound.run(1)
+            self._findings = self._checked(chain)
+            if self._findings.status != "ok":
+                return
+        start = perf_counter()
+        budget = self.setting.trial.budget
+        aim = target(budget, self.setting.resolution_ns)
+        self._phase = Phase("operation", [chain.bound for chain in self._chains], aim, self.setting.clock)
+        self._phase.calibrate()
+        self._phase.warm_up(budget.warmups)
+        self._facts |= {"loops_operation": self._phase.loops, "calibration_s": perf_counter() - start}
 
     def turn(self) -> bool:
-        """All is done in :meth:`open`: nothing here is timed."""
-        return True
+        """See :meth:`Experiment.turn`."""
+        if self._phase is None:
+            return True
+        self._phase.take()
+        taken = self._phase.samples[-1]
+        cpu_s = self._chains[self._phase.last_index].bound.cpu_ns / taken.loops / 1e9
+        self._cpu_times.append(replace(taken, metric="cpu_time", value=cpu_s))
+        return self._phase.is_done
 
-    def start(self) -> State:
-        """Fresh operands; the state before the first operation."""
-        self.session.require_keys_for(self._operation)
-        begin = perf_counter()
-        seed, slots = self.setting.trial.seed, self.session.parameters.slots
-        x = data.operand(self.case, seed, 0, is_factor=self._operation == "square")
-        y = data.operand(self.case, seed, 1, is_factor=self._operation in _FACTORS)
-        if len(x) > slots:
-            x, y = x[:slots], y[:slots]
-        (ciphertext,) = self.session.to_evaluator([x])
-        self._set_others(y, slots)
-        self.facts["encryption_s"] = perf_counter() - begin
-        return State(0, ciphertext, reference.padded(x, slots))
-
-    def advanced(self, state: State, count: int) -> State | None:
-        """The state after ``count`` operations in all, or ``None`` where it cannot be reached."""
-        ciphertext, expected = state.ciphertext, state.expected
-        modulus = self.session.parameters.plain_modulus
+    def close(self) -> Findings:
+        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
+        if self._phase is None:
+            return replace(self._findings, facts=self._facts)
+        self._facts["sampling_s"] = self._phase.sampled_ns / 1e9
         try:
-            for _ in range(count - state.count):
-                ciphertext = self._managed.apply(self._operation, ciphertext, *self._others)
-                expected = reference.apply(self._operation, modulus, expected, *self._reference_others)
-        except Exhausted:
-            return None
-        return State(count, ciphertext, expected)
+            self._phase.require_sound_clock()
+            self._findings = self._checked(self._chains[self._phase.last_index])
+            if self._findings.status == "ok":
+                self._check_computed(self._phase)
+        except ClockError as error:
+            self._findings = replace(self._findings, status="wrong", error=str(error))
+        taken = [*self._phase.samples, *self._cpu_times]
+        count = REPETITIONS.of(self.case.dimensions)
+        samples = [replace(sample, repetitions=count) for sample in taken]
+        return replace(self._findings, samples=(*self._quality(), *samples), facts=self._facts)
 
-    def judged(self, state: State) -> Accuracy:
-        """How right a state is; ckks by the least precision of a deep computation."""
+    def _made(self, index: int) -> Chain:
+        start = perf_counter()
+        plain = vectors(self.case, self.setting.trial.seed, index)
+        made = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
+        self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
+        return Chain(made, [expected(self.session, self.case, plain)])
+
+    def _checked(self, chain: Chain) -> Findings:
+        """Right is exact in bfv and bgv, and what a deep computation must keep in ckks."""
+        results = chain.bound.results()
         is_exact = self.session.parameters.scale is None
         tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
-        (actual,) = self.session.decrypted([state.ciphertext])
-        return checking.accuracy([actual], [state.expected], tolerance)
+        found = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
+        return judge(self.setting, Checked(found, chain.expected, results), self._attempt)
 
-    def quality(self, state: State, found: Accuracy) -> list[Sample]:
-        """Noise budget (bfv, bgv) or precision (ckks) of a state."""
-        if found.precision_bits is not None:
-            return [Sample("precision", "bits", found.precision_bits, "operation", repetitions=state.count)]
-        budget = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
+    def _attempt(self, session: Session) -> bool:
+        """Whether the first chain comes out right in another session."""
+        plain = vectors(self.case, self.setting.trial.seed, 0)
+        made = bound(session.evaluator, self.case, session.to_evaluator(plain))
+        made.run(1)
+        slots = [expected(session, self.case, plain)]
+        return checking.is_right(checking.accuracy(session.decrypted(made.results()), slots, 0.0))
+
+    def _check_computed(self, phase: Phase) -> None:
+        """Operands never seen before come out right, and take about as long as seen ones.
+
+        A suspicion must stand a second look: a host that stalls for a while looks like a cache, once.
+        """
+        for look in range(1, 1 + _LOOKS):
+            times = self._times_of_fresh(phase, _SETS * look)
+            error = None if times is None else caching.suspicion(times)
+            if error is None:
+                return
+        self._findings = replace(self._findings, status="wrong", error=error)
+
+    def _times_of_fresh(self, phase: Phase, first: int) -> caching.Times | None:
+        """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
+        fresh_s, seen_s = [], []
+        for index, known in enumerate(self._chains):
+            fresh = self._made(first + index)
+            seen_s.append(known.bound.run(1) / 1e9)
+            fresh_s.append(fresh.bound.run(1) / 1e9)
+            found = self._checked(fresh)
+            if found.status != "ok":
+                self._findings = found
+                return None
+        self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
+        repeated_s = median(sample.value for sample in phase.samples if not sample.is_warmup)
+        is_alone = phase.loops == 1  # every sample was one execution
+        return caching.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
+
+    def _quality(self) -> list[Sample]:
+        """Noise budget (bfv, bgv) or precision (ckks) at the end of the chain."""
+        count, accuracy = REPETITIONS.of(self.case.dimensions), self._findings.accuracy
+        if self.session.parameters.scale is not None:
+            if accuracy is None or accuracy.precision_bits is None:
+                return []
+            return [Sample("precision", accuracy.precision_bits, "operation", repetitions=count)]
+        (result,) = self._chains[0].bound.results()
+        budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
         if budget is None:
             return []
-        return [Sample("noise_budget", "bits", float(budget), "operation", repetitions=state.count)]
-
-    def verdict(self, state: State, found: Accuracy) -> Findings:
-        """Whether a wrong state shows noise that grew too large (``exhausted``) or a library that errs (``wrong``).
-
-        A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
-        within the tolerance of one operation is noise, too large for its scale to keep :data:`LEAST_PRECISION_BITS`.
-        """
-        allowed = checking.tolerance(self.session.parameters)
-        if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):
-            return Findings("exhausted", accuracy=found, error="the scale is too small to keep any precision")
-        checked = Checked(found, [state.expected], [state.ciphertext])
-        return judge(self.setting, checked, lambda session: self._attempt(session, state.count))
-
-    def _attempt(self, session: Session, count: int) -> bool:
-        """Whether ``count`` operations come out right in another session."""
-        other = type(self)(replace(self.setting, session=session))
-        state = other.advanced(other.start(), count)
-        return state is not None and checking.is_right(other.judged(state))
-
-    def _set_others(self, y: Vector, slots: int) -> None:
-        if self._operation in ("add", "sub", "mul"):
-            self._others = tuple(self.session.to_evaluator([y]))
-            self._reference_others = (reference.padded(y, slots),)
-        elif self._operation in ("add_plain", "sub_plain", "mul_plain"):
-            self._others = (reference.padded(y, slots),)
-            self._reference_others = self._others
-        elif self._operation == "rotate":
-            steps = operands.rotation_steps([self.case.operation])
-            self._others = self._reference_others = steps
-
-
-class Depth(Repetition):
-    """The most repetitions whose decryption is still right, up to the cap.
-
-    Doubles the count until a result is wrong, then halves the gap from the last right state: every state
-    that is judged is really computed. The first wrong state after right ones is taken for the end of the noise
-    budget, unless the library says that some is left.
-    """
-
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self._deepest = 0
-        self._first_wrong: tuple[State, Accuracy] | None = None
-
-    def open(self) -> None:
-        """See :meth:`Experiment.open`."""
-        good, bad = self.start(), self.cap + 1
-        self.accuracy = self.judged(good)
-        if not checking.is_right(self.accuracy):
-            self._first_wrong = good, self.accuracy
-            return
-        begin = perf_counter()
-        count = 1
-        while good.count < self.cap and bad > self.cap:
-            state = self._right_state(good, min(count, self.cap))
-            good, bad, count = (state, bad, 2 * count) if state else (good, min(count, self.cap), count)
-        while bad - good.count > 1:
-            middle = (good.count + bad) // 2
-            state = self._right_state(good, middle)
-            good, bad = (state, bad) if state else (good, middle)
-        self._deepest = good.count
-        self.facts["sampling_s"] = perf_counter() - begin
-
-    def close(self) -> Findings:
-        """Depth and whether the cap ended the search; depth 0 is ``exhausted`` where noise is the reason."""
-        samples = (
-            Sample("depth", "operations", float(self._deepest), "operation"),
-            Sample("is_capped", "flag", float(self._deepest == self.cap), "operation"),
-        )
-        end = self._verdict_on_end()
-        if end.status == "wrong":
-            return replace(end, facts=self.facts)
-        if self._deepest == 0:
-            error = f"not one {self.case.operation} decrypts right"
-            return Findings("exhausted", samples, self.accuracy, error, self.facts)
-        return Findings("ok", samples, self.accuracy, None, self.facts)
-
-    def _verdict_on_end(self) -> Findings:
-        if self._first_wrong is None:
-            return Findings("exhausted", error="no level is left")
-        state, found = self._first_wrong
-        if self._deepest == 0:
-            return self.verdict(state, found)
-        left = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
-        if not left:
-            return Findings("exhausted")
-        error = f"wrong after {state.count} operations with {left} bits of noise budget left"
-        return Findings("wrong", accuracy=found, error=error)
-
-    def _right_state(self, state: State, count: int) -> State | None:
-        advanced = self.advanced(state, count)
-        if advanced is None:
-            self._first_wrong = None
-            return None
-        found = self.judged(advanced)
-        if not checking.is_right(found):
-            self._first_wrong = advanced, found
-            return None
-        self.accuracy = found
-        return advanced
-
-
-class Noise(Repetition):
-    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or the cap."""
-
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self._end: Findings | None = None
-
-    def open(self) -> None:
-        """See :meth:`Experiment.open`. A library that tells no budget is ``Unsupported`` here."""
-        state: State | None = self.start()
-        assert state is not None
-        if not self.quality(state, self.judged(state)):
-            scheme = self.case.parameters.scheme
-            raise Unsupported(f"{self.session.declaration.library} tells no noise budget in {scheme}")
-        begin = perf_counter()
-        count = 1
-        while state is not None:
-            found = self.judged(state)
-            self.samples += self.quality(state, found)
-            if not checking.is_right(found):
-                self._end = self._verdict_on_end(state, found)
-                break
-            if state.count == self.cap:
-                break
-            self.accuracy = found
-            state = self.advanced(state, min(count, self.cap))
-            count *= 2
-        self.facts["sampling_s"] = perf_counter() - begin
-
-    def _verdict_on_end(self, state: State, found: Accuracy) -> Findings:
-        if self.accuracy is not None and found.precision_bits is not None:
-            return Findings("exhausted")  # ckks tells no budget: precision went from state to state
-        return self.verdict(state, found)
-
-    def close(self) -> Findings:
-        """A fresh ciphertext that is already wrong is ``exhausted``; wrong with budget left is ``wrong``."""
-        if self._end is not None and self._end.status == "wrong":
-            return replace(self._end, samples=tuple(self.samples), facts=self.facts)
-        if self.accuracy is None:
-            error = "even a fresh ciphertext decrypts wrong"
-            return Findings("exhausted", tuple(self.samples), None, error, self.facts)
-        return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)
+        return [Sample("noise_budget", float(budget), "operation", repetitions=count)]

@@ -93,8 +93,8 @@ class Serialization(Experiment):
         )
         with suppress(Unsupported):  # a library without plaintext objects: no row
             sizes["plaintext"] = len(self.session.evaluator.dump_plaintext(plaintext, self._mode))
-        expansion = Sample("expansion", "ratio", len(dumped) / (_VALUE_BYTES * values), "ciphertext")
-        return [Sample("size", "bytes", float(size), name) for name, size in sizes.items()] + [expansion]
+        expansion = Sample("expansion", len(dumped) / (_VALUE_BYTES * values), "ciphertext")
+        return [Sample("size", float(size), name) for name, size in sizes.items()] + [expansion]
 
     def _key_sizes(self) -> dict[str, int]:
         sizes = {}

@@ -6,9 +6,9 @@ keys and ciphertexts are blobs in a store that both parties reach, named here by
 A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, as often as wanted, one pass: ``Encrypt``
 and ``Evaluate`` for each phase of the workload, and ``Score``. Instead of its reply a party may answer ``Refused``.
 
-Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) in phases
-``<stage>.<step>``, of :data:`Stage` and :data:`Step`; and in ``<stage>.client`` or ``<stage>.server`` the sum of the
-party's steps, and ``peak_memory`` (bytes). Getting and storing blobs is no step: it is part of the transfer.
+Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with
+``stage`` and ``step`` of :data:`Stage` and :data:`Step`; and with the ``party`` instead of a step the sum of its
+steps, and ``peak_memory`` (bytes). Getting and storing blobs is no step: it is part of the transfer.
 
 Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
 done to judge and to record alone, ``<stage>.check``, which is in no sum (what a client computes in the clear; facts of
@@ -50,6 +50,9 @@ Step = Literal[
     "check",
 ]
 CHECK: Step = "check"
+ENCODE: Step = "encode"
+TRANSFER: Step = "transfer"
+RETURNED = "returned"  # of sizes: what the server gave back
 
 
 class DataSet(msgspec.Struct, frozen=True):

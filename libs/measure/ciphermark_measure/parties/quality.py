@@ -60,13 +60,13 @@ def quality(found: Result, reference: Result, expected: Result, labels: Floats, 
     )
     noise = _relative_error(found, expected)
     samples = [
-        Sample("accuracy", "share", float(np.mean(is_hit)), "infer"),
-        Sample("agreement", "share", agreement, "infer"),
-        Sample("mse", "ratio", float(np.mean(~is_hit)), "infer"),
-        Sample("noise_error", "ratio", noise, "infer"),
+        Sample("accuracy", float(np.mean(is_hit)), "infer"),
+        Sample("agreement", agreement, "infer"),
+        Sample("mse", float(np.mean(~is_hit)), "infer"),
+        Sample("noise_error", noise, "infer"),
     ]
     if is_exact:
-        samples.append(Sample("rounding_error", "ratio", _relative_error(expected, reference), "infer"))
+        samples.append(Sample("rounding_error", _relative_error(expected, reference), "infer"))
     complaint = _disagreement(agreement, len(agrees), scheme)
     if complaint is None:
         complaint = _inexactness(found.scores, expected.scores) if is_exact else _noisiness(noise)

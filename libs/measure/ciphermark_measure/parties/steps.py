@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter, process_time
 
 from ciphermark_core.model import Sample
@@ -30,12 +31,13 @@ class Watch:
     def samples(self) -> tuple[Sample, ...]:
         """What was measured, in the order of the steps."""
         return tuple(
-            sample for name, spent_s in self._spent_s.items() for sample in self._times(name, *spent_s)
+            replace(sample, step=name)
+            for name, spent_s in self._spent_s.items()
+            for sample in self._times(*spent_s)
         )
 
-    def _times(self, part: Step | Role, wall_s: float, cpu_s: float) -> tuple[Sample, Sample]:
-        phase = f"{self._stage}.{part}"
-        return Sample("time", "s", wall_s, phase), Sample("cpu_time", "s", cpu_s, phase)
+    def _times(self, wall_s: float, cpu_s: float) -> tuple[Sample, Sample]:
+        return Sample("time", wall_s, self._stage), Sample("cpu_time", cpu_s, self._stage)
 
 
 class Steps(Watch):
@@ -50,6 +52,6 @@ class Steps(Watch):
         """Step by step, then the party's own; no peak where the kernel tells none."""
         peak = memory.peak_bytes() if self._is_peak_known else None
         wall_s, cpu_s = (sum(spent) for spent in zip(*self._spent_s.values(), strict=True))
-        party = f"{self._stage}.{self._role}"
-        peaks = () if peak is None else (Sample("peak_memory", "bytes", float(peak), party),)
-        return (*super().samples(), *self._times(self._role, wall_s, cpu_s), *peaks)
+        peaks = () if peak is None else (Sample("peak_memory", float(peak), self._stage),)
+        own = (*self._times(wall_s, cpu_s), *peaks)
+        return (*super().samples(), *(replace(sample, party=self._role) for sample in own))

@@ -18,6 +18,7 @@ from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import host as hosts
+from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
 
 _suite = typer.Typer(help="The suite form, and what a suite file means.", no_args_is_help=True)
@@ -133,17 +134,23 @@ def _cases_table(planned: list[PlannedCase]) -> Table:
             _ring(case),
             _chain(case),
         ]
-        values += [_operation(case), case.size, case.data_set or case.data_pattern, case.threads]
+        values += [
+            _operation(case),
+            case.size,
+            DATA_SET.of(case.dimensions) or case.data_pattern,
+            case.threads,
+        ]
         table.add_row(*map(str, values), escape(item.reason or ""))
     return table
 
 
 def _ring(case: Case) -> str:
-    return "smallest" if case.parameters.is_least else str(case.parameters.ring_dimension)
+    return "smallest" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
 
 
 def _operation(case: Case) -> str:
-    return case.operation if case.repetitions is None else f"{case.operation} × {case.repetitions}"
+    count = REPETITIONS.of(case.dimensions)
+    return case.operation if count is None else f"{case.operation} × {count}"
 
 
 def _chain(case: Case) -> str:
@@ -164,12 +171,12 @@ def _case_dict(item: PlannedCase) -> dict[str, object]:
         "plain_modulus": case.parameters.plain_modulus,
         "scale_bits": case.parameters.scale_bits,
         "depth": case.parameters.depth,
-        "is_least": case.parameters.is_least,
+        "ring_dimension_is_minimum": case.parameters.ring_dimension_is_minimum,
         "operation": case.operation,
-        "repetitions": case.repetitions,
+        "repetitions": REPETITIONS.of(case.dimensions),
         "size": case.size,
         "data_pattern": case.data_pattern,
-        "data_set": case.data_set,
+        "data_set": DATA_SET.of(case.dimensions),
         "threads": case.threads,
         "skipped": item.reason,
     }

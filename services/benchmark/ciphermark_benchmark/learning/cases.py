@@ -8,6 +8,7 @@ from itertools import product
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import LearningText
+from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.learning.workload import Workload
@@ -39,7 +40,7 @@ def cases(
             size=data_set.rows * data_set.features,
             data_pattern="real",
             threads=threads,
-            data_set=data_set.name,
+            dimensions={DATA_SET.name: data_set.name},
         )
         yield case, _reason_against(case, workload, found)
 

@@ -43,7 +43,7 @@ _ROUTES: dict[type, tuple[str, Any]] = {
     messages.Evaluate: ("/evaluate", messages.Evaluated),
 }
 # What only Ciphermark's own chains ask for; workloads name their primes.
-_NOT_OVER_REST = ("depth", "is_least")
+_NOT_OVER_REST = ("depth", "ring_dimension_is_minimum")
 # Problems after which the session is of no more use.
 _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
 

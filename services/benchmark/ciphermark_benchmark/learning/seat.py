@@ -12,6 +12,7 @@ from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.party import NoPlace, Parties, Party
 from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
@@ -48,8 +49,9 @@ class _Open:
     @property
     def data(self) -> messages.DataSet:
         """The rows: split by the trial's seed, which all variants of a comparison share."""
-        assert self.trial.case.data_set is not None
-        return messages.DataSet(self.trial.case.data_set, self.trial.seed % _SPLIT_SEEDS)
+        data_set = DATA_SET.of(self.trial.case.dimensions)
+        assert data_set is not None
+        return messages.DataSet(data_set, self.trial.seed % _SPLIT_SEEDS)
 
     @property
     def is_done(self) -> bool:
@@ -195,7 +197,7 @@ class LearningSeat:
         )
         elapsed_s = perf_counter() - start
         self._parties.tidy()
-        material = Sample("size", "bytes", float(made.material.size_bytes), "prepare")
+        material = Sample("size", float(made.material.size_bytes), "prepare")
         return [*stage_costs.stage_samples("prepare", elapsed_s, made.samples + loaded.samples), material]
 
     def _passed(self) -> list[Sample]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import get_args
 
 from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import Blob
-from ciphermark_measure.parties.messages import CHECK, Role, Stage
-
-_PARTIES = get_args(Role)
+from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRANSFER, Stage
 
 
 def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
@@ -24,23 +21,23 @@ def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> lis
     is left of that when the parties' steps are taken away.
     """
     merged = _merged(told)
-    own = [sample for sample in merged if _place(sample)[0] == stage]
-    trained = [sample for sample in merged if _place(sample)[0] != stage]
+    own = [sample for sample in merged if sample.stage == stage]
+    trained = [sample for sample in merged if sample.stage != stage]
     trained_s = _in_steps(trained, "time")
-    checked_s = sum(sample.value for sample in own if _is_check(sample) and sample.metric == "time")
+    checked_s = sum(sample.value for sample in own if sample.step == CHECK and sample.metric == "time")
     elapsed_s -= trained_s + checked_s
     return [
         *(_with_totals("train", trained_s, trained) if trained else ()),
         *_with_totals(stage, elapsed_s, own),
-        Sample("time", "s", elapsed_s - _in_steps(own, "time"), f"{stage}.transfer"),
+        Sample("time", elapsed_s - _in_steps(own, "time"), stage, step=TRANSFER),
     ]
 
 
 def _with_totals(stage: Stage, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
     return [
         *samples,
-        Sample("time", "s", elapsed_s, stage),
-        Sample("cpu_time", "s", _in_steps(samples, "cpu_time"), stage),
+        Sample("time", elapsed_s, stage),
+        Sample("cpu_time", _in_steps(samples, "cpu_time"), stage),
     ]
 
 
@@ -51,16 +48,16 @@ def size_samples(
     sent = sum(blob.size_bytes for blob in inputs)
     returned = sum(blob.size_bytes for blob in outputs)
     return [
-        Sample("size", "bytes", float(sent), stage),
-        Sample("size", "bytes", float(returned), f"{stage}.returned"),
-        Sample("plaintext_size", "bytes", float(plaintext_bytes), stage),
-        Sample("expansion", "ratio", sent / plaintext_bytes, stage),
+        Sample("size", float(sent), stage),
+        Sample("size", float(returned), stage, step=RETURNED),
+        Sample("plaintext_size", float(plaintext_bytes), stage),
+        Sample("expansion", sent / plaintext_bytes, stage),
     ]
 
 
 def elapsed_s(samples: Iterable[Sample]) -> float:
     """Wall time of all stages that samples tell of."""
-    return sum(sample.value for sample in samples if sample.metric == "time" and "." not in sample.phase)
+    return sum(sample.value for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
 
 
 def first(samples: Iterable[Sample]) -> list[Sample]:
@@ -76,17 +73,7 @@ def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> lis
 
 
 def _is_first(sample: Sample) -> bool:
-    return sample.metric == "peak_memory" or sample.phase.endswith(".encode")
-
-
-def _place(sample: Sample) -> tuple[str, str]:
-    """The stage of a sample, and the step or party, if it is of one."""
-    stage, _, part = sample.phase.partition(".")
-    return stage, part
-
-
-def _is_check(sample: Sample) -> bool:
-    return _place(sample)[1] == CHECK
+    return sample.metric == "peak_memory" or sample.step == ENCODE
 
 
 def _in_steps(samples: Iterable[Sample], metric: str) -> float:
@@ -94,7 +81,7 @@ def _in_steps(samples: Iterable[Sample], metric: str) -> float:
     return sum(
         sample.value
         for sample in samples
-        if sample.metric == metric and _place(sample)[1] not in _PARTIES and not _is_check(sample)
+        if sample.metric == metric and sample.party is None and sample.step != CHECK
     )
 
 

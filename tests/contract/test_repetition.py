@@ -9,7 +9,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.experiments import ChainOfOperations, Findings, Setting
+from ciphermark_measure.experiments import Findings, Repetition, Setting
 from ciphermark_measure.session import Session, prepare
 
 DEPTH = 2
@@ -32,16 +32,16 @@ def session(variant: str, scheme: Scheme) -> Session:
 def executed(session: Session, operation: str, seed: int = 5) -> Findings:
     case = Case(
         session.declaration.variant,
-        "chain",
+        "repetition",
         operation,
         session.parameters.spec,
         16,
         "random",
-        repetitions=COUNTS[operation],
+        dimensions={"repetitions": COUNTS[operation]},
     )
     trial = Trial("t", "r", case, 0, seed, Budget(samples=3, warmups=1, min_time_s=0))
     clock = MonotonicClock()
-    experiment = ChainOfOperations(Setting(session, trial, clock, resolution_ns(clock)))
+    experiment = Repetition(Setting(session, trial, clock, resolution_ns(clock)))
     experiment.open()
     while not experiment.turn():
         pass

@@ -13,7 +13,7 @@ from ciphermark_core import host
 _FLAGS = frozenset(host.collect().cpu_flags)
 VARIANTS = [name for name in ("seal", "openfhe") if registry.availability(name, _FLAGS).is_installed]
 COMMON = {
-    "kind": "chain",
+    "kind": "repetition",
     "variants": VARIANTS,
     "plain_modulus": {"value": 65537},
     "scale_bits": 35,
@@ -45,15 +45,22 @@ def executed(
 
     if not VARIANTS:
         pytest.skip("neither SEAL nor OpenFHE is installed")
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("chain") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "home", new_url())
     suite = ciphermark.suite(MULTIPLICATIONS, ADDITIONS, TOO_SMALL, memory_mb=4096, timeout_s=300)
     ciphermark("run", str(suite), timeout_s=500)
     found = {}
     for outcome in ciphermark.outcomes():
         case = outcome["trial"]["case"]
         spec = case["parameters"]
-        ring = "smallest" if spec.get("is_least") else spec["ring_dimension"]
-        place = case["variant"], spec["scheme"], case["operation"], case["repetitions"], ring, case["threads"]
+        ring = "smallest" if spec.get("ring_dimension_is_minimum") else spec["ring_dimension"]
+        place = (
+            case["variant"],
+            spec["scheme"],
+            case["operation"],
+            case["dimensions"]["repetitions"],
+            ring,
+            case["threads"],
+        )
         found[place] = outcome
     return ciphermark, found
 
@@ -62,7 +69,7 @@ def of(outcome: Any, metric: str) -> dict[str, list[float]]:
     values = defaultdict(list)
     for sample in outcome["samples"]:
         if sample["metric"] == metric and not sample["is_warmup"]:
-            values[sample["phase"]].append(sample["value"])
+            values[sample["stage"]].append(sample["value"])
     return dict(values)
 
 

@@ -15,7 +15,7 @@ from ciphermark_core.model import Budget
 CHAIN = """\
 name: mine
 experiments:
-  - kind: chain
+  - kind: repetition
     variants: [cleartext]
     schemes: [bgv, ckks]
     ring_dimension: smallest
@@ -41,7 +41,7 @@ def changed(old: str, new: str) -> str:
 
 def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() -> None:
     found = [item.case for item in cases(CHAIN)]
-    assert [(case.parameters.scheme, case.repetitions) for case in found] == [
+    assert [(case.parameters.scheme, case.dimensions.get("repetitions")) for case in found] == [
         ("bgv", 2),
         ("bgv", 20),
         ("ckks", 2),
@@ -49,15 +49,19 @@ def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() 
     ]
     for case in found:
         spec = case.parameters
-        assert (spec.depth, spec.is_least, spec.ring_dimension) == (case.repetitions, True, 1024)
-        assert (spec.modulus_bits, case.cap) == (None, None)
+        assert (spec.depth, spec.ring_dimension_is_minimum, spec.ring_dimension) == (
+            case.dimensions.get("repetitions"),
+            True,
+            1024,
+        )
+        assert (spec.modulus_bits, case.dimensions.get("cap")) == (None, None)
     assert {item.reason for item in cases(CHAIN)} == {None}
 
 
 def test_a_given_chain_is_the_same_for_every_count() -> None:
     text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
     found = [item.case.parameters for item in cases(text)]
-    assert {(spec.modulus_bits, spec.depth, spec.is_least) for spec in found} == {
+    assert {(spec.modulus_bits, spec.depth, spec.ring_dimension_is_minimum) for spec in found} == {
         ((40, 35, 35, 40), None, False)
     }
 
@@ -99,25 +103,27 @@ def test_the_impossible_has_a_reason(text: str, words: str) -> None:
 WRONG = {
     "no repetitions": (changed("    repetitions: [2, 20]\n", ""), 3, ["needs `repetitions`", "[50, 100]"]),
     "repetitions elsewhere": (
-        changed("kind: chain", "kind: depth").replace("smallest", "[4096]").replace("for-depth", "default"),
+        changed("kind: repetition", "kind: depth")
+        .replace("smallest", "[4096]")
+        .replace("for-depth", "default"),
         12,
-        ["repetitions are for the kind chain, not for depth"],
+        ["repetitions are for the kind repetition, not for depth"],
     ),
     "no repetition": (changed("[2, 20]", "[0]"), 12, ["greater than or equal to 1"]),
     "repetitions twice": (changed("[2, 20]", "[2, 2]"), 12, ["2 is listed twice"]),
     "for-depth elsewhere": (
-        changed("kind: chain", "kind: depth")
+        changed("kind: repetition", "kind: depth")
         .replace("smallest", "[4096]")
         .replace("    repetitions: [2, 20]\n", ""),
         7,
-        ["for-depth is for the kind chain"],
+        ["for-depth is for the kind repetition"],
     ),
     "smallest elsewhere": (
-        changed("kind: chain", "kind: noise")
+        changed("kind: repetition", "kind: noise")
         .replace("for-depth", "[40, 40]")
         .replace("    repetitions: [2, 20]\n", ""),
         6,
-        ["smallest is for the kind chain", "[8192]"],
+        ["smallest is for the kind repetition", "[8192]"],
     ),
     "for-depth of an addition": (changed("[mul]", "[mul, add]"), 11, ["for mul or square, not for 'add'"]),
     "smallest of the default": (
@@ -159,7 +165,7 @@ def test_every_mistake_is_told_with_its_line(name: str) -> None:
 
 def test_the_schema_knows_the_words() -> None:
     fields = json_schema()["$defs"]["ExperimentText"]["properties"]
-    assert {"chain"} <= set(fields["kind"]["enum"])
+    assert {"repetition"} <= set(fields["kind"]["enum"])
     assert "smallest" in str(fields["ring_dimension"])
     assert "for-depth" in str(fields["modulus_bits"])
     assert "repetitions" in fields

@@ -1,0 +1,152 @@
+"""The registry of metrics: what is recorded, in which unit, and which way is better.
+
+A metric is registered once, where it is made (a family of workloads or a probe registers its own); storage, tables,
+pages, reports and comparisons ask here, or the table ``metric`` of the database, which is filled from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from ciphermark_core.statistics import NOISE_FLOOR
+
+Direction = Literal["lower", "higher"]
+FloorKind = Literal["factor", "difference"]
+Change = Literal["better", "worse", "no difference", "unchanged", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric. ``direction`` tells which figures are better; ``None`` where neither way is.
+
+    Figures within ``floor`` of each other show no difference: within that factor, or (``floor_kind``) apart by that
+    much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it.
+    """
+
+    name: str
+    unit: str
+    direction: Direction | None
+    floor: float
+    label: str
+    sentence: str
+    floor_kind: FloorKind = "factor"
+
+    def change(self, a: float, b: float) -> Change:
+        """What figure ``b`` is beside ``a``: ``changed`` where the metric is neither better nor worse for it."""
+        if a == b:
+            return "unchanged"
+        if self.direction is None:
+            return "changed"
+        if self._shows_no_difference(a, b):
+            return "no difference"
+        return "better" if (b > a) == (self.direction == "higher") else "worse"
+
+    def _shows_no_difference(self, a: float, b: float) -> bool:
+        if self.floor_kind == "difference":
+            return abs(a - b) <= self.floor
+        return 0 < max(a, b) <= self.floor * min(a, b)
+
+
+_registered: dict[str, Metric] = {}
+METRICS: Mapping[str, Metric] = MappingProxyType(_registered)
+
+
+def register(metric: Metric) -> Metric:
+    """Make a metric known, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    if _registered.setdefault(metric.name, metric) != metric:
+        raise ValueError(f"there is another metric {metric.name!r} already")
+    return metric
+
+
+# Allocators differ by pages from run to run, compressed sizes by the random numbers in them: the floor of times.
+# Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
+for _metric in (
+    Metric("time", "s", "lower", NOISE_FLOOR, "time", "Wall time of one execution."),
+    Metric(
+        "cpu_time", "s", "lower", NOISE_FLOOR, "CPU time", "What all threads of the process worked meanwhile."
+    ),
+    Metric(
+        "peak_memory",
+        "bytes",
+        "lower",
+        NOISE_FLOOR,
+        "peak memory",
+        "High-water mark of the resident set of the process while the phase is executed once.",
+    ),
+    Metric("size", "bytes", "lower", NOISE_FLOOR, "size", "Exact size of what is written."),
+    Metric(
+        "plaintext_size",
+        "bytes",
+        None,
+        1.0,
+        "plaintext size",
+        "Size of the rows before encryption, 8 bytes a number.",
+    ),
+    Metric(
+        "expansion",
+        "ratio",
+        "lower",
+        NOISE_FLOOR,
+        "expansion",
+        "How many times larger the data became by encryption.",
+    ),
+    Metric(
+        "noise_budget",
+        "bits",
+        "higher",
+        2.0,
+        "noise budget",
+        "Bits of noise budget left (bfv, bgv); at 0 a result is lost.",
+        "difference",
+    ),
+    Metric(
+        "precision",
+        "bits",
+        "higher",
+        2.0,
+        "precision",
+        "Bits of the result that are right (ckks), relative to the largest expected value or 1.",
+        "difference",
+    ),
+    Metric("depth", "operations", "higher", 1.0, "depth", "The most repetitions whose decryption is right."),
+    Metric("is_capped", "flag", None, 1.0, "capped", "1 where the search for the depth ended at its cap."),
+    Metric(
+        "accuracy", "share", "higher", 1.0, "accuracy", "Share of rows whose predicted class is the label."
+    ),
+    Metric(
+        "agreement",
+        "share",
+        "higher",
+        1.0,
+        "agreement",
+        "Share of rows with the class that the same algorithm gives in the clear.",
+    ),
+    Metric(
+        "mse",
+        "ratio",
+        "lower",
+        NOISE_FLOOR,
+        "MSE",
+        "Mean squared difference between predicted class and label.",
+    ),
+    Metric(
+        "noise_error",
+        "ratio",
+        "lower",
+        4.0,
+        "noise error",
+        "Largest difference of scores from what the circuit computes without noise, relative to its largest score.",
+    ),
+    Metric(
+        "rounding_error",
+        "ratio",
+        "lower",
+        1.0,
+        "rounding error",
+        "Largest difference that fixed point makes to scores, relative to the largest score.",
+    ),
+):
+    register(_metric)

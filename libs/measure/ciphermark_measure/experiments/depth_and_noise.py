@@ -1,0 +1,235 @@
+"""Experiments ``depth`` and ``noise``: one operation applied again and again by the managed evaluator.
+
+x ← x ∘ y with the same second operand y, starting from a fresh encryption of x. Both record numbers, not times.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from ciphermark_contract import reference
+from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
+from ciphermark_core.dimensions import CAP
+from ciphermark_core.model import Accuracy, Sample
+from ciphermark_measure import checking, data, operands
+from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.session import Session
+
+DEFAULT_CAP = 16_384
+_FACTORS = ("mul", "mul_plain", "square")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A ciphertext after ``count`` operations and the slots it should hold."""
+
+    count: int
+    ciphertext: Handle
+    expected: Vector
+
+
+class Repeated(Experiment):
+    """The common part: applying the operation and judging a state."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.cap = CAP.of(self.case.dimensions) or DEFAULT_CAP
+        self._managed = self.session.evaluator.managed()
+        self._operation = operands.contract_operation(self.case.operation)
+        self._others: tuple[Handle, ...] = ()
+        self._reference_others: tuple[Vector | int, ...] = ()
+        self.samples: list[Sample] = []
+        self.facts: dict[str, float] = {}
+        self.accuracy: Accuracy | None = None
+
+    def turn(self) -> bool:
+        """All is done in :meth:`open`: nothing here is timed."""
+        return True
+
+    def start(self) -> State:
+        """Fresh operands; the state before the first operation."""
+        self.session.require_keys_for(self._operation)
+        begin = perf_counter()
+        seed, slots = self.setting.trial.seed, self.session.parameters.slots
+        x = data.operand(self.case, seed, 0, is_factor=self._operation == "square")
+        y = data.operand(self.case, seed, 1, is_factor=self._operation in _FACTORS)
+        if len(x) > slots:
+            x, y = x[:slots], y[:slots]
+        (ciphertext,) = self.session.to_evaluator([x])
+        self._set_others(y, slots)
+        self.facts["encryption_s"] = perf_counter() - begin
+        return State(0, ciphertext, reference.padded(x, slots))
+
+    def advanced(self, state: State, count: int) -> State | None:
+        """The state after ``count`` operations in all, or ``None`` where it cannot be reached."""
+        ciphertext, expected = state.ciphertext, state.expected
+        modulus = self.session.parameters.plain_modulus
+        try:
+            for _ in range(count - state.count):
+                ciphertext = self._managed.apply(self._operation, ciphertext, *self._others)
+                expected = reference.apply(self._operation, modulus, expected, *self._reference_others)
+        except Exhausted:
+            return None
+        return State(count, ciphertext, expected)
+
+    def judged(self, state: State) -> Accuracy:
+        """How right a state is; ckks by the least precision of a deep computation."""
+        is_exact = self.session.parameters.scale is None
+        tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
+        (actual,) = self.session.decrypted([state.ciphertext])
+        return checking.accuracy([actual], [state.expected], tolerance)
+
+    def quality(self, state: State, found: Accuracy) -> list[Sample]:
+        """Noise budget (bfv, bgv) or precision (ckks) of a state."""
+        if found.precision_bits is not None:
+            return [Sample("precision", found.precision_bits, "operation", repetitions=state.count)]
+        budget = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
+        if budget is None:
+            return []
+        return [Sample("noise_budget", float(budget), "operation", repetitions=state.count)]
+
+    def verdict(self, state: State, found: Accuracy) -> Findings:
+        """Whether a wrong state shows noise that grew too large (``exhausted``) or a library that errs (``wrong``).
+
+        A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
+        within the tolerance of one operation is noise, too large for its scale to keep :data:`LEAST_PRECISION_BITS`.
+        """
+        allowed = checking.tolerance(self.session.parameters)
+        if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):
+            return Findings("exhausted", accuracy=found, error="the scale is too small to keep any precision")
+        checked = Checked(found, [state.expected], [state.ciphertext])
+        return judge(self.setting, checked, lambda session: self._attempt(session, state.count))
+
+    def _attempt(self, session: Session, count: int) -> bool:
+        """Whether ``count`` operations come out right in another session."""
+        other = type(self)(replace(self.setting, session=session))
+        state = other.advanced(other.start(), count)
+        return state is not None and checking.is_right(other.judged(state))
+
+    def _set_others(self, y: Vector, slots: int) -> None:
+        if self._operation in ("add", "sub", "mul"):
+            self._others = tuple(self.session.to_evaluator([y]))
+            self._reference_others = (reference.padded(y, slots),)
+        elif self._operation in ("add_plain", "sub_plain", "mul_plain"):
+            self._others = (reference.padded(y, slots),)
+            self._reference_others = self._others
+        elif self._operation == "rotate":
+            steps = operands.rotation_steps([self.case.operation])
+            self._others = self._reference_others = steps
+
+
+class Depth(Repeated):
+    """The most repetitions whose decryption is still right, up to the cap.
+
+    Doubles the count until a result is wrong, then halves the gap from the last right state: every state
+    that is judged is really computed. The first wrong state after right ones is taken for the end of the noise
+    budget, unless the library says that some is left.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._deepest = 0
+        self._first_wrong: tuple[State, Accuracy] | None = None
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`."""
+        good, bad = self.start(), self.cap + 1
+        self.accuracy = self.judged(good)
+        if not checking.is_right(self.accuracy):
+            self._first_wrong = good, self.accuracy
+            return
+        begin = perf_counter()
+        count = 1
+        while good.count < self.cap and bad > self.cap:
+            state = self._right_state(good, min(count, self.cap))
+            good, bad, count = (state, bad, 2 * count) if state else (good, min(count, self.cap), count)
+        while bad - good.count > 1:
+            middle = (good.count + bad) // 2
+            state = self._right_state(good, middle)
+            good, bad = (state, bad) if state else (good, middle)
+        self._deepest = good.count
+        self.facts["sampling_s"] = perf_counter() - begin
+
+    def close(self) -> Findings:
+        """Depth and whether the cap ended the search; depth 0 is ``exhausted`` where noise is the reason."""
+        samples = (
+            Sample("depth", float(self._deepest), "operation"),
+            Sample("is_capped", float(self._deepest == self.cap), "operation"),
+        )
+        end = self._verdict_on_end()
+        if end.status == "wrong":
+            return replace(end, facts=self.facts)
+        if self._deepest == 0:
+            error = f"not one {self.case.operation} decrypts right"
+            return Findings("exhausted", samples, self.accuracy, error, self.facts)
+        return Findings("ok", samples, self.accuracy, None, self.facts)
+
+    def _verdict_on_end(self) -> Findings:
+        if self._first_wrong is None:
+            return Findings("exhausted", error="no level is left")
+        state, found = self._first_wrong
+        if self._deepest == 0:
+            return self.verdict(state, found)
+        left = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
+        if not left:
+            return Findings("exhausted")
+        error = f"wrong after {state.count} operations with {left} bits of noise budget left"
+        return Findings("wrong", accuracy=found, error=error)
+
+    def _right_state(self, state: State, count: int) -> State | None:
+        advanced = self.advanced(state, count)
+        if advanced is None:
+            self._first_wrong = None
+            return None
+        found = self.judged(advanced)
+        if not checking.is_right(found):
+            self._first_wrong = advanced, found
+            return None
+        self.accuracy = found
+        return advanced
+
+
+class Noise(Repeated):
+    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or the cap."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._end: Findings | None = None
+
+    def open(self) -> None:
+        """See :meth:`Experiment.open`. A library that tells no budget is ``Unsupported`` here."""
+        state: State | None = self.start()
+        assert state is not None
+        if not self.quality(state, self.judged(state)):
+            scheme = self.case.parameters.scheme
+            raise Unsupported(f"{self.session.declaration.library} tells no noise budget in {scheme}")
+        begin = perf_counter()
+        count = 1
+        while state is not None:
+            found = self.judged(state)
+            self.samples += self.quality(state, found)
+            if not checking.is_right(found):
+                self._end = self._verdict_on_end(state, found)
+                break
+            if state.count == self.cap:
+                break
+            self.accuracy = found
+            state = self.advanced(state, min(count, self.cap))
+            count *= 2
+        self.facts["sampling_s"] = perf_counter() - begin
+
+    def _verdict_on_end(self, state: State, found: Accuracy) -> Findings:
+        if self.accuracy is not None and found.precision_bits is not None:
+            return Findings("exhausted")  # ckks tells no budget: precision went from state to state
+        return self.verdict(state, found)
+
+    def close(self) -> Findings:
+        """A fresh ciphertext that is already wrong is ``exhausted``; wrong with budget left is ``wrong``."""
+        if self._end is not None and self._end.status == "wrong":
+            return replace(self._end, samples=tuple(self.samples), facts=self.facts)
+        if self.accuracy is None:
+            error = "even a fresh ciphertext decrypts wrong"
+            return Findings("exhausted", tuple(self.samples), None, error, self.facts)
+        return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)

@@ -1,0 +1,56 @@
+"""Journals of earlier versions are read as what they meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ciphermark_core import earlier, wire
+from ciphermark_core.model import Sample
+
+HEADER, *LINES = (Path(__file__).parent / "earlier/journal.jsonl").read_bytes().splitlines()
+
+
+def test_a_repetition_that_was_a_chain() -> None:
+    outcome = earlier.outcome(LINES[0])
+    case = outcome.trial.case
+    assert (case.experiment, dict(case.dimensions)) == ("repetition", {"repetitions": 3})
+    assert case.parameters.ring_dimension_is_minimum
+    assert outcome.parameters is not None
+    assert outcome.parameters.spec == case.parameters
+    assert outcome.samples[1] == Sample("time", 0.25, "operation", ordinal=1, repetitions=3)
+
+
+def test_phases_are_stages_with_parties_and_steps() -> None:
+    samples = earlier.outcome(LINES[1]).samples
+    assert [(item.stage, item.party, item.step) for item in samples] == [
+        ("train", None, None),
+        ("train", None, "encrypt"),
+        ("infer", "server", None),
+        ("infer", None, "returned"),
+    ]
+    assert [item.unit for item in samples] == ["s", "s", "bytes", "bytes"]
+    assert [item.phase for item in samples] == ["train", "train.encrypt", "infer.server", "infer.returned"]
+
+
+def test_a_trial_without_samples() -> None:
+    outcome = earlier.outcome(LINES[2])
+    assert (outcome.status, outcome.error, outcome.samples, outcome.parameters) == (
+        "unsupported",
+        "no",
+        (),
+        None,
+    )
+
+
+@pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
+def test_what_is_written_anew_reads_the_same(line: bytes) -> None:
+    outcome = earlier.outcome(line)
+    assert earlier.outcome(wire.to_line(outcome)) == outcome
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b"[]", b'{"trial": 3}', b'{"trial": {"case": []}}', HEADER])
+def test_anything_else_is_refused(line: bytes) -> None:
+    with pytest.raises(ValueError, match=r"outcome|JSON|truncated|Expected"):
+        earlier.outcome(line)

@@ -1,0 +1,43 @@
+"""The registries of metrics and dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from ciphermark_core import dimensions, metrics
+from ciphermark_core.dimensions import CAP, DATA_SET, DIMENSIONS
+from ciphermark_core.metrics import METRICS
+from ciphermark_core.model import Case
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+def test_every_metric_says_what_a_reader_needs(metric: metrics.Metric) -> None:
+    assert metric.unit
+    assert metric.label
+    assert metric.sentence.endswith(".")
+    assert metric.floor >= (0.0 if metric.floor_kind == "difference" else 1.0)
+
+
+def test_the_same_metric_may_be_registered_again_and_no_other_of_its_name() -> None:
+    time = METRICS["time"]
+    assert metrics.register(time) is time
+    with pytest.raises(ValueError, match="another metric 'time'"):
+        metrics.register(replace(time, unit="ms"))
+
+
+def test_a_dimension_has_one_meaning() -> None:
+    assert dimensions.register(CAP) is DIMENSIONS["cap"]
+    with pytest.raises(ValueError, match="another dimension 'cap'"):
+        dimensions.register(replace(CAP, sentence="Something else."))
+
+
+def test_no_dimension_passes_for_a_field_of_cases() -> None:
+    assert not set(DIMENSIONS) & {field.name for field in fields(Case)}
+
+
+def test_values_of_dimensions_are_of_their_kind() -> None:
+    assert (CAP.of({"cap": 3}), CAP.of({}), DATA_SET.of({"data_set": "boston"})) == (3, None, "boston")
+    with pytest.raises(TypeError, match="cap is True, no int"):
+        CAP.of({"cap": True})
