@@ -1,0 +1,171 @@
+"""Odd polynomials in the Chebyshev basis T_k(x) on [−1, 1], with exact scales (ckks).
+
+Paterson and Stockmeyer's division, by T_m for a power of two m: c·T_k = 2c·T_m·T_{k−m} − c·T_{|k−2m|} for k > m. A degree
+below 2^d takes d levels. Every term of a sum is made at one level and one exact scale: both are chosen from the
+result downwards, and the encoding of coefficients absorbs the difference. Products are summed before they are
+rescaled and relinearized, once for each sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_circuits import sums
+from ciphermark_circuits.products import raw_product, shrunk
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle
+from ciphermark_contract.managed import lowered
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class OddPolynomial:
+    """Σ coefficients[i]·T_{2i+1}(x).
+
+    A sum of degree below ``leaves``, a power of two, is not divided further: T_1, T_3, … below it are made once.
+    """
+
+    coefficients: tuple[float, ...]
+    leaves: int
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomial."""
+        return 2 * len(self.coefficients) - 1
+
+    @property
+    def depth(self) -> int:
+        """Levels from the argument down to the value."""
+        return self.degree.bit_length()
+
+    def full(self) -> Floats:
+        """Coefficients of T_0, T_1, …"""
+        full = np.zeros(self.degree + 1)
+        full[1::2] = self.coefficients
+        return full
+
+    def __call__(self, x: Any) -> Any:
+        """The value in the clear."""
+        return np.polynomial.chebyshev.chebval(x, self.full())
+
+
+class Basis:
+    """The T_k of a ciphertext, each made when it is first asked for: k = 1, odd numbers and powers of two.
+
+    T_k lies ⌈log2 k⌉ levels below T_1.
+    """
+
+    def __init__(self, evaluator: Evaluator, x: Handle) -> None:
+        self._evaluator = evaluator
+        self._made: dict[int, Handle] = {1: x}
+        self._top = evaluator.level(x)
+
+    def level(self, k: int) -> int:
+        """The level of T_k, made or not."""
+        return self._top - (k - 1).bit_length()
+
+    def __getitem__(self, k: int) -> Handle:
+        if k not in self._made:
+            half = 1 << (k - 1).bit_length() - 1
+            self._made[k] = self._doubled(half) if k == 2 * half else self._between(half, k - half)
+        return self._made[k]
+
+    def _doubled(self, k: int) -> Handle:
+        """T_2k = 2·T_k² − 1."""
+        evaluator = self._evaluator
+        raw = raw_product(evaluator, self[k], self[k])
+        twice = shrunk(evaluator, evaluator.apply("add", raw, raw))
+        ones = np.ones(evaluator.parameters.slots)
+        return evaluator.apply(
+            "sub_plain", twice, evaluator.encode(ones, like=twice, scale=evaluator.scale(twice))
+        )
+
+    def _between(self, m: int, n: int) -> Handle:
+        """T_{m+n} = 2·T_m·T_n − T_{m−n}, the last multiplied by 1 at the scale of the product."""
+        evaluator = self._evaluator
+        raw = raw_product(evaluator, self[m], self[n])
+        other = times(evaluator, self[m - n], 1.0, evaluator.level(raw), _scale(evaluator, raw))
+        return shrunk(evaluator, evaluator.apply("sub", evaluator.apply("add", raw, raw), other))
+
+
+def evaluate(evaluator: Evaluator, x: Handle, polynomials: Sequence[OddPolynomial]) -> Handle:
+    """The composition of polynomials, the first applied first, at the parameters' scale.
+
+    Levels: the sum of their depths. Raises ``Exhausted`` where there are not so many.
+    """
+    depth = sum(polynomial.depth for polynomial in polynomials)
+    if evaluator.level(x) < depth:
+        raise Exhausted(f"the polynomials take {depth} levels, and the ciphertext has {evaluator.level(x)}")
+    return reduce(lambda value, polynomial: _value(evaluator, value, polynomial), polynomials, x)
+
+
+def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: float) -> Handle:
+    """a·factor at a level and a scale of its own choice, not rescaled."""
+    a = lowered(evaluator, a, level)
+    factors = np.full(evaluator.parameters.slots, factor)
+    plain = evaluator.encode(factors, like=a, scale=scale / _scale(evaluator, a))
+    return evaluator.apply("mul_plain", a, plain)
+
+
+def _value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial) -> Handle:
+    division = _Division(evaluator, Basis(evaluator, x), polynomial.leaves)
+    scale = evaluator.parameters.scale
+    assert scale is not None
+    return division.value(polynomial.full(), evaluator.level(x) - polynomial.depth, scale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """Evaluates coefficient vectors (of T_0, T_1, …, odd ones alone not 0) over one basis."""
+
+    evaluator: Evaluator
+    basis: Basis
+    leaves: int
+
+    def value(self, coefficients: Floats, level: int, scale: float) -> Handle:
+        """The value at a level and scale, of two polynomials."""
+        evaluator = self.evaluator
+        raw = self._raw(coefficients, level + 1, scale * evaluator.parameters.moduli[level + 1])
+        return evaluator.apply("rescale", raw) if evaluator.polynomials(raw) == 2 else shrunk(evaluator, raw)
+
+    def _raw(self, coefficients: Floats, level: int, scale: float) -> Handle:
+        """The value at a level and scale before it is rescaled and relinearized."""
+        degree = len(coefficients) - 1
+        if degree < self.leaves and self.basis.level(degree) >= level:
+            return self._leaf(coefficients, level, scale)
+        evaluator, m = self.evaluator, 1 << (degree.bit_length() - 1)
+        quotient, rest = divided(coefficients, m)
+        divisor = lowered(evaluator, self.basis[m], level)
+        factor = self.value(quotient, level, scale / _scale(evaluator, divisor))
+        raw = evaluator.apply("mul", divisor, factor)
+        return evaluator.apply("add", raw, self._raw(rest, level, scale))
+
+    def _leaf(self, coefficients: Floats, level: int, scale: float) -> Handle:
+        """Σ c_k·T_k."""
+        evaluator = self.evaluator
+        terms = [
+            times(evaluator, self.basis[k], coefficients[k], level, scale)
+            for k in range(1, len(coefficients), 2)
+        ]
+        return sums.total(evaluator, terms)
+
+
+def divided(coefficients: Floats, m: int) -> tuple[Floats, Floats]:
+    """Quotient and rest of Σ c_k·T_k, of odd degree between m and 2m, by T_m."""
+    quotient, rest = np.zeros(len(coefficients) - m), coefficients[:m].copy()
+    for k in range(m + 1, len(coefficients)):
+        quotient[k - m] = 2 * coefficients[k]
+        rest[2 * m - k] -= coefficients[k]
+    return quotient, rest
+
+
+def _scale(evaluator: Evaluator, ciphertext: Handle) -> float:
+    scale = evaluator.scale(ciphertext)
+    assert scale is not None, "the Chebyshev basis is for ckks"
+    return scale
