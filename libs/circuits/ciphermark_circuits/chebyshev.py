@@ -1,8 +1,8 @@
 """Odd polynomials in the Chebyshev basis T_k(x) on [−1, 1], with exact scales (ckks).
 
-Paterson and Stockmeyer's division, by T_m for a power of two m: c·T_k = 2c·T_m·T_{k−m} − c·T_{|k−2m|} for k > m. A degree
-below 2^d takes d levels. Every term of a sum is made at one level and one exact scale: both are chosen from the
-result downwards, and the encoding of coefficients absorbs the difference. Products are summed before they are
+Paterson and Stockmeyer's division, by T_m for a power of two m: c·T_k = 2c·T_m·T_{k−m} − c·T_{|k−2m|} for k > m. A
+degree below 2^d takes d levels. Every term of a sum is made at one level and one exact scale: both are chosen from
+the result downwards, and the encoding of coefficients absorbs the difference. Products are summed before they are
 rescaled and relinearized, once for each sum.
 """
 

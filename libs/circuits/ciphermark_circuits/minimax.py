@@ -1,7 +1,7 @@
 """Odd polynomials of least largest error, by the exchange algorithm of Remez, in the clear.
 
-Coefficients are in the Chebyshev basis T_k(x / high) and rounded to 12 digits after the point: errors are far above, and
-the last bits of a linear solver would make other programs of one circuit on another host.
+Coefficients are in the Chebyshev basis T_k(x / high) and rounded to 12 digits after the point: errors are far above,
+and the last bits of a linear solver would make other programs of one circuit on another host.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 _POINTS = 8192  # of the grid that errors are looked for on, twice: with Chebyshev's and with equal ratios
 _ROUNDS = 40
+_DIGITS = 12
 _CLOSE = 1e-6  # the largest error may be so much above the levelled one, relatively
 
 
@@ -42,8 +43,8 @@ def odd_minimax(function: Callable[[Floats], Floats], degree: int, low: float, h
         solution = np.linalg.solve(np.column_stack([matrix[nodes], signs]), values[nodes])
         errors = values - matrix @ solution[:-1]
         worst = float(np.abs(errors).max())
-        if worst <= (1 + _CLOSE) * abs(solution[-1]):
-            return Approximation(tuple(float(c) for c in np.round(solution[:-1], 12)), worst)
+        if worst <= (1 + _CLOSE) * abs(solution[-1]) or worst < 10.0**-_DIGITS:
+            return Approximation(tuple(float(c) for c in np.round(solution[:-1], _DIGITS)), worst)
         nodes = _extrema(errors, unknowns + 1)
     raise ValueError(f"no minimax polynomial of degree {degree} on [{low}, {high}] after {_ROUNDS} rounds")
 

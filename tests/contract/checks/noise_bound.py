@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import hypot, log, pi, sqrt
 
+from ciphermark_contract.program import Program
 from ciphermark_core.model import Parameters
 
 SIGMA = 3.2  # of fresh noise, in every library
@@ -28,6 +29,15 @@ def polynomial_of_products(parameters: Parameters, slope: float, products: float
 def rescaled_product(parameters: Parameters) -> float:
     """For x·y of encrypted x and y in [−1, 1], rescaled while it has three polynomials."""
     return 2 * _fresh(parameters) + _rescaled_product(parameters)
+
+
+def of_program(program: Program, amplification: float) -> float:
+    """For a program whose inputs and nodes each add the largest error of one of them; a change of any of their slots
+    by ε changes a slot of the result by ``amplification``·ε at most.
+    """
+    parameters = program.parameters
+    each = _fresh(parameters) + _rescaled_product(parameters) + _key_switch(parameters)
+    return (len(program.inputs) + len(program.nodes)) * amplification * each
 
 
 def _fresh(parameters: Parameters) -> float:
