@@ -12,7 +12,7 @@ from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
 from ciphermark_contract.effects import Shape
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_contract.program import Constant, Node, Program, digest_of
-from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
+from ciphermark_contract.tracing import Circuit, Form, Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, Scheme
 
 from . import examples, harness
@@ -133,7 +133,7 @@ def test_a_program_computes_what_its_circuit_means(deep: Subject, is_managed: bo
         deep.parameters,
         fresh_inputs(deep.parameters, 2),
         deep.declared.operations[deep.scheme],
-        is_managed=is_managed,
+        Form(is_managed=is_managed),
     )
     total, difference = _computed(deep, traced, (x, y))
     expected = examples.meaning(deep, "add", x, examples.meaning(deep, "mul", x, y))
@@ -193,3 +193,18 @@ def test_mistakes_of_a_circuit_are_told_while_it_is_traced() -> None:
             fresh_inputs(parameters, 1),
             CLEARTEXT[0].operations["ckks"],
         )
+
+
+def test_a_literal_program_has_every_operation_of_its_circuit() -> None:
+    parameters = _parameters("bfv")
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        (x,) = inputs
+        evaluator.apply("negate", x)
+        return [evaluator.apply("add", evaluator.apply("square", x), evaluator.apply("square", x))]
+
+    counts = [
+        len(trace(circuit, parameters, fresh_inputs(parameters, 1), form=form).program.nodes)
+        for form in (Form(), Form(is_literal=True))
+    ]
+    assert counts == [2, 4]

@@ -50,6 +50,8 @@ class Declaration:
     :data:`KEY_ITEMS` it can serialize. ``notes`` explains, per operation, what its time includes
     beyond the bare primitive; ``reasons`` why an operation is missing in some scheme, or what the contract's
     ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
+    ``has_threads`` says that the library has threads inside its operations, ``programs_have_threads`` that independent
+    operations of a program execute on several.
     ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
     whose interpreter the library needs, where ours cannot load it: see :mod:`ciphermark_adapters.interpreters`.
     ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
@@ -69,6 +71,7 @@ class Declaration:
     isa: tuple[str, ...] = ()
     hexl: bool = False
     has_threads: bool = False
+    programs_have_threads: bool = False
     is_reference: bool = False
     environment: str | None = None
     chooses_primes: bool = False

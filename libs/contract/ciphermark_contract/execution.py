@@ -36,7 +36,7 @@ class ProgramBound(Bound):
     def __init__(
         self, evaluator: Evaluator, program: Program, inputs: Sequence[Handle], constants: Sequence[Handle]
     ) -> None:
-        require_inputs(program, inputs)
+        require_inputs(evaluator, program, inputs)
         self._inputs = list(inputs)
         self._count = len(program.shapes)
         self._outputs = program.outputs
@@ -69,10 +69,18 @@ class ProgramBound(Bound):
         return [values[output] for output in self._outputs]
 
 
-def require_inputs(program: Program, inputs: Sequence[Handle]) -> None:
-    """Raise ``ValueError`` for another number of inputs than the program has."""
+def require_inputs(evaluator: Evaluator, program: Program, inputs: Sequence[Handle]) -> None:
+    """Raise ``ValueError`` for inputs that are not what the program was traced for."""
     if len(inputs) != len(program.inputs):
         raise ValueError(f"the program takes {len(program.inputs)} inputs, not {len(inputs)}")
+    if program.is_managed:
+        return
+    for number, (handle, shape) in enumerate(zip(inputs, program.inputs, strict=True)):
+        given = (evaluator.level(handle), evaluator.polynomials(handle))
+        if given != (shape.level, shape.polynomials):
+            raise ValueError(
+                f"input {number} has level and polynomials {given}, not {(shape.level, shape.polynomials)}"
+            )
 
 
 def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) -> list[_Step]:

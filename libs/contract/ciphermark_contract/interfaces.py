@@ -230,13 +230,12 @@ class Evaluator(Operator):
     ) -> Bound:
         """Bind a program to its inputs and to what :meth:`prepare_constants` returned; its results are the outputs.
 
-        ``inputs`` must have the program's shapes. Independent nodes may execute on ``threads`` threads; results do
-        not depend on how many. Raises ``Unsupported`` for an operation or a number of threads that there is not.
+        ``inputs`` must have the program's shapes. Where the declaration says ``programs_have_threads``, independent
+        nodes execute on ``threads`` threads, and results do not depend on how many; elsewhere nodes execute one after
+        the other. Raises ``Unsupported`` for an operation that there is not.
         """
         from ciphermark_contract import execution
 
-        if threads != 1:
-            raise Unsupported("programs are executed from Python here: on one thread")
         return execution.ProgramBound(self, program, inputs, prepared)
 
 

@@ -27,6 +27,21 @@ _DEEPEST = 512
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """How a circuit becomes a program.
+
+    ``is_managed``: for a library that chooses levels itself. ``is_literal``: every operation of the circuit is a node;
+    otherwise the same operation on the same operands is one, and what no output depends on is left out.
+    """
+
+    is_managed: bool = False
+    is_literal: bool = False
+
+
+AS_NEEDED = Form()
+
+
+@dataclass(frozen=True, slots=True)
 class Traced:
     """A program, and the vector of each of its constants by digest."""
 
@@ -55,17 +70,16 @@ def trace(
     parameters: Parameters,
     inputs: Sequence[Shape],
     operations: Iterable[str] = OPERATIONS,
-    *,
-    is_managed: bool = False,
+    form: Form = AS_NEEDED,
 ) -> Traced:
     """The program of ``circuit`` on inputs of these shapes, with those operations that a library has.
 
     Raises ``Unsupported``, with the depth that the circuit takes, where the chain is too short for it, and for an
-    operation that there is not. What no output depends on is left out.
+    operation that there is not.
     """
     able = tuple(operations)
     try:
-        return _traced(circuit, parameters, inputs, able, is_managed)
+        return _traced(circuit, parameters, inputs, able, form)
     except Exhausted as error:
         needed = _depth_needed(circuit, parameters, inputs, able)
         raise Unsupported(
@@ -79,9 +93,9 @@ def fresh_inputs(parameters: Parameters, count: int) -> list[Shape]:
 
 
 def _traced(
-    circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...], is_managed: bool
+    circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...], form: Form
 ) -> Traced:
-    evaluator = TracingEvaluator(parameters, inputs, able, is_managed=is_managed)
+    evaluator = TracingEvaluator(parameters, inputs, able, form)
     outputs = circuit(evaluator, evaluator.inputs)
     return evaluator.traced(outputs)
 
@@ -95,7 +109,7 @@ def _depth_needed(
         longer = replace(parameters, moduli=parameters.moduli + parameters.moduli[-1:] * more)
         raised = [replace(shape, level=shape.level + more) for shape in inputs]
         try:
-            return f"it needs a depth of {_traced(circuit, longer, raised, able, False).program.depth}"
+            return f"it needs a depth of {_traced(circuit, longer, raised, able, AS_NEEDED).program.depth}"
         except Exhausted:
             more *= 2
         except ValueError:  # scales of a made-up chain may not meet: then the depth stays unknown
@@ -105,18 +119,19 @@ def _depth_needed(
 
 @dataclass(slots=True)
 class _Recorded:
-    """What was traced so far. The same operation on the same operands is one node."""
+    """What was traced so far."""
 
     shapes: list[Shape]
+    merges_equals: bool
     nodes: list[Node] = field(default_factory=list)
     values: dict[tuple[object, ...], tuple[Ciphertext, ...]] = field(default_factory=dict)
     constants: dict[Constant, int] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
 
     def added(self, node: Node) -> tuple[Ciphertext, ...]:
-        """The results of a node: of the one that is there already, where it is the same."""
+        """The results of a node, or of an equal one that is there already."""
         key = (node.operation, node.operands, node.constants, node.arguments, node.results)
-        if key not in self.values:
+        if key not in self.values or not self.merges_equals:
             first = len(self.shapes)
             self.nodes.append(node)
             self.shapes.extend(node.results)
@@ -134,14 +149,13 @@ class TracingEvaluator(Evaluator):
         parameters: Parameters,
         inputs: Sequence[Shape],
         able: Iterable[str],
-        *,
-        is_managed: bool = False,
+        form: Form = AS_NEEDED,
     ) -> None:
         self.parameters = parameters
         self.inputs = tuple(Ciphertext(value, shape) for value, shape in enumerate(inputs))
-        self._is_managed = is_managed
-        self._recorded = _Recorded(list(inputs))
-        names = {*able, *_MAINTENANCE} if is_managed else {*able}
+        self._form = form
+        self._recorded = _Recorded(list(inputs), merges_equals=not form.is_literal)
+        names = {*able, *_MAINTENANCE} if form.is_managed else {*able}
         self._table = {name: partial(self._record, name) for name in OPERATIONS if name in names}
 
     @property
@@ -206,9 +220,9 @@ class TracingEvaluator(Evaluator):
             constants=tuple(recorded.constants),
             nodes=tuple(recorded.nodes),
             outputs=tuple(output.value for output in outputs),
-            is_managed=self._is_managed,
+            is_managed=self._form.is_managed,
         )
-        program = pruned(whole)
+        program = whole if self._form.is_literal else pruned(whole)
         kept = {constant.digest for constant in program.constants}
         return Traced(
             program, {digest: values for digest, values in recorded.vectors.items() if digest in kept}
@@ -220,7 +234,7 @@ class TracingEvaluator(Evaluator):
         numbers = tuple(operands[len(ciphertexts) + len(plaintexts) :])
         shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
         shape = effects.effect(self.parameters, operation, shapes)
-        if self._is_managed and operation in _MAINTENANCE:
+        if self._form.is_managed and operation in _MAINTENANCE:
             return replace(ciphertexts[0], shape=shape)
         node = Node(
             operation,

@@ -15,6 +15,10 @@ from typing import Any, Protocol, TypeAlias, cast
 from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
 Rows: TypeAlias = Sequence[Row]
+# Operation, values that it takes, plaintexts, numbers; level and number of polynomials of each result.
+ProgramNode: TypeAlias = tuple[
+    str, tuple[int, ...], tuple[int, ...], tuple[int | float, ...], list[tuple[int, int]]
+]
 
 
 class SealContext(Protocol):
@@ -107,6 +111,20 @@ class NativeEvaluator(Protocol):
     mod_switch: Binder
     rotate: Binder
     rotate_columns: Binder
+
+    def transformed(self, plaintext: Handle, level: int, /) -> Handle:
+        """A bgv plaintext in the form that products take, for one level."""
+
+    def bind_program(
+        self,
+        nodes: Sequence[ProgramNode],
+        inputs: Sequence[Handle],
+        plaintexts: Sequence[Handle],
+        outputs: Sequence[int],
+        threads: int,
+        /,
+    ) -> NativeBound:
+        """Bind a program; raises ``Unsupported`` for an operation that programs do not have."""
 
 
 class SealModule(Protocol):

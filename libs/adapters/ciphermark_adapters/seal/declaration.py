@@ -24,6 +24,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         requires=(module,),
         isa=isa,
         hexl=hexl,
+        programs_have_threads=True,
         notes={
             "encrypt": "encodes, and encrypts with the public key",
             "decrypt": "decrypts, and decodes all slots",

@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ciphermark_adapters.seal import parameters as seal_parameters
+from ciphermark_adapters.seal import programs
 from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
 from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row, Unsupported, Vector
+from ciphermark_contract.execution import require_inputs
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, Row, Unsupported, Vector
+from ciphermark_contract.program import Program
 
 
 class SealEvaluator(Evaluator):
@@ -23,11 +26,11 @@ class SealEvaluator(Evaluator):
         self._keys = material.keys
         self._slots = Slots(material.parameters)
         self._context = seal_parameters.context(module, material.parameters)
-        native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
+        self._native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
         able = declared.operations[material.parameters.spec.scheme]
         self._binders = {
             name: bind
-            for name, bind in self._binders_of(native).items()
+            for name, bind in self._binders_of(self._native).items()
             if name in able and self._has_key(name)
         }
         self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
@@ -51,6 +54,25 @@ class SealEvaluator(Evaluator):
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
         return self._module.bind_empty()
+
+    def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
+        """See the contract: plaintexts are transformed where products of bgv take them so."""
+        if program.is_managed:
+            return super().prepare_constants(program, constants)
+        return programs.prepared(self, self._native, program, constants)
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        """See the contract: an interpreter in C++ that runs with the GIL released."""
+        if program.is_managed:
+            return super().bind_program(program, inputs, prepared, threads)
+        require_inputs(self, program, inputs)
+        programs.require_keys(program, self._keys)
+        for operation in {node.operation for node in program.nodes}:
+            self.function(operation)
+        nodes = programs.nodes(program, prepared)
+        return self._native.bind_program(nodes, inputs, prepared.plaintexts, program.outputs, threads)
 
     def encode(
         self,

@@ -130,4 +130,11 @@ CiphertextBound Evaluator::rotate(std::vector<RotateRow> rows) const
     });
 }
 
+seal::Plaintext Evaluator::transformed(const seal::Plaintext &plaintext, std::size_t level) const
+{
+    seal::Plaintext result;
+    evaluator_.transform_to_ntt(plaintext, context_->at(level), result);
+    return result;
+}
+
 } // namespace ciphermark

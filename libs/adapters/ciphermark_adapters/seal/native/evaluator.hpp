@@ -42,6 +42,14 @@ public:
     CiphertextBound mul_plain(std::vector<PlainRow> rows) const;
     CiphertextBound rotate(std::vector<RotateRow> rows) const;
 
+    // A plaintext of bgv as a product takes it: transformed, for one level. Others are transformed anyway, or never.
+    seal::Plaintext transformed(const seal::Plaintext &plaintext, std::size_t level) const;
+
+    const Context &context() const { return *context_; }
+    const seal::Evaluator &seal() const { return evaluator_; }
+    const seal::RelinKeys &relinearization_keys() const { return relinearization_keys_; }
+    const seal::GaloisKeys &rotation_keys() const { return rotation_keys_; }
+
 private:
     // Binds with destinations that have room for results as large as the row's first operand ...
     template <class Row, class Kernel>

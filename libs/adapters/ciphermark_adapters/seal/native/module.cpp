@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "evaluator.hpp"
 #include "key_owner.hpp"
+#include "program.hpp"
 #include "python_module.hpp"
 #include "vectors.hpp"
 #include <cstring>
@@ -142,6 +143,14 @@ void construct_evaluator(
     new (self) Evaluator(std::move(context), std::move(relinearization), std::move(rotations));
 }
 
+CiphertextBound bind_program_of(
+    const Evaluator &evaluator, const std::vector<ProgramNode> &nodes, std::vector<CiphertextPointer> inputs,
+    std::vector<PlaintextPointer> plaintexts, std::vector<Index> outputs, std::size_t threads)
+{
+    ProgramOperands operands{ std::move(inputs), std::move(plaintexts), std::move(outputs) };
+    return bind_program(evaluator, nodes, std::move(operands), threads);
+}
+
 void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
@@ -158,7 +167,11 @@ void define_evaluator(nb::module_ &module)
         .def("rescale", &Evaluator::rescale, "rows"_a, KeepOwner())
         .def("mod_switch", &Evaluator::mod_switch, "rows"_a, KeepOwner())
         .def("rotate", &Evaluator::rotate, "rows"_a, KeepOwner())
-        .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner());
+        .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner())
+        .def("transformed", &Evaluator::transformed, "plaintext"_a, "level"_a)
+        .def(
+            "bind_program", &bind_program_of, "nodes"_a, "inputs"_a, "plaintexts"_a, "outputs"_a, "threads"_a,
+            KeepOwner());
 }
 
 } // namespace

@@ -1,0 +1,104 @@
+#include "kernels.hpp"
+
+#include "errors.hpp"
+#include <map>
+
+namespace ciphermark {
+
+namespace {
+
+using seal::Ciphertext;
+
+template <void (seal::Evaluator::*function)(const Ciphertext &, Ciphertext &) const>
+void unary(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    (evaluator.seal().*function)(*operands.ciphertexts[0], out);
+}
+
+template <void (seal::Evaluator::*function)(const Ciphertext &, Ciphertext &, seal::MemoryPoolHandle) const>
+void unary_pooled(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    (evaluator.seal().*function)(*operands.ciphertexts[0], out, seal::MemoryManager::GetPool());
+}
+
+// SEAL compares scales to the last bits but one: the sum has that of the first operand, whichever is overwritten.
+void add(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const double scale = operands.ciphertexts[0]->scale();
+    evaluator.seal().add(*operands.ciphertexts[0], *operands.ciphertexts[1], out);
+    out.scale() = scale;
+}
+
+void sub(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().sub(*operands.ciphertexts[0], *operands.ciphertexts[1], out);
+}
+
+void mul(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().multiply(*operands.ciphertexts[0], *operands.ciphertexts[1], out);
+}
+
+void add_plain(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().add_plain(*operands.ciphertexts[0], *operands.plaintexts[0], out);
+}
+
+void sub_plain(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().sub_plain(*operands.ciphertexts[0], *operands.plaintexts[0], out);
+}
+
+void mul_plain(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().multiply_plain(*operands.ciphertexts[0], *operands.plaintexts[0], out);
+}
+
+void relinearize(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().relinearize(*operands.ciphertexts[0], evaluator.relinearization_keys(), out);
+}
+
+void rotate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const int steps = static_cast<int>(operands.numbers[0]);
+    if (evaluator.context().parameters().scheme() == seal::scheme_type::ckks) {
+        evaluator.seal().rotate_vector(*operands.ciphertexts[0], steps, evaluator.rotation_keys(), out);
+    } else {
+        evaluator.seal().rotate_rows(*operands.ciphertexts[0], steps, evaluator.rotation_keys(), out);
+    }
+}
+
+void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().rotate_columns(*operands.ciphertexts[0], evaluator.rotation_keys(), out);
+}
+
+const std::map<std::string, Kernel> kernels = {
+    { "negate", { unary<&seal::Evaluator::negate> } },
+    { "add", { add, true } },
+    { "sub", { sub } },
+    { "mul", { mul, true } },
+    { "square", { unary_pooled<&seal::Evaluator::square> } },
+    { "add_plain", { add_plain } },
+    { "sub_plain", { sub_plain } },
+    { "mul_plain", { mul_plain } },
+    { "relinearize", { relinearize } },
+    { "rescale", { unary_pooled<&seal::Evaluator::rescale_to_next> } },
+    { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, false, true } },
+    { "rotate", { rotate } },
+    { "rotate_columns", { rotate_columns } },
+};
+
+} // namespace
+
+const Kernel &kernel_named(const std::string &operation)
+{
+    const auto found = kernels.find(operation);
+    if (found == kernels.end()) {
+        throw Unsupported("SEAL's programs have no " + operation);
+    }
+    return found->second;
+}
+
+} // namespace ciphermark

@@ -1,0 +1,30 @@
+// The operations of the contract on SEAL's ciphertexts, by name.
+#pragma once
+
+#include "evaluator.hpp"
+#include "seal/seal.h"
+#include <string>
+#include <vector>
+
+namespace ciphermark {
+
+// What one execution of an operation takes.
+struct KernelOperands {
+    std::vector<const seal::Ciphertext *> ciphertexts;
+    std::vector<const seal::Plaintext *> plaintexts;
+    std::vector<double> numbers;
+};
+
+struct Kernel {
+    // `out` may be the first operand itself, which is then overwritten.
+    using Function = void (*)(const Evaluator &, const KernelOperands &, seal::Ciphertext &out);
+
+    Function apply;
+    bool commutes = false;        // `out` may as well be the second operand
+    bool copies_in_place = false; // overwriting the operand would cost a copy that another destination does not
+};
+
+// Throws Unsupported for an unknown name.
+const Kernel &kernel_named(const std::string &operation);
+
+} // namespace ciphermark

@@ -1,0 +1,202 @@
+"""Programs on every library: random graphs give what ``cleartext`` gives, whatever the number of threads."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from ciphermark_contract import execution
+from ciphermark_contract.interfaces import Bound, Evaluator, Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
+
+from . import harness
+from .checks.values import compare
+from .harness import Subject
+
+NODES = 24
+SEEDS = (0, 1, 2)
+THREADS = (1, 2, 3)
+
+
+def _random_circuit(subject: Subject, seed: int) -> Circuit:
+    """Sums, negations, rotations and plaintext operands of two products, and of what comes of them.
+
+    None of these seeds adds a value to its negation, which SEAL refuses.
+    """
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        drawn = random.Random(seed)
+        do = evaluator.managed().apply
+        x, y = inputs
+        values = [do("mul", x, y), do("mul", y, y)]
+        for number in range(NODES):
+            a, b = drawn.choice(values), drawn.choice(values)
+            kind = drawn.choice(["add", "add", "rotate", "add_plain", "negate"])
+            if kind == "rotate" and "rotate" in evaluator.operations:
+                values.append(do("rotate", a, drawn.choice([1, 4])))
+            elif kind == "negate" and "negate" in evaluator.operations:
+                values.append(do("negate", a))
+            elif kind == "add_plain":
+                values.append(do("add_plain", a, subject.vector(100 + number % 3)))
+            else:
+                values.append(do("add", a, b))
+        return [values[-1], values[-2], do("add", values[-3], values[2])]
+
+    return circuit
+
+
+def _traced(subject: Subject, circuit: Circuit) -> Traced:
+    operations = subject.declared.operations[subject.scheme]
+    return trace(circuit, subject.parameters, fresh_inputs(subject.parameters, 2), operations)
+
+
+def _require_levels(subject: Subject) -> None:
+    levels = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}[subject.scheme]
+    missing = {"relinearize", *levels} - {*subject.declared.operations[subject.scheme]}
+    if missing or subject.declared.library == "HElib":
+        pytest.skip(
+            f"{subject.declared.variant} is not driven by levels: see the managed form in test_tracing"
+        )
+
+
+def _bound(subject: Subject, traced: Traced, inputs: Sequence[Handle], threads: int) -> Bound:
+    prepared = subject.evaluator.prepare_constants(traced.program, traced.constants)
+    return subject.evaluator.bind_program(traced.program, inputs, prepared, threads)
+
+
+def _in_the_clear(subject: Subject, traced: Traced, vectors: Sequence[Vector]) -> list[Vector]:
+    """The program on ``cleartext``, which is given the library's own primes."""
+    owner, evaluator = _cleartext(subject)
+    inputs = [evaluator.load(owner.dump(owner.encrypt(values), "none")) for values in vectors]
+    bound = evaluator.bind_program(
+        traced.program, inputs, evaluator.prepare_constants(traced.program, traced.constants)
+    )
+    bound.run(1)
+    return [owner.decrypt(result) for result in bound.results()]
+
+
+def _cleartext(subject: Subject):  # type: ignore[no-untyped-def]
+    adapter = harness.adapter("cleartext")
+    owner = adapter.key_owner(subject.parameters, harness.all_keys(subject.declared, subject.scheme))
+    return owner, adapter.evaluator(owner.public_material())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_programs_compute_what_cleartext_computes(deep: Subject, seed: int) -> None:
+    _require_levels(deep)
+    vectors = [deep.vector(number) for number in range(2)]
+    traced = _traced(deep, _random_circuit(deep, seed))
+    expected = _in_the_clear(deep, traced, vectors)
+    inputs = [deep.encrypted(values) for values in vectors]
+    dumps = []
+    for threads in THREADS:
+        bound = _bound(deep, traced, inputs, threads)
+        assert bound.run(3) > 0
+        results = bound.results()
+        dumps.append([deep.evaluator.dump(result, deep.compression) for result in results])
+        for result, values in zip(results, expected, strict=True):
+            # Each node adds at most the error of one operation on the largest values.
+            compare(deep, deep.decrypted(result), values, operations=4 * NODES)
+    if deep.declared.programs_have_threads:
+        assert dumps[0] == dumps[1] == dumps[2]
+
+
+def _calls(subject: Subject, circuit: Circuit, count: int) -> tuple[Bound, Bound]:
+    """The program as the evaluator binds it, and as the plain loop over its nodes does."""
+    traced = _traced(subject, circuit)
+    inputs = [subject.encrypted(subject.vector(number)) for number in range(count)]
+    constants = execution.prepared(subject.evaluator, traced.program, traced.constants)
+    loop = execution.ProgramBound(subject.evaluator, traced.program, inputs, constants)
+    return _bound(subject, traced, inputs, 2), loop
+
+
+def test_the_interpreter_gives_the_bytes_of_single_calls(deep: Subject) -> None:
+    """Operands overwritten in place, swapped or recycled change no bit."""
+    _require_levels(deep)
+    if not deep.declared.programs_have_threads:
+        pytest.skip(f"{deep.declared.variant} has the plain loop alone")
+    bounds = _calls(deep, _random_circuit(deep, SEEDS[0]), 2)
+    dumps = []
+    for bound in bounds:
+        bound.run(2)
+        dumps.append([deep.evaluator.dump(result, deep.compression) for result in bound.results()])
+    assert dumps[0] == dumps[1]
+
+
+def test_outputs_may_be_inputs_and_come_twice(deep: Subject) -> None:
+    _require_levels(deep)
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        x, y = inputs
+        total = evaluator.apply("add", x, y)
+        return [x, total, total, evaluator.apply("add", total, x)]
+
+    bound, _ = _calls(deep, circuit, 2)
+    x, y = (deep.vector(number) for number in range(2))
+    modulus = deep.parameters.plain_modulus
+    expected = [x, x + y, x + y, x + y + x]
+    for _ in range(2):
+        bound.run(1)
+        for result, values in zip(bound.results(), expected, strict=True):
+            compare(
+                deep, deep.decrypted(result), values if modulus is None else values % modulus, operations=4
+            )
+
+
+def test_a_program_that_fails_says_so_and_can_be_asked_again(deep: Subject) -> None:
+    """SEAL refuses x - x, whichever thread comes upon it; the threads of the bound live on."""
+    _require_levels(deep)
+    if deep.declared.library != "SEAL":
+        pytest.skip("refusing transparent results is SEAL's way")
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        x, y = inputs
+        rotated = [evaluator.apply("rotate", x, step) for step in (1, 4, -1)]
+        return [*rotated, evaluator.apply("sub", y, y)]
+
+    bound, _ = _calls(deep, circuit, 2)
+    for _ in range(3):
+        with pytest.raises(Unsupported, match="transparent"):
+            bound.run(5)
+        assert bound.results() == []
+
+
+def test_inputs_of_another_shape_are_refused(deep: Subject) -> None:
+    _require_levels(deep)
+    traced = _traced(deep, lambda evaluator, inputs: [evaluator.apply("add", *inputs)])
+    x = deep.encrypted(deep.vector(0))
+    prepared = deep.evaluator.prepare_constants(traced.program, traced.constants)
+    with pytest.raises(ValueError, match="takes 2 inputs, not 1"):
+        deep.evaluator.bind_program(traced.program, [x], prepared)
+    product = deep.evaluator.apply("mul", x, x)
+    with pytest.raises(ValueError, match="input 1 has level and polynomials"):
+        deep.evaluator.bind_program(traced.program, [x, product], prepared)
+
+
+def test_a_rotation_without_its_key_is_refused_before_it_runs(deep: Subject) -> None:
+    _require_levels(deep)
+    if "rotate" not in deep.evaluator.operations or not deep.declared.programs_have_threads:
+        pytest.skip(f"{deep.declared.variant} has no rotation in native programs")
+    turned: Callable[[Evaluator, Sequence[Handle]], list[Handle]] = lambda evaluator, inputs: [  # noqa: E731
+        evaluator.apply("rotate", inputs[0], 3),
+        inputs[1],
+    ]
+    with pytest.raises(Unsupported, match="no rotation key was made for 3 steps"):
+        _calls(deep, turned, 2)
+
+
+def test_ckks_products_beyond_the_modulus_are_exhausted_when_traced(deep: Subject) -> None:
+    if deep.scheme != "ckks":
+        pytest.skip("exact schemes have no scale")
+    with pytest.raises((Unsupported, Exhausted), match="does not fit"):
+        trace(
+            lambda evaluator, inputs: [
+                evaluator.apply(
+                    "mul", evaluator.apply("mul", inputs[0], inputs[0]), evaluator.apply("mul", *inputs)
+                )
+            ],
+            deep.parameters,
+            fresh_inputs(deep.parameters, 2),
+        )
