@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -99,10 +98,23 @@ def evaluate(evaluator: Evaluator, x: Handle, polynomials: Sequence[OddPolynomia
 
     Levels: the sum of their depths. Raises ``Exhausted`` where there are not so many.
     """
-    depth = sum(polynomial.depth for polynomial in polynomials)
-    if evaluator.level(x) < depth:
-        raise Exhausted(f"the polynomials take {depth} levels, and the ciphertext has {evaluator.level(x)}")
-    return reduce(lambda value, polynomial: _value(evaluator, value, polynomial), polynomials, x)
+    scale = evaluator.parameters.scale
+    assert scale is not None, "the Chebyshev basis is for ckks"
+    for polynomial in polynomials:
+        x = value(evaluator, x, polynomial, evaluator.level(x) - polynomial.depth, scale)
+    return x
+
+
+def value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial, level: int, scale: float) -> Handle:
+    """A polynomial's value at a scale and at a level, at least its depth below that of x.
+
+    Raises ``Exhausted`` for a level below the last.
+    """
+    if level < 0:
+        depth = polynomial.depth
+        raise Exhausted(f"a polynomial takes {depth} levels, and the ciphertext has {evaluator.level(x)}")
+    division = _Division(evaluator, Basis(evaluator, x), polynomial.leaves)
+    return division.value(polynomial.full(), level, scale)
 
 
 def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: float) -> Handle:
@@ -111,13 +123,6 @@ def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: flo
     factors = np.full(evaluator.parameters.slots, factor)
     plain = evaluator.encode(factors, like=a, scale=scale / _scale(evaluator, a))
     return evaluator.apply("mul_plain", a, plain)
-
-
-def _value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial) -> Handle:
-    division = _Division(evaluator, Basis(evaluator, x), polynomial.leaves)
-    scale = evaluator.parameters.scale
-    assert scale is not None
-    return division.value(polynomial.full(), evaluator.level(x) - polynomial.depth, scale)
 
 
 @dataclass(frozen=True, slots=True)

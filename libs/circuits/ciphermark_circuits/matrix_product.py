@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ciphermark_circuits import sums
 from ciphermark_circuits.layout import powers
-from ciphermark_circuits.products import product, raw_product, shrunk
+from ciphermark_circuits.products import raw_product, shrunk
 from ciphermark_contract.interfaces import Evaluator, Handle
 
 Floats = npt.NDArray[np.float64]
@@ -71,6 +71,13 @@ class _Side:
         filled = evaluator.apply("rescale", sums.total(evaluator, terms))
         return sums.turned_sum(evaluator, filled, self._fill_steps(line))
 
+    def first_line(self, evaluator: Evaluator, copies: Handle, shift: int) -> Handle:
+        """Line ``shift``, turned to the front of its blocks, in all lines of the block; not rescaled."""
+        front = _turned(evaluator, copies, shift * self.stride)
+        line = _masked(evaluator, front, self.grid.mask(0, self.stride))
+        steps = [-distance * self.stride for distance in powers(1, self.grid.size)]
+        return sums.turned_sum(evaluator, line, steps)
+
     def _fill_steps(self, line: int) -> Iterator[int]:
         """Towards the last line where a bit of the number is 0, else towards the first: no line leaves its block."""
         for distance in powers(self.grid.near, self.grid.size):
@@ -97,18 +104,18 @@ def row_major(evaluator: Evaluator, left: Handle, right: Handle, grid: Grid) -> 
 
 
 def as_published(evaluator: Evaluator, left: Handle, right: Handle, size: int) -> Handle:
-    """The circuit of fairmath's library that CryptOracle measures: two blocks, and each of d/2 products relinearized.
+    """The circuit of fairmath's polycircuit library that CryptOracle measures: two blocks, d/2 products.
 
-    d + d·log2(d) + 1 rotations, d/2 products, d masks.
+    d + d·log2(d) + 1 rotations, d/2 products, d masks. As in their library's automatic mode a product with a mask is
+    rescaled only before the next product, each product is relinearized, and the result is not rescaled.
     """
-    grid = Grid(size, 2, 1)
-    a = _Side(grid, 1).copies(evaluator, left)
-    b = _Side(grid, size).copies(evaluator, right)
+    columns, rows = (_Side(Grid(size, 2, 1), stride) for stride in (1, size))
+    a, b = columns.copies(evaluator, left), rows.copies(evaluator, right)
     terms = []
     for shift in range(0, size, 2):
-        column = _first_line(evaluator, a, _Side(grid, 1), shift)
-        row = _first_line(evaluator, b, _Side(grid, size), shift)
-        terms.append(product(evaluator, column, row))
+        lines = [columns.first_line(evaluator, a, shift), rows.first_line(evaluator, b, shift)]
+        factors = [evaluator.apply("rescale", line) for line in lines]
+        terms.append(evaluator.apply("relinearize", evaluator.apply("mul", *factors)))
     return sums.turned_sum(evaluator, sums.total(evaluator, terms), [size**2])
 
 
@@ -143,14 +150,6 @@ def packed_right(matrix: Floats, slots: int) -> Floats:
 def unpacked(slots: Floats, size: int) -> Floats:
     """The product that :func:`packed_by_client` leaves."""
     return slots[: 2 * size * size].reshape(size, 2 * size)[:, :size]
-
-
-def _first_line(evaluator: Evaluator, copies: Handle, side: _Side, shift: int) -> Handle:
-    """Line ``shift``, turned to the front of its blocks, in all lines: masked, then doubled."""
-    front = _turned(evaluator, copies, shift * side.stride)
-    line = evaluator.apply("rescale", _masked(evaluator, front, side.grid.mask(0, side.stride)))
-    steps = [-distance * side.stride for distance in powers(1, side.grid.size)]
-    return sums.turned_sum(evaluator, line, steps)
 
 
 def _turned(evaluator: Evaluator, a: Handle, steps: int) -> Handle:
