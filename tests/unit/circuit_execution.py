@@ -10,7 +10,7 @@ from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
 from ciphermark_contract.interfaces import Vector
 from ciphermark_contract.program import Program
-from ciphermark_contract.tracing import Circuit, fresh_inputs, trace
+from ciphermark_contract.tracing import Circuit, Form, fresh_inputs, trace
 from ciphermark_core.model import Parameters, ParameterSpec
 
 ADAPTER = CleartextAdapter(DECLARATIONS[0])
@@ -32,6 +32,13 @@ def parameters(ring: int, levels: int, scale_bits: int = 40) -> Parameters:
     """A small, insecure ckks ring with primes for so many levels."""
     chain = (50, *[scale_bits] * levels, 50)
     return ADAPTER.resolve(ParameterSpec("ckks", ring, chain, None, scale_bits, security=0))
+
+
+def literal_counts(circuit: Circuit, inputs: int, chosen: Parameters) -> Mapping[str, int]:
+    """How often a circuit asks for each operation, also for what nothing needs."""
+    form = Form(is_literal=True)
+    program = trace(circuit, chosen, fresh_inputs(chosen, inputs), form=form).program
+    return Counter(node.operation for node in program.nodes)
 
 
 def executed(circuit: Circuit, vectors: Sequence[Vector], chosen: Parameters) -> Execution:
