@@ -216,10 +216,10 @@ class Evaluator(Operator):
         return Managed(self)
 
     def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
-        """A program's constants, of which ``constants`` holds the vectors by digest, as its nodes take them.
+        """What a server does once for a program, whatever the inputs: it encodes the constants, of which ``constants``
+        holds the vectors by digest, as the nodes take them. Timed apart from the program.
 
-        What a server does once, whatever the inputs: encoding is timed apart from the program. Raises ``ValueError``
-        for a vector that is missing.
+        Raises ``ValueError`` for a vector that is missing, ``Unsupported`` for an operation or a key that is.
         """
         from ciphermark_contract import execution  # it builds on this module
 

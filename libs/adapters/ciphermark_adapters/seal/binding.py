@@ -115,16 +115,12 @@ class NativeEvaluator(Protocol):
     def transformed(self, plaintext: Handle, level: int, /) -> Handle:
         """A bgv plaintext in the form that products take, for one level."""
 
-    def bind_program(
-        self,
-        nodes: Sequence[ProgramNode],
-        inputs: Sequence[Handle],
-        plaintexts: Sequence[Handle],
-        outputs: Sequence[int],
-        threads: int,
-        /,
-    ) -> NativeBound:
-        """Bind a program; raises ``Unsupported`` for an operation that programs do not have."""
+
+class NativeProgram(Protocol):
+    """A program, translated for an evaluator."""
+
+    def bind(self, inputs: Sequence[Handle], threads: int, /) -> Bound:
+        """The program with its inputs."""
 
 
 class SealModule(Protocol):
@@ -141,6 +137,12 @@ class SealModule(Protocol):
     # Relinearization and rotation keys; no bytes stand for keys that were not made.
     Evaluator: Callable[[SealContext, memoryview, memoryview], NativeEvaluator]
 
+    # Evaluator, number of inputs, nodes, plaintexts, outputs. Raises ``Unsupported`` for an operation that programs do
+    # not have.
+    Program: Callable[
+        [NativeEvaluator, int, Sequence[ProgramNode], Sequence[Handle], Sequence[int]], NativeProgram
+    ]
+
     def default_chain(self, ring_dimension: int, /) -> list[int]:
         """SEAL's default primes for bfv and bgv, special prime last."""
 
@@ -156,6 +158,7 @@ def load(name: str) -> SealModule:
     module: Any = importlib.import_module(name)
     for bound in (module.CiphertextBound, module.IntegersBound, module.RealsBound, module.EmptyBound):
         NativeBound.register(bound)
+    Bound.register(module.ProgramBound)
     return cast(SealModule, module)
 
 

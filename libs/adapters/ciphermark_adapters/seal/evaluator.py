@@ -10,8 +10,8 @@ from ciphermark_adapters.seal import programs
 from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
 from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_adapters.seal.slots import Slots
+from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.execution import require_inputs
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, Row, Unsupported, Vector
 from ciphermark_contract.program import Program
 
@@ -56,23 +56,25 @@ class SealEvaluator(Evaluator):
         return self._module.bind_empty()
 
     def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
-        """See the contract: plaintexts are transformed where products of bgv take them so."""
+        """See the contract: the program is translated too, for an interpreter in C++."""
         if program.is_managed:
             return super().prepare_constants(program, constants)
-        return programs.prepared(self, self._native, program, constants)
+        programs.require_keys(program, self._keys)
+        for operation in {node.operation for node in program.nodes}:
+            self.function(operation)
+        return programs.translated(
+            self._module, self._native, program, execution.prepared(self, program, constants)
+        )
 
     def bind_program(
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
     ) -> Bound:
-        """See the contract: an interpreter in C++ that runs with the GIL released."""
+        """See the contract: interpreted with the GIL released."""
         if program.is_managed:
             return super().bind_program(program, inputs, prepared, threads)
-        require_inputs(self, program, inputs)
-        programs.require_keys(program, self._keys)
-        for operation in {node.operation for node in program.nodes}:
-            self.function(operation)
-        nodes = programs.nodes(program, prepared)
-        return self._native.bind_program(nodes, inputs, prepared.plaintexts, program.outputs, threads)
+        execution.require_inputs(self, program, inputs)
+        bound: Bound = prepared.bind(inputs, threads)
+        return bound
 
     def encode(
         self,

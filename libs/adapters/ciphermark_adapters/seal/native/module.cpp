@@ -143,14 +143,6 @@ void construct_evaluator(
     new (self) Evaluator(std::move(context), std::move(relinearization), std::move(rotations));
 }
 
-CiphertextBound bind_program_of(
-    const Evaluator &evaluator, const std::vector<ProgramNode> &nodes, std::vector<CiphertextPointer> inputs,
-    std::vector<PlaintextPointer> plaintexts, std::vector<Index> outputs, std::size_t threads)
-{
-    ProgramOperands operands{ std::move(inputs), std::move(plaintexts), std::move(outputs) };
-    return bind_program(evaluator, nodes, std::move(operands), threads);
-}
-
 void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
@@ -168,10 +160,31 @@ void define_evaluator(nb::module_ &module)
         .def("mod_switch", &Evaluator::mod_switch, "rows"_a, KeepOwner())
         .def("rotate", &Evaluator::rotate, "rows"_a, KeepOwner())
         .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner())
-        .def("transformed", &Evaluator::transformed, "plaintext"_a, "level"_a)
+        .def("transformed", &Evaluator::transformed, "plaintext"_a, "level"_a);
+}
+
+// Python has no handles of constants: who holds a result may not change it anyway.
+nb::list program_results(const ProgramBound &bound)
+{
+    nb::list results;
+    for (const CiphertextPointer &result : bound.results()) {
+        results.append(nb::cast(std::const_pointer_cast<seal::Ciphertext>(result)));
+    }
+    return results;
+}
+
+void define_program(nb::module_ &module)
+{
+    nb::class_<ProgramBound>(module, "ProgramBound")
+        .def("run", &ProgramBound::run, "loops"_a, ReleaseGil())
+        .def("results", &program_results);
+    nb::class_<Program>(module, "Program")
         .def(
-            "bind_program", &bind_program_of, "nodes"_a, "inputs"_a, "plaintexts"_a, "outputs"_a, "threads"_a,
-            KeepOwner());
+            nb::init<
+                const Evaluator &, std::size_t, const std::vector<ProgramNode> &, std::vector<PlaintextPointer>,
+                std::vector<Index>>(),
+            "evaluator"_a, "inputs"_a, "nodes"_a, "plaintexts"_a, "outputs"_a, nb::keep_alive<1, 2>())
+        .def("bind", &Program::bind, "inputs"_a, "threads"_a, KeepOwner());
 }
 
 } // namespace
@@ -194,6 +207,7 @@ NB_MODULE(CIPHERMARK_MODULE, module)
     define_context(module);
     define_key_owner(module);
     define_evaluator(module);
+    define_program(module);
 }
 
 } // namespace ciphermark

@@ -1,11 +1,13 @@
-// A program of the contract, interpreted: no Python between its operations.
+// A program of the contract, translated once, and interpreted: no Python between its operations.
 #pragma once
 
 #include "bound.hpp"
 #include "evaluator.hpp"
+#include "kernels.hpp"
 #include "schedule.hpp"
 #include "seal/seal.h"
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -19,16 +21,50 @@ using ResultShape = std::tuple<std::size_t, std::size_t>;
 using ProgramNode = std::tuple<
     std::string, std::vector<Index>, std::vector<Index>, std::vector<double>, std::vector<ResultShape>>;
 
-// Operands of all executions. Values are numbered as in the contract: inputs first, then results.
-struct ProgramOperands {
-    std::vector<CiphertextPointer> inputs;
-    std::vector<PlaintextPointer> plaintexts;
-    std::vector<Index> outputs;
+struct Instruction {
+    const Kernel *kernel;
+    std::vector<Index> operands;
+    KernelOperands fixed; // plaintexts and numbers
+    Index result;
+    seal::parms_id_type level;
+    std::size_t polynomials;
+    std::size_t words; // room that the result needs
 };
 
-// Binds a program. Throws Unsupported for an operation that is not known here. The Evaluator must outlive it.
-CiphertextBound bind_program(
-    const Evaluator &evaluator, const std::vector<ProgramNode> &nodes, ProgramOperands operands,
-    std::size_t threads);
+// Results are handed out as they are: nobody copies them.
+using ProgramBound = Bound<CiphertextPointer>;
+
+// Values are numbered as in the contract: inputs first, then results. The Evaluator must outlive it.
+class Program {
+public:
+    // Throws Unsupported for an operation that is not known here.
+    Program(
+        const Evaluator &evaluator, std::size_t inputs, const std::vector<ProgramNode> &nodes,
+        std::vector<PlaintextPointer> plaintexts, std::vector<Index> outputs);
+
+    // Binds the program to its inputs; it must outlive what is returned.
+    std::unique_ptr<ProgramBound> bind(std::vector<CiphertextPointer> inputs, std::size_t threads) const;
+
+    const Evaluator &evaluator() const { return evaluator_; }
+    std::size_t inputs() const { return inputs_; }
+    const std::vector<Instruction> &instructions() const { return instructions_; }
+    const std::vector<Index> &outputs() const { return outputs_; }
+    // Per value, how many operands and outputs it is.
+    const std::vector<Index> &uses() const { return uses_; }
+    const Dependencies &dependencies() const { return dependencies_; }
+
+private:
+    void add(const ProgramNode &node);
+    void count_uses();
+    void find_dependencies();
+
+    const Evaluator &evaluator_;
+    const std::size_t inputs_;
+    const std::vector<PlaintextPointer> plaintexts_;
+    const std::vector<Index> outputs_;
+    std::vector<Instruction> instructions_;
+    std::vector<Index> uses_;
+    Dependencies dependencies_;
+};
 
 } // namespace ciphermark

@@ -7,8 +7,9 @@ namespace ciphermark {
 using Lock = std::unique_lock<std::mutex>;
 
 Schedule::Schedule(
-    Dependencies dependencies, std::size_t threads, std::function<void()> begin, std::function<void(Index)> execute)
-    : dependencies_(std::move(dependencies)), begin_(std::move(begin)), execute_(std::move(execute))
+    const Dependencies &dependencies, std::size_t threads, std::function<void()> begin,
+    std::function<void(Index)> execute)
+    : dependencies_(dependencies), begin_(std::move(begin)), execute_(std::move(execute))
 {
     for (std::size_t i = 1; i < threads; ++i) {
         helpers_.emplace_back([this] { serve(); });

@@ -27,10 +27,10 @@ struct Dependencies {
 // program's order does: so memory stays near to what one thread needs.
 class Schedule {
 public:
-    // `execute` gets the number of a node, `begin` is called before the first node of every loop. One thread executes
+    // `dependencies` must outlive it. `execute` gets the number of a node, `begin` is called before the first node of every loop. One thread executes
     // nodes in their order, which must be an order of execution.
     Schedule(
-        Dependencies dependencies, std::size_t threads, std::function<void()> begin,
+        const Dependencies &dependencies, std::size_t threads, std::function<void()> begin,
         std::function<void(Index)> execute);
     ~Schedule();
     Schedule(const Schedule &) = delete;
@@ -48,7 +48,7 @@ private:
     void execute_one(Index node);
     void fail(std::exception_ptr error);
 
-    const Dependencies dependencies_;
+    const Dependencies &dependencies_;
     const std::function<void()> begin_;
     const std::function<void(Index)> execute_;
 
