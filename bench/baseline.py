@@ -28,7 +28,7 @@ from ciphermark_core import primes
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_core.statistics import Estimate, estimate
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.probe import Phase, target
+from ciphermark_measure.sampling import Phase, target
 
 VARIANTS = ("seal", "seal-hexl")
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
@@ -247,7 +247,7 @@ def _sampled(seat: Seat, trial: Trial, loops: Sequence[PlainLoop]) -> Times:
             for phase in phases:
                 phase.take()
             is_done = is_done or (not phases and seat.turn())
-    plain, again = ([s.value for s in turn[1].samples if not s.is_warmup] for turn in turns)
+    plain, again = ([s.value for s in turn[1].times if not s.is_warmup] for turn in turns)
     outcome = seat.close()
     if outcome.status != "ok":
         raise not_ok(outcome)

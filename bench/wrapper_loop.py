@@ -25,7 +25,7 @@ from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, K
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.probe import Phase, target
+from ciphermark_measure.sampling import Phase, target
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192)
@@ -132,7 +132,7 @@ def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[flo
         shuffle(order)
         for phase in order:
             phase.take()
-    return ([sample.value for sample in phase.samples if not sample.is_warmup] for phase in phases)
+    return ([sample.value for sample in phase.times if not sample.is_warmup] for phase in phases)
 
 
 def main() -> None:

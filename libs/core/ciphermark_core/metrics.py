@@ -23,7 +23,8 @@ class Metric:
     """One metric. ``direction`` tells which figures are better; ``None`` where neither way is.
 
     Figures within ``floor`` of each other show no difference: within that factor, or (``floor_kind``) apart by that
-    much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it.
+    much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. What is
+    measured part by part ``adds_up``, unless it is a level such as a high-water mark, whose largest part counts.
     """
 
     name: str
@@ -33,6 +34,11 @@ class Metric:
     label: str
     sentence: str
     floor_kind: FloorKind = "factor"
+    adds_up: bool = True
+
+    def together(self, a: float, b: float) -> float:
+        """The value of a whole from those of its two parts."""
+        return a + b if self.adds_up else max(a, b)
 
     def change(self, a: float, b: float) -> Change:
         """What figure ``b`` is beside ``a``: ``changed`` where the metric is neither better nor worse for it."""
@@ -75,6 +81,7 @@ for _metric in (
         NOISE_FLOOR,
         "peak memory",
         "High-water mark of the resident set of the process while the phase is executed once.",
+        adds_up=False,
     ),
     Metric("size", "bytes", "lower", NOISE_FLOOR, "size", "Exact size of what is written."),
     Metric(

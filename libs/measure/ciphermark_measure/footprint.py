@@ -14,41 +14,41 @@ import signal
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import IO
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Sample, Trial
-from ciphermark_measure import memory
 from ciphermark_measure.experiments import repetition
-from ciphermark_measure.experiments.base import peak_of
+from ciphermark_measure.experiments.base import alone
 from ciphermark_measure.parameter_selection import resolved
+from ciphermark_measure.probes import Meter, measured_alone, samples_of, together
 from ciphermark_measure.session import possible, require_scheme
 
 _PR_SET_PDEATHSIG = 1
 
 
 def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
-    """Peaks of the resident set: ``keys`` of the key owner's process; ``operation`` (the chain) and ``process`` (with
-    the reading of keys) of the evaluator's.
+    """What probes tell, such as peaks of the resident set: ``keys`` of the key owner's process; ``operation`` (the
+    chain) and ``process`` (with the reading of keys) of the evaluator's.
 
     The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
     """
     with tempfile.TemporaryFile() as file:
         made, sizes = _apart(trial, keys, file)
         file.seek(0)
-        memory.reset_peak()
+        reading = Meter("alone")
+        reading.start()
         evaluator = registry.load(trial.case.variant).evaluator(file.read(sizes[0]))
         operands = [evaluator.load(file.read(size)) for size in sizes[1:]]
-    reading_bytes = float(memory.peak_bytes() or 0)
+    read = reading.stop()
     bound = repetition.bound(evaluator, trial.case, operands)
     gc.collect()
     _give_back()
-    operation = peak_of("operation", lambda: bound.run(1))
-    whole = [replace(item, stage="process", value=max(item.value, reading_bytes)) for item in operation]
-    return [*made, *operation, *whole]
+    operated = measured_alone(lambda: bound.run(1))
+    whole = together([read, operated])
+    return [*made, *samples_of(operated, "operation"), *samples_of(whole, "process")]
 
 
 def _give_back() -> None:
@@ -81,7 +81,7 @@ def _own(trial: Trial, keys: KeyRequest, file: IO[bytes], answers: Connection) -
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     written: list[int] = []
     try:
-        samples = peak_of("keys", lambda: written.extend(_write(file, _made(trial, keys))))
+        samples = alone("keys", lambda: written.extend(_write(file, _made(trial, keys))))
         answers.send((samples, written))
     except Exception as error:  # the evaluator's side tells it
         answers.send(error)

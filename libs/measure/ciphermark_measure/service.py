@@ -14,8 +14,8 @@ from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import footprint, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
-from ciphermark_measure.experiments.base import peak_of
-from ciphermark_measure.probe import empty_loop_ns
+from ciphermark_measure.experiments.base import alone
+from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, prepare
 
 
@@ -51,7 +51,7 @@ class Service:
     def _prepare(self, request: protocol.Prepare) -> protocol.Reply:
         keys = KeyRequest(request.relinearization, request.rotations, request.columns)
         made: list[Session] = []
-        peaks = peak_of("keys", lambda: made.append(prepare(request.variant, request.parameters, keys)))
+        peaks = alone("keys", lambda: made.append(prepare(request.variant, request.parameters, keys)))
         self._session = session = made[0]
         gc.collect()
         gc.freeze()  # what is there stays: collections between trials need not look at it

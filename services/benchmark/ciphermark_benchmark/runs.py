@@ -23,9 +23,9 @@ from ciphermark_benchmark.learning.data_sets import Known, Remembered
 from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.recorder import Recorder
 from ciphermark_benchmark.suite import LearningText, Suite
-from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
+from ciphermark_measure import probes
 from ciphermark_workloads.learning.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
@@ -73,7 +73,7 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     catalogue = Catalogue(home, os.environ, suite_file.spelled_out(path).parent)
     suite, text = suite_file.load(path, catalogue)
     own = own_data_sets(suite)
-    facts = host.collect()
+    facts = probes.host_facts()
     run = Run(
         id=str(uuid.uuid4()),
         suite_name=suite.name,
@@ -97,7 +97,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     the figures would not belong together.
     """
     journal = Journal.reopen(home, run_id)
-    header, facts = journal.header, host.collect()
+    header, facts = journal.header, probes.host_facts()
     if path is not None and suite_file.text_of(path) != header.run.suite_text:
         raise UserError(
             f"{path} is not the suite that run {run_id} began with ({header.origin}, as it was then); "

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from ciphermark_contract.interfaces import Handle, Vector
 from ciphermark_core.model import Accuracy, Sample, Status, Trial
-from ciphermark_measure import checking, memory, noise_control
+from ciphermark_measure import checking, noise_control
 from ciphermark_measure.clock import Clock
 from ciphermark_measure.noise_control import Attempt
+from ciphermark_measure.probes import measured_alone, samples_of
 from ciphermark_measure.session import Session
 
 _EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
@@ -103,11 +104,6 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
     )
 
 
-def peak_of(phase: str, action: Callable[[], object]) -> list[Sample]:
-    """The high-water mark of the resident set while ``action`` executes; empty where the kernel refuses."""
-    resets = memory.reset_peak()
-    action()
-    peak = memory.peak_bytes()
-    if not resets or peak is None:
-        return []
-    return [Sample("peak_memory", float(peak), phase)]
+def alone(stage: str, action: Callable[[], object]) -> list[Sample]:
+    """What probes tell, such as peak memory, while ``action`` is executed once, where nothing is timed."""
+    return samples_of(measured_alone(action), stage)

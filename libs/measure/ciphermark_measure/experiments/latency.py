@@ -10,9 +10,9 @@ from time import perf_counter
 from ciphermark_contract.interfaces import Bound, Vector
 from ciphermark_core.model import Sample
 from ciphermark_measure import caching, checking, operands
-from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge, peak_of
+from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
 from ciphermark_measure.operands import OperandSet
-from ciphermark_measure.probe import ClockError, Phase, target
+from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _MOST_SETS = 3
@@ -85,10 +85,10 @@ class Latency(Experiment):
         owner, evaluator = self.session.owner, self.session.evaluator
         encrypt = owner.bind("encrypt", [(vector,) for vector in item.vectors])
         bound = evaluator.bind(self._operation, item.rows)
-        samples = peak_of("encrypt", lambda: encrypt.run(1)) + peak_of("operation", lambda: bound.run(1))
+        samples = alone("encrypt", lambda: encrypt.run(1)) + alone("operation", lambda: bound.run(1))
         results = [(self.session.to_owner(result),) for result in bound.results()]
         decrypt = owner.bind("decrypt", results)
-        return samples + peak_of("decrypt", lambda: decrypt.run(1))
+        return samples + alone("decrypt", lambda: decrypt.run(1))
 
     def _build(self, index: int) -> OperandSet:
         start = perf_counter()
@@ -180,7 +180,7 @@ class Latency(Experiment):
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
         operation = self._phases[1]
-        repeated_s = median(s.value for s in operation.samples if not s.is_warmup)
+        repeated_s = median(s.value for s in operation.times if not s.is_warmup)
         is_alone = operation.loops == 1  # every sample was one execution
         return caching.Times(
             repeated_s=repeated_s,

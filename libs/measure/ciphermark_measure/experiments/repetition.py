@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
 from statistics import median
-from time import perf_counter, perf_counter_ns, process_time_ns
+from time import perf_counter, perf_counter_ns
 
 from ciphermark_contract import reference
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
@@ -20,7 +20,8 @@ from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, checking, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.probe import ClockError, Phase, target
+from ciphermark_measure.probes import Meter
+from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _SETS = 2
@@ -30,28 +31,23 @@ _MANAGED = ("mul", "square")  # the others change neither level nor scale
 
 
 class ChainBound(Bound):
-    """``repetitions`` operations in a row; executing it once more begins with the same ciphertext again.
-
-    ``cpu_ns`` is what all threads of the process worked during the last :meth:`run`.
-    """
+    """``repetitions`` operations in a row; executing it once more begins with the same ciphertext again."""
 
     def __init__(self, step: Callable[..., Handle], row: Sequence[Handle], repetitions: int) -> None:
         self._step = step
         self._first, *self._others = row
         self._repetitions = repetitions
         self._result: Handle = None
-        self.cpu_ns = 0
 
     def run(self, loops: int) -> int:
         """See :meth:`Bound.run`: one loop is the whole chain."""
         step, others, count = self._step, self._others, self._repetitions
-        cpu_start, start = process_time_ns(), perf_counter_ns()
+        start = perf_counter_ns()
         for _ in repeat(None, loops):
             result = self._first
             for _ in repeat(None, count):
                 result = step(result, *others)
         elapsed = perf_counter_ns() - start
-        self.cpu_ns = process_time_ns() - cpu_start
         self._result = result
         return elapsed
 
@@ -110,7 +106,6 @@ class Repetition(Experiment):
         super().__init__(setting)
         self._chains: list[Chain] = []
         self._phase: Phase | None = None
-        self._cpu_times: list[Sample] = []
         self._facts: dict[str, float] = {}
         self._findings = Findings("ok")
 
@@ -131,7 +126,8 @@ class Repetition(Experiment):
         start = perf_counter()
         budget = self.setting.trial.budget
         aim = target(budget, self.setting.resolution_ns)
-        self._phase = Phase("operation", [chain.bound for chain in self._chains], aim, self.setting.clock)
+        bounds = [chain.bound for chain in self._chains]
+        self._phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"))
         self._phase.calibrate()
         self._phase.warm_up(budget.warmups)
         self._facts |= {"loops_operation": self._phase.loops, "calibration_s": perf_counter() - start}
@@ -141,9 +137,6 @@ class Repetition(Experiment):
         if self._phase is None:
             return True
         self._phase.take()
-        taken = self._phase.samples[-1]
-        cpu_s = self._chains[self._phase.last_index].bound.cpu_ns / taken.loops / 1e9
-        self._cpu_times.append(replace(taken, metric="cpu_time", value=cpu_s))
         return self._phase.is_done
 
     def close(self) -> Findings:
@@ -158,9 +151,8 @@ class Repetition(Experiment):
                 self._check_computed(self._phase)
         except ClockError as error:
             self._findings = replace(self._findings, status="wrong", error=str(error))
-        taken = [*self._phase.samples, *self._cpu_times]
         count = REPETITIONS.of(self.case.dimensions)
-        samples = [replace(sample, repetitions=count) for sample in taken]
+        samples = [replace(sample, repetitions=count) for sample in self._phase.samples]
         return replace(self._findings, samples=(*self._quality(), *samples), facts=self._facts)
 
     def _made(self, index: int) -> Chain:
@@ -210,7 +202,7 @@ class Repetition(Experiment):
                 self._findings = found
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
-        repeated_s = median(sample.value for sample in phase.samples if not sample.is_warmup)
+        repeated_s = median(sample.value for sample in phase.times if not sample.is_warmup)
         is_alone = phase.loops == 1  # every sample was one execution
         return caching.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
 

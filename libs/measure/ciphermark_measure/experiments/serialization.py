@@ -13,7 +13,7 @@ from ciphermark_contract.interfaces import Handle, PythonBound, Unsupported
 from ciphermark_core.model import Sample
 from ciphermark_measure import checking, data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.probe import ClockError, Phase, target
+from ciphermark_measure.sampling import ClockError, Phase, target
 
 _VALUE_BYTES = 8  # one integer or real in the clear
 

@@ -20,6 +20,7 @@ from ciphermark_benchmark.plan import PlannedCase
 from ciphermark_core import host as hosts
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
+from ciphermark_measure import probes
 
 _suite = typer.Typer(help="The suite form, and what a suite file means.", no_args_is_help=True)
 
@@ -61,7 +62,7 @@ def doctor(
 ) -> None:
     """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
     asked = _loaded(suite).experiments if suite is not None else []
-    facts = hosts.collect()
+    facts = probes.host_facts()
     console = wide_console()
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, value in description.host_lines(facts):

@@ -27,11 +27,11 @@ from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
 from ciphermark_benchmark.plan import Plan
 from ciphermark_benchmark.suite import Suite
-from ciphermark_core import host
 from ciphermark_core.model import Host, Outcome, Run, Trial
 from ciphermark_db import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
+from ciphermark_measure import probes
 
 _BUSY_WAIT_S = 1.0
 _log = structlog.get_logger()
@@ -57,7 +57,7 @@ def execute(home: Home, job_id: str) -> None:
 
     Raises ``UserError`` where the job makes no sense here, ``DatabaseUnavailable`` where it cannot begin.
     """
-    facts = host.collect()
+    facts = probes.host_facts()
     with storage.connected(home) as database:
         request = requested(database, job_id)
         catalogue = Catalogue(home, os.environ)

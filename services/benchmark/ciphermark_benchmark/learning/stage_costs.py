@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 
+from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRANSFER, Stage
@@ -17,8 +19,8 @@ def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> lis
     answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and the training of a
     model in the clear, which is the stage ``train``: nothing is sent in it, so that it has no transfer.
 
-    The total of ``cpu_time`` is the parties', that of ``time`` what is then left of ``elapsed_s``; the transfer is what
-    is left of that when the parties' steps are taken away.
+    The totals of ``cpu_time`` and whatever else probes tell are the parties', that of ``time`` what is then left of
+    ``elapsed_s``; the transfer is what is left of that when the parties' steps are taken away.
     """
     merged = _merged(told)
     own = [sample for sample in merged if sample.stage == stage]
@@ -34,11 +36,9 @@ def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> lis
 
 
 def _with_totals(stage: Stage, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
-    return [
-        *samples,
-        Sample("time", elapsed_s, stage),
-        Sample("cpu_time", _in_steps(samples, "cpu_time"), stage),
-    ]
+    metrics = dict.fromkeys(sample.metric for sample in samples if sample.step and sample.metric != "time")
+    totals = [Sample(name, _in_steps(samples, name), stage) for name in metrics if METRICS[name].adds_up]
+    return [*samples, Sample("time", elapsed_s, stage), *totals]
 
 
 def size_samples(
@@ -73,7 +73,7 @@ def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> lis
 
 
 def _is_first(sample: Sample) -> bool:
-    return sample.metric == "peak_memory" or sample.step == ENCODE
+    return not METRICS[sample.metric].adds_up or sample.step == ENCODE
 
 
 def _in_steps(samples: Iterable[Sample], metric: str) -> float:
@@ -90,9 +90,7 @@ def _merged(told: Iterable[Sample]) -> list[Sample]:
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in told:
         groups.setdefault((sample.metric, sample.phase), []).append(sample)
-    return [replace(group[0], value=_together(group)) for group in groups.values()]
-
-
-def _together(group: Sequence[Sample]) -> float:
-    values = [sample.value for sample in group]
-    return max(values) if group[0].metric == "peak_memory" else sum(values)
+    return [
+        replace(group[0], value=reduce(METRICS[metric].together, [sample.value for sample in group]))
+        for (metric, _), group in groups.items()
+    ]

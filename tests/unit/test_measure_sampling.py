@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Budget
 from ciphermark_measure.clock import resolution_ns
-from ciphermark_measure.probe import ClockError, Phase, Target, empty_loop_ns, target
+from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns, target
 
 MS = 1_000_000
 

@@ -1,0 +1,25 @@
+"""CPU time of the process, all threads, in user and kernel mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import process_time_ns
+
+from ciphermark_core.metrics import METRICS
+from ciphermark_measure.probe import Probe
+
+
+class CpuTime(Probe):
+    """By ``CLOCK_PROCESS_CPUTIME_ID``. Not of a loop over one primitive: it is one thread's, and its wall time."""
+
+    metrics = (METRICS["cpu_time"],)
+    spans = frozenset({"circuit", "step"})
+    _start_ns = 0
+
+    def start(self) -> None:
+        """See :meth:`Probe.start`."""
+        self._start_ns = process_time_ns()
+
+    def stop(self) -> Mapping[str, float]:
+        """See :meth:`Probe.stop`."""
+        return {"cpu_time": (process_time_ns() - self._start_ns) / 1e9}
