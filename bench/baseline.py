@@ -24,6 +24,7 @@ from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
+from ciphermark_contract.operations import keys_of
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_core.statistics import Estimate, estimate
@@ -33,7 +34,7 @@ from ciphermark_measure.sampling import Phase, target
 VARIANTS = ("seal", "seal-hexl")
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192, 16384, 32768)
-OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate_left")
+OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)")
 _LEAST_S = 10e-6  # shorter operations have no target
 _TARGET = Target(0.97, 1.03)
 _SEED = 1
@@ -182,7 +183,7 @@ def _processes(place: Place) -> Iterator[tuple[Seat, list[PlainLoop]]]:
     needs = WorkerNeeds(
         variant=place.variant,
         parameters=place.spec,
-        operations=place.operations,
+        keys=keys_of(place.operations),
         confinement=Confinement((cpu,), 1, allowed.memory_mb),
         timeout_s=allowed.timeout_s,
     )

@@ -16,6 +16,7 @@ from bench.places import ROOT
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
+from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Budget, Case, Parameters, ParameterSpec, Scheme, Trial
@@ -53,7 +54,9 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 
 def _compared(variant: str, case: Case) -> Iterator[Figure]:
-    needs = WorkerNeeds(variant, case.parameters, (case.operation,), _CONFINEMENT, _BUDGET.timeout_s)
+    needs = WorkerNeeds(
+        variant, case.parameters, read(case.operation).managed_keys, _CONFINEMENT, _BUDGET.timeout_s
+    )
     samples = Seat(needs).memory(Trial("memory", "bench", case, 0, 1, _BUDGET))
     (peak_bytes,) = [sample.value for sample in samples if sample.phase == "operation"]
     for plain in _plain(case, _resolved(needs)):

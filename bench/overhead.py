@@ -18,6 +18,7 @@ from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -92,7 +93,7 @@ def _trial(name: str) -> Trial:
 def _executed(trial: Trial, variables: Mapping[str, str]) -> Outcome:
     allowed = trial.budget
     confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
-    needs = WorkerNeeds(_VARIANT, trial.case.parameters, (), confinement, allowed.timeout_s)
+    needs = WorkerNeeds(_VARIANT, trial.case.parameters, NO_KEYS, confinement, allowed.timeout_s)
     seat = LearningSeat(needs, http_party.chosen(variables))
     try:
         if seat.open(trial):

@@ -8,6 +8,7 @@ from time import perf_counter
 from bench.places import measuring_cpu
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, ParameterSpec
 from ciphermark_measure import protocol
@@ -37,7 +38,7 @@ def started(variant: str) -> Started:
     start = perf_counter()
     worker = WorkerProcess(confinement, registry.interpreter(variant))
     try:
-        request = protocol.Prepare(variant, spec, relinearization=True, rotations=(), columns=False)
+        request = protocol.Prepare(variant, spec, KeyRequest())
         reply = worker.ask(request, allowed.timeout_s)
         elapsed_s = perf_counter() - start
     finally:

@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 PROGRAM = Path(sys.executable).with_name("ciphermark")
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
 OPERATIONS = {
-    "bfv": ("add", "mul_plain", "mul", "rotate_left", "rotate_right", "rotate_columns"),
+    "bfv": ("add", "mul_plain", "mul", "rotate(1)", "rotate(-1)", "rotate_columns"),
     "ckks": ("add", "mul_plain", "mul"),
 }
 HAS_HEXL = {"avx512f", "avx512dq"} <= set(host.collect().cpu_flags)

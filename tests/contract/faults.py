@@ -17,6 +17,7 @@ from ciphermark_adapters.cleartext.adapter import (
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, PythonBound, Row, Unsupported
+from ciphermark_contract.operations import OPERATIONS, Operation
 from ciphermark_core import wire
 from ciphermark_core.model import Parameters, Scheme
 
@@ -61,8 +62,8 @@ def changed(slots: Slots) -> Slots:
 
 
 class OneSlotWrong(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
-        return changed(super()._combine(operation, a, *others))
+    def _applied(self, operation: Operation, *operands: Any) -> Slots:
+        return changed(super()._applied(operation, *operands))
 
 
 class WrongWhenBound(CleartextEvaluator):
@@ -93,8 +94,8 @@ class CachedResult(CleartextEvaluator):
 
 
 class OperandChanged(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
-        result = super()._combine(operation, a, *others)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        result = super()._applied(operation, a, *others)
         a.values.setflags(write=True)
         a.values[:] = result.values
         return result
@@ -105,8 +106,8 @@ class OperandChanged(CleartextEvaluator):
 
 
 class OperandAtAnotherLevel(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
-        result = super()._combine(operation, a, *others)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        result = super()._applied(operation, a, *others)
         object.__setattr__(a, "level", 0)
         return result
 
@@ -127,17 +128,17 @@ class MoreThanDeclared(CleartextEvaluator):
 
     @property
     def operations(self) -> Any:
-        return self._table | {"negate": lambda a: self._combine("negate", a)}
+        return self._table | {"negate": lambda a: self._applied(OPERATIONS["negate"], a)}
 
 
 class MoreThanItLists(CleartextEvaluator):
     def apply(self, operation: str, *operands: Any) -> Slots:
-        return self._combine(operation, *operands)
+        return self._applied(OPERATIONS[operation], *operands)
 
 
 class MoreWhenBound(CleartextEvaluator):
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        return PythonBound(lambda *row: self._combine(operation, *row), rows)
+        return PythonBound(lambda *row: self._applied(OPERATIONS[operation], *row), rows)
 
 
 class NoReason(CleartextEvaluator):
@@ -154,7 +155,7 @@ class CrashesWhereUnsupported(CleartextEvaluator):
 
 
 class NotReduced(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
         return replace(a, values=a.values + others[0].values)
 
 
@@ -184,35 +185,37 @@ class Imprecise(CleartextKeyOwner):
 
 
 class TwoPolynomials(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
-        return replace(super()._combine(operation, a, *others), polynomials=2)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        return replace(super()._applied(operation, a, *others), polynomials=2)
 
 
 class NoRelinearization(CleartextEvaluator):
-    def _relinearize(self, a: Slots) -> Slots:
-        return a
+    def _applied(self, operation: Operation, *operands: Any) -> Slots:
+        made = super()._applied(operation, *operands)
+        return replace(made, polynomials=3) if operation.name == "relinearize" else made
 
 
 class NominalScale(CleartextEvaluator):
     """Divides by a power of two near the prime, as if primes were powers of two."""
 
-    def _rescale(self, a: Slots) -> Slots:
-        return replace(self._mod_switch(a), scale=(a.scale or 0) / 2.0**30)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        made = super()._applied(operation, a, *others)
+        return replace(made, scale=(a.scale or 0) / 2.0**30) if operation.name == "rescale" else made
 
 
 class LosesALevel(CleartextEvaluator):
-    def _combine(self, operation: str, a: Slots, *others: Any) -> Slots:
-        return replace(super()._combine(operation, a, *others), level=a.level - 1)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        return replace(super()._applied(operation, a, *others), level=a.level - 1)
 
 
 class NeverExhausted(CleartextEvaluator):
-    def _mod_switch(self, a: Slots) -> Slots:
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
         return replace(a, level=max(0, a.level - 1))
 
 
 class FailsWhenExhausted(CleartextEvaluator):
-    def _mod_switch(self, a: Slots) -> Slots:
-        return replace(a, level=(1 // a.level) * a.level - 1)
+    def _applied(self, operation: Operation, a: Slots, *others: Any) -> Slots:
+        return replace(a, level=a.level - 1 // a.level)
 
 
 # -- noise ----------------------------------------------------------------------------------------------------

@@ -78,12 +78,8 @@ class Subject:
 
 def all_keys(declared: Declaration, scheme: Scheme) -> KeyRequest:
     """Every key that a declared operation needs."""
-    able = {*declared.operations[scheme], *declared.managed[scheme]}
-    return KeyRequest(
-        relinearization=bool(able & {"relinearize", "mul"}),
-        rotations=STEPS if "rotate" in able else (),
-        columns="rotate_columns" in able,
-    )
+    keys = declared.key_kinds(scheme)
+    return keys | KeyRequest(relinearization=False, rotations=STEPS if keys.rotations else ())
 
 
 def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:

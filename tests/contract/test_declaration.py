@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ciphermark_contract.declaration import KEY_ITEMS, OPERATIONS, Declaration
+from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 from ciphermark_contract.interfaces import Adapter
-from ciphermark_contract.managed import MANAGED
+from ciphermark_contract.operations import OPERATIONS, of_scheme
 from ciphermark_core.model import Scheme
 
 METHODS = ("noise_budget_bits", "dump_plaintext")
@@ -14,10 +14,10 @@ METHODS = ("noise_budget_bits", "dump_plaintext")
 
 def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
     assert declaration.schemes
-    assert {*declaration.operations} == {*declaration.managed} <= {*get_args(Scheme)}
+    assert {*declaration.operations} <= {*get_args(Scheme)}
+    assert {*declaration.manages_levels} <= {*declaration.operations}
     for scheme in declaration.schemes:
         assert {*declaration.operations[scheme]} <= {*OPERATIONS}
-        assert {*declaration.managed[scheme]} <= {*MANAGED}
         assert len({*declaration.operations[scheme]}) == len(declaration.operations[scheme])
     assert declaration.compressions
     assert {*declaration.serializable} <= {*KEY_ITEMS}
@@ -27,10 +27,11 @@ def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
 def test_everything_missing_has_a_written_reason(declaration: Declaration) -> None:
     operations = {name for names in declaration.operations.values() for name in names}
     for scheme in declaration.schemes:
-        for name in {*OPERATIONS} - {*declaration.operations[scheme]}:
-            assert declaration.reasons.get(name, "").strip(), f"no reason why {scheme} has no {name}"
+        for name in {*of_scheme(scheme)} - {*declaration.operations[scheme]}:
+            reason = declaration.reasons.get(name, "") or OPERATIONS[name].absence
+            assert reason.strip(), f"no reason why {scheme} has no {name}"
     unneeded = {name for name in declaration.reasons if name in operations} - {
-        name for names in declaration.operations.values() for name in {*OPERATIONS} - {*names}
+        name for scheme, names in declaration.operations.items() for name in {*of_scheme(scheme)} - {*names}
     }
     assert not unneeded, f"reasons against what every scheme has: {unneeded}"
 

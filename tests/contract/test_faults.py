@@ -22,7 +22,6 @@ from .harness import SPECS, Subject
 Check = Callable[[Subject], None]
 WITHOUT_NEGATE = {
     "operations": {"bfv": ("add", "sub", "mul", "relinearize")},
-    "managed": {"bfv": ("add", "sub", "mul")},
     "reasons": {"negate": "nobody needs it"},
 }
 
@@ -80,7 +79,7 @@ FAULTS: dict[str, Fault] = {
     "only the first row": Fault(works("mul"), "1 results for 3 rows", faults.FirstRowOnly),
     "a cached result": Fault(works("sub"), "slots are wrong", faults.CachedResult),
     "an operand overwritten": Fault(works("negate"), "slots are wrong", faults.OperandChanged),
-    "an operand moved": Fault(works("add"), "changed an operand's", faults.OperandAtAnotherLevel),
+    "an operand moved": Fault(works("negate"), "changed an operand's", faults.OperandAtAnotherLevel),
     "declared, but refused": Fault(works("add"), "but raises Unsupported", faults.RefusesWhatItDeclares),
     "declared, but missing": Fault(works("negate"), "not in the table", faults.MissesWhatItDeclares),
     "values not reduced": Fault(works("add"), "slots are wrong", faults.NotReduced),
@@ -102,18 +101,18 @@ FAULTS: dict[str, Fault] = {
         refused("negate"), "KeyError instead", faults.CrashesWhereUnsupported, honest=WITHOUT_NEGATE
     ),
     "two polynomials after a product": Fault(
-        lambda subject: levels.growth(subject, "mul"), "mul: level", faults.TwoPolynomials
+        lambda subject: levels.effect(subject, "mul"), "mul: level", faults.TwoPolynomials
     ),
     "three polynomials after relinearization": Fault(
-        levels.relinearization, "relinearize: level", faults.NoRelinearization
+        lambda subject: levels.effect(subject, "relinearize"), "relinearize: level", faults.NoRelinearization
     ),
     "a nominal scale": Fault(
-        lambda subject: levels.switching(subject, "rescale"),
+        lambda subject: levels.effect(subject, "rescale"),
         "rescale: level",
         faults.NominalScale,
         honest=CKKS,
     ),
-    "a lost level": Fault(lambda subject: levels.constancy(subject, "add"), "add: level", faults.LosesALevel),
+    "a lost level": Fault(lambda subject: levels.effect(subject, "add"), "add: level", faults.LosesALevel),
     "never exhausted": Fault(
         lambda subject: levels.end_of_chain(subject, "mod_switch"),
         "nothing was raised instead of Exhausted",

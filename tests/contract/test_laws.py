@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciphermark_contract import reference
 from ciphermark_contract.interfaces import Handle, Vector
+from ciphermark_contract.operations import padded
 
+from . import examples
 from .checks.values import right
 from .harness import PLAIN_MODULUS, STEPS, Subject
 
@@ -122,8 +123,8 @@ def test_a_rotation_can_be_turned_back(subject: Subject, steps: int, a: list[int
     do = subject.evaluator.apply
     (x,) = _encrypted(subject, a)
     there = do("rotate", x, steps)
-    moved = reference.padded(_vector(subject, a), subject.parameters.slots)
-    right(subject, there, reference.rotated(moved, steps, subject.parameters.plain_modulus), operations=4)
+    moved = padded(_vector(subject, a), subject.parameters.slots)
+    right(subject, there, examples.meaning(subject, "rotate", moved, steps), operations=4)
     _equal(subject, do("rotate", there, -steps), x)
 
 
@@ -135,8 +136,8 @@ def test_columns_swap_back(subject: Subject, a: list[int]) -> None:
     do = subject.evaluator.apply
     (x,) = _encrypted(subject, a)
     there = do("rotate_columns", x)
-    full = reference.padded(_vector(subject, a), subject.parameters.slots)
-    right(subject, there, reference.columns_rotated(full))
+    full = padded(_vector(subject, a), subject.parameters.slots)
+    right(subject, there, examples.meaning(subject, "rotate_columns", full))
     _equal(subject, do("rotate_columns", there), x)
 
 

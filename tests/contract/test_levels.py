@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_contract.operations import OPERATIONS
+
 from . import examples
 from .checks import levels
 from .checks.values import right
 from .harness import Subject
 
-KEEPING = ("negate", "add", "sub", "add_plain", "sub_plain", "rotate", "rotate_columns")
-GROWING = ("mul", "square", "mul_plain")
 SWITCHING = ("rescale", "mod_switch")
 
 
@@ -20,14 +20,11 @@ def test_a_fresh_ciphertext_is_at_the_top(deep: Subject) -> None:
     assert levels.state_of(deep, ciphertext) == (top, deep.parameters.scale, 2)
 
 
-def test_what_keeps_level_scale_and_polynomials(deep: Subject) -> None:
-    for operation in deep.able(KEEPING):
-        levels.constancy(deep, operation)
-
-
-def test_what_multiplies_scales_and_adds_polynomials(deep: Subject) -> None:
-    for operation in deep.able(GROWING):
-        levels.growth(deep, operation)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_level_scale_and_polynomials_are_those_of_the_table(deep: Subject, operation: str) -> None:
+    if not deep.able([operation]):
+        pytest.skip(f"{deep.declared.variant} has no {operation} in {deep.scheme}")
+    levels.effect(deep, operation)
 
 
 @pytest.mark.schemes("ckks")
@@ -36,16 +33,6 @@ def test_a_plaintext_of_another_scale_counts_with_its_own(deep: Subject, factor:
     if len(deep.able(["mul_plain", "rescale"])) < 2:
         pytest.skip(f"{deep.declared.variant} has no plaintexts of a scale of their own")
     levels.product_with_scaled_plaintext(deep, factor)
-
-
-def test_relinearization_leaves_two_polynomials(deep: Subject) -> None:
-    if deep.able(["relinearize"]):
-        levels.relinearization(deep)
-
-
-def test_what_spends_a_level(deep: Subject) -> None:
-    for operation in deep.able(SWITCHING):
-        levels.switching(deep, operation)
 
 
 def test_a_switch_at_the_last_level_is_exhausted(deep: Subject) -> None:

@@ -132,7 +132,7 @@ def test_impossible_requests_are_refused(adapter: Adapter, scheme: Scheme) -> No
 REQUESTS = {
     "relinearization": KeyRequest(relinearization=True),
     "rotations": KeyRequest(relinearization=False, rotations=(1,)),
-    "columns": KeyRequest(relinearization=False, columns=True),
+    "galois": KeyRequest(relinearization=False, galois=(-1,)),
 }
 
 

@@ -146,7 +146,6 @@ MISTAKES = {
         '"rescale", "mod_switch", "negate")',
         "test_primitive",
     ),
-    "missing, but declared as managed": ('"relinearize", "rotate")', '"relinearize")', "test_managed"),
     "no reason": ('"negate": "', '"square": "', "test_declaration"),
 }
 

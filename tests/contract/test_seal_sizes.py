@@ -95,7 +95,7 @@ def test_sizes_are_those_of_the_format(library: str, name: str) -> None:
     adapter, declared = harness.adapter(library), registry.declaration(library)
     columns = "rotate_columns" in declared.operations[spec.scheme]
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest(True, STEPS, columns))
+    owner = adapter.key_owner(parameters, KeyRequest(True, STEPS, (-1,) if columns else ()))
     evaluator = adapter.evaluator(owner.public_material())
     n, data = spec.ring_dimension, len(parameters.moduli)
 

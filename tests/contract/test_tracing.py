@@ -9,8 +9,8 @@ import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS as CLEARTEXT
-from ciphermark_contract.effects import Shape
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.operations import Shape
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_contract.tracing import Circuit, Form, Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, Scheme
@@ -65,7 +65,7 @@ def test_graph_of_an_exact_circuit() -> None:
     assert program.outputs == (6, 7)
     assert program.constants == (Constant(digest_of(plain), 1),)
     np.testing.assert_array_equal(traced.constants[digest_of(plain)], plain)
-    assert (program.depth, program.keys) == (0, KeyRequest(True, (1,), False))
+    assert (program.depth, program.keys) == (0, KeyRequest(True, (1,)))
 
 
 def test_bgv_spends_a_level_on_a_product() -> None:

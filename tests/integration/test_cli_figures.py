@@ -27,7 +27,7 @@ EXPERIMENTS = (
     SEAL | {"kind": "serialization", "operations": ["none"]},
     SEAL | {"kind": "noise", "operations": ["mul"], "sizes": [16], "cap": 4},
     SEAL | {"kind": "depth", "operations": ["mul"], "sizes": [16], "cap": 4},
-    SEAL | {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate_left"]},
+    SEAL | {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate(1)"]},
 )
 
 

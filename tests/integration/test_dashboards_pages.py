@@ -90,7 +90,7 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
             variant, experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"}
         )
         outcomes.append(make.outcome(run, case, worked(make, cost * slower)))
-    case = make.case("tenseal", operation="rotate_left")
+    case = make.case("tenseal", operation="rotate(1)")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
     database.record_outcomes(outcomes)
     return run.id

@@ -11,6 +11,7 @@ import pytest
 
 from ciphermark_adapters import interpreters, registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, mismatch
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
@@ -50,7 +51,7 @@ def test_a_worker_there_speaks_our_protocol(variant: str) -> None:
     worker = WorkerProcess(CONFINEMENT, registry.interpreter(variant))
     try:
         spec = ParameterSpec("bfv", 4096, (40, 60), 65537, security=0)
-        reply = worker.ask(protocol.Prepare(variant, spec, True, (1,), True), 60)
+        reply = worker.ask(protocol.Prepare(variant, spec, KeyRequest(True, (1,), (-1,))), 60)
         assert isinstance(reply, protocol.Prepared), reply
         assert reply.library.variant == variant
         assert reply.library.build["python"] != ""

@@ -112,9 +112,9 @@ WRONG = {
         ["unknown operation 'mull' for arithmetic", "did you mean 'mul'?", "it knows negate, add"],
     ),
     "operation of another kind": (
-        changed("add, mul", "rotate_left"),
+        changed("add, mul", "rotate: [1]"),
         12,
-        ["unknown operation 'rotate_left' for arithmetic"],
+        ["unknown operation 'rotate' for arithmetic"],
     ),
     "data pattern": (
         changed("sizes: [full, 100]", "data: [rnd]"),

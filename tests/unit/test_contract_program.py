@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_contract.effects import Shape, fresh, top_level
 from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.operations import Shape, fresh, top_level
 from ciphermark_contract.program import UNUSED, Node, Program, digest_of
 from ciphermark_contract.tracing import Traced, TracingEvaluator, fresh_inputs, trace
 from ciphermark_core import primes
@@ -117,9 +117,8 @@ def test_a_program_computes_what_the_circuit_does(drawn: list[tuple[str, int, in
         others = [values[second % len(values)]] if operation in BINARY else []
         if operation in PLAIN:
             others = [evaluator.encode(np.full(RING, 1 + second % 5, dtype=np.int64), like=a)]
-        values.append(
-            evaluator.apply(operation, a, *others, *([1 + second % 3] if operation == "rotate" else []))
-        )
+        steps = [1 + second % 3] if operation == "rotate" else []
+        values.append(evaluator.apply("relinearize", evaluator.apply(operation, a, *others, *steps)))
     for output, expected in zip(bound.results(), values[-2:], strict=True):
         np.testing.assert_array_equal(owner.decrypt(output), owner.decrypt(expected))
 

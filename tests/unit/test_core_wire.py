@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import model, wire
 from ciphermark_measure import protocol
 
@@ -84,14 +85,14 @@ def test_an_unknown_status_is_refused():
         wire.from_line(good % (trial, b"fine"), model.Outcome)
 
 
+NUMBERS = st.lists(st.integers(-9, 9), max_size=3).map(tuple)
+KEYS = st.builds(KeyRequest, st.booleans(), NUMBERS, NUMBERS, st.booleans(), st.booleans())
 EVERY_MESSAGE = {
     protocol.Prepare: st.builds(
         protocol.Prepare,
         variant=strategies.texts,
         parameters=strategies.specs,
-        relinearization=st.booleans(),
-        rotations=st.lists(st.integers(-9, 9), max_size=3).map(tuple),
-        columns=st.booleans(),
+        keys=KEYS,
     ),
     protocol.Open: st.builds(protocol.Open, trial=strategies.trials),
     protocol.Turn: st.builds(protocol.Turn),
@@ -99,9 +100,7 @@ EVERY_MESSAGE = {
     protocol.Footprint: st.builds(
         protocol.Footprint,
         trial=strategies.trials,
-        relinearization=st.booleans(),
-        rotations=st.lists(st.integers(-8, 8), max_size=3).map(tuple),
-        columns=st.booleans(),
+        keys=KEYS,
     ),
     protocol.Memory: st.builds(protocol.Memory, trial=strategies.trials),
     protocol.Hello: st.builds(

@@ -27,7 +27,7 @@ def case(operation: str, repetitions: int | None = None) -> Case:
         ("relinearize", None, 88),
         ("mul", 10, 484),
         ("add", None, 44),
-        ("rotate_left", None, 44),
+        ("rotate(1)", None, 44),
     ],
 )
 def test_room_is_for_the_noise_of_all_operations(operation: str, repetitions: int | None, bits: int) -> None:

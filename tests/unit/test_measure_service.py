@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
 from ciphermark_measure import protocol, security_check
-from ciphermark_measure.operands import contract_operation, rotation_steps
 from ciphermark_measure.service import Service, refusal
 
 SPEC = ParameterSpec("bfv", 1024, modulus_bits=(27,), plain_modulus=65537)
@@ -45,7 +45,7 @@ def trial(operation="add", experiment="arithmetic", **budget):
 @pytest.fixture
 def service():
     service = Service()
-    reply = service.answer(protocol.Prepare("cleartext", SPEC, True, (), False))
+    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest()))
     assert isinstance(reply, protocol.Prepared)
     return service
 
@@ -91,7 +91,7 @@ def test_a_turn_without_a_trial_is_refused_and_no_end(service):
     ],
 )
 def test_parameters_that_cannot_be_are_refused(spec, text):
-    reply = Service().answer(protocol.Prepare("cleartext", spec, True, (), False))
+    reply = Service().answer(protocol.Prepare("cleartext", spec, KeyRequest()))
     assert isinstance(reply, protocol.Refused)
     assert reply.status == "unsupported"
     assert text in reply.error
@@ -133,23 +133,3 @@ def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
     assert security_check.reason_against(ring_dimension, log_qp, asked) == (
         None if reason is None else reason + remedy
     )
-
-
-@pytest.mark.parametrize(
-    ("operation", "name"),
-    [("rotate_left", "rotate"), ("rotate_right", "rotate"), ("rotate_columns",) * 2, ("add",) * 2],
-)
-def test_contract_operation(operation, name):
-    assert contract_operation(operation) == name
-
-
-@pytest.mark.parametrize(
-    ("operations", "steps"),
-    [
-        (["add", "mul"], ()),
-        (["rotate_right", "rotate_left"], (-1, 1)),
-        (["rotate_columns", "rotate_left"], (1,)),
-    ],
-)
-def test_rotation_steps(operations, steps):
-    assert rotation_steps(operations) == steps

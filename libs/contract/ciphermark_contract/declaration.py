@@ -5,28 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.operations import OPERATIONS, key_kinds
 from ciphermark_core.model import Scheme
-
-# The operations of the contract. Operands, in order:
-#   negate square relinearize rescale mod_switch rotate_columns   one ciphertext
-#   add sub mul                                                  two ciphertexts
-#   add_plain sub_plain mul_plain                                ciphertext, plaintext
-#   rotate                                                       ciphertext, steps (> 0: to the left)
-OPERATIONS: tuple[str, ...] = (
-    "negate",
-    "add",
-    "sub",
-    "add_plain",
-    "sub_plain",
-    "mul_plain",
-    "mul",
-    "square",
-    "relinearize",
-    "rescale",
-    "mod_switch",
-    "rotate",
-    "rotate_columns",
-)
 
 # What can be serialized beside ciphertexts and plaintexts.
 KEY_ITEMS: tuple[str, ...] = (
@@ -42,20 +23,23 @@ KEY_ITEMS: tuple[str, ...] = (
 class Declaration:
     """An adapter's abilities and needs.
 
-    ``operations`` and ``managed`` list, per scheme, the primitive operations and those of the managed
-    evaluator; the contract suite fails if behaviour differs in either direction.
+    ``operations`` lists, per scheme, the rows of the operation table that the library has one call for; the contract
+    suite fails if behaviour differs in either direction. ``composed`` tells of those that the adapter makes of
+    several calls what they are made of: they are ranked apart.
     ``implementation`` is ``"module:Class"``. ``requires`` are modules that must be importable,
     ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
     ``compressions`` lists the modes that serialization offers; ``serializable`` the
     :data:`KEY_ITEMS` it can serialize. ``notes`` explains, per operation, what its time includes
-    beyond the bare primitive; ``reasons`` why an operation is missing in some scheme, or what the contract's
-    ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
+    beyond the bare primitive; ``reasons`` why an operation is missing where others of the library's schemes may have
+    it, or what the contract's ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
     ``has_threads`` says that the library has threads inside its operations, ``programs_have_threads`` that independent
     operations of a program execute on several.
     ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
     whose interpreter the library needs, where ours cannot load it: see :mod:`ciphermark_adapters.interpreters`.
     ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
-    from ``modulus_bits``, and the resolved parameters say what they are.
+    from ``modulus_bits``, and the resolved parameters say what they are. ``manages_levels`` are the schemes whose
+    levels the library moves by itself, so that a program that says at which level each operation is cannot drive it.
+    ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`.
     """
 
     library: str
@@ -63,7 +47,6 @@ class Declaration:
     implementation: str
     license: str
     operations: Mapping[Scheme, tuple[str, ...]]
-    managed: Mapping[Scheme, tuple[str, ...]]
     compressions: tuple[str, ...]
     serializable: tuple[str, ...]
     requires: tuple[str, ...] = ()
@@ -75,6 +58,9 @@ class Declaration:
     is_reference: bool = False
     environment: str | None = None
     chooses_primes: bool = False
+    manages_levels: tuple[Scheme, ...] = ()
+    slot_generator: int = 3
+    composed: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
@@ -83,6 +69,26 @@ class Declaration:
         """Schemes the adapter offers."""
         return tuple(self.operations)
 
-    def reason_against(self, operation: str) -> str:
-        """Why ``operation`` is missing, in a sentence for the user."""
-        return self.reasons.get(operation, f"{self.library} offers no {operation} here")
+    @property
+    def managed(self) -> Mapping[Scheme, tuple[str, ...]]:
+        """Operations of the managed evaluator, per scheme."""
+        return {
+            scheme: tuple(name for name in names if OPERATIONS[name].is_managed)
+            for scheme, names in self.operations.items()
+        }
+
+    def drives_levels(self, scheme: Scheme) -> bool:
+        """Whether levels are where the operations that were applied put them, and nowhere else."""
+        return scheme in self.operations and scheme not in self.manages_levels
+
+    def key_kinds(self, scheme: Scheme) -> KeyRequest:
+        """The kinds of evaluation keys that the variant has an operation for."""
+        return key_kinds(self.operations[scheme])
+
+    def reason_against(self, operation: str, scheme: Scheme) -> str:
+        """Why ``operation`` is missing in a scheme, in a sentence for the user."""
+        row = OPERATIONS.get(operation)
+        if row is not None and scheme not in row.schemes:
+            return row.not_in
+        told = self.reasons.get(operation) or (row.absence if row is not None else "")
+        return told or f"{self.library} offers no {operation} here"

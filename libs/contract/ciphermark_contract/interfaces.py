@@ -14,32 +14,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy.typing as npt
-
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.vectors import Vector
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 if TYPE_CHECKING:
     from ciphermark_contract.program import Program
 
-Vector: TypeAlias = npt.NDArray[Any]  # int64 for bfv and bgv, float64 for ckks
 Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
 Prepared: TypeAlias = Any  # a program's constants as an evaluator takes them
 Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRequest:
-    """Which evaluation keys to make: relinearization, rotations by these steps, rotation of columns."""
-
-    relinearization: bool = True
-    rotations: tuple[int, ...] = ()
-    columns: bool = False
 
 
 class Bound(ABC):
@@ -51,7 +40,8 @@ class Bound(ABC):
 
     @abstractmethod
     def results(self) -> list[Handle]:
-        """The results of the last execution, one per row (a vector for ``decrypt``)."""
+        """The results of the last execution, one per row: a vector for ``decrypt``, a list of handles for an operation
+        with several results."""
 
 
 class PythonBound(Bound):

@@ -14,22 +14,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Operator, Vector
+from ciphermark_contract.operations import where
 
 # Scales closer than this are one scale: adding such ciphertexts errs less than the ckks noise itself.
 _SCALE_TOLERANCE = 2.0**-45
-
-MANAGED = (
-    "negate",
-    "add",
-    "sub",
-    "add_plain",
-    "sub_plain",
-    "mul_plain",
-    "mul",
-    "square",
-    "rotate",
-    "rotate_columns",
-)
 
 
 class Managed(Operator):
@@ -38,10 +26,6 @@ class Managed(Operator):
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._scheme = evaluator.parameters.spec.scheme
-
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """The managed operations whose primitives exist."""
         managed: dict[str, Callable[..., Handle]] = {
             "add": self._add,
             "sub": self._sub,
@@ -51,8 +35,14 @@ class Managed(Operator):
             "mul": self._mul,
             "square": self._square,
         }
-        primitives = self._evaluator.operations
-        return {name: managed.get(name, primitives[name]) for name in MANAGED if name in primitives}
+        primitives = evaluator.operations
+        names = where(lambda row: row.is_managed and row.name in primitives)
+        self._table = {name: managed.get(name, primitives[name]) for name in names}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """The managed operations whose primitives exist."""
+        return self._table
 
     def reason_against(self, operation: str) -> str:
         """The evaluator's own reason."""

@@ -13,13 +13,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
 
-from ciphermark_contract.effects import Shape
-from ciphermark_contract.interfaces import KeyRequest, Vector
+from ciphermark_contract.keys import NO_KEYS, KeyRequest
+from ciphermark_contract.operations import OPERATIONS, Call, Shape
+from ciphermark_contract.vectors import Vector
 from ciphermark_core.model import Parameters, Scheme
 
 # The lowest last use of a value that nothing uses, and of an input that no node takes.
@@ -110,13 +112,9 @@ class Program:
     @cached_property
     def keys(self) -> KeyRequest:
         """The evaluation keys that it takes."""
-        names = {node.operation for node in self.nodes}
-        steps = {int(node.arguments[0]) for node in self.nodes if node.operation == "rotate"}
-        return KeyRequest(
-            relinearization="relinearize" in names or (self.is_managed and bool(names & {"mul", "square"})),
-            rotations=tuple(sorted(steps, key=lambda step: (abs(step), -step))),
-            columns="rotate_columns" in names,
-        )
+        calls = {Call(OPERATIONS[node.operation], node.arguments) for node in self.nodes}
+        asked = (call.managed_keys if self.is_managed else call.keys for call in calls)
+        return reduce(or_, asked, NO_KEYS)
 
     def level_of(self, node: Node) -> int:
         """The level at which a node computes."""

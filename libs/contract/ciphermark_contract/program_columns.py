@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ciphermark_contract.effects import Shape
+from ciphermark_contract.operations import Shape
 from ciphermark_contract.program import Constant, Node, Program
 from ciphermark_core.model import Parameters
 

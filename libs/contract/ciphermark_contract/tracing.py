@@ -11,10 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from ciphermark_contract import effects
-from ciphermark_contract.declaration import OPERATIONS
-from ciphermark_contract.effects import Shape
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.operations import OPERATIONS, Shape, fresh, top_level
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
 
@@ -83,13 +81,13 @@ def trace(
     except Exhausted as error:
         needed = _depth_needed(circuit, parameters, inputs, able)
         raise Unsupported(
-            f"the program does not fit its chain, which has {effects.top_level(parameters)} levels: {needed} ({error})"
+            f"the program does not fit its chain, which has {top_level(parameters)} levels: {needed} ({error})"
         ) from error
 
 
 def fresh_inputs(parameters: Parameters, count: int) -> list[Shape]:
     """The shapes of as many fresh ciphertexts."""
-    return [effects.fresh(parameters)] * count
+    return [fresh(parameters)] * count
 
 
 def _traced(
@@ -176,7 +174,7 @@ class TracingEvaluator(Evaluator):
     ) -> Handle:
         """See the contract: a constant of the program."""
         if level is None:
-            level = effects.top_level(self.parameters) if like is None else like.shape.level
+            level = top_level(self.parameters) if like is None else like.shape.level
         if self.parameters.scale is not None:
             scale = float(scale or self.parameters.scale)
         constant = Constant(digest_of(values), level, scale)
@@ -233,7 +231,8 @@ class TracingEvaluator(Evaluator):
         plaintexts = [operand for operand in operands if isinstance(operand, Plaintext)]
         numbers = tuple(operands[len(ciphertexts) + len(plaintexts) :])
         shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
-        shape = effects.effect(self.parameters, operation, shapes)
+        row = OPERATIONS[operation]
+        shape = row.shape_after(self.parameters, *shapes, *numbers)
         if self._form.is_managed and operation in _MAINTENANCE:
             return replace(ciphertexts[0], shape=shape)
         node = Node(
@@ -241,10 +240,10 @@ class TracingEvaluator(Evaluator):
             tuple(operand.value for operand in ciphertexts),
             tuple(operand.constant for operand in plaintexts),
             numbers,
-            (shape,),
+            (shape,) * (len(numbers) if row.has_several_results else 1),
         )
-        (result,) = self._recorded.added(node)
-        return result
+        results = self._recorded.added(node)
+        return results if row.has_several_results else results[0]
 
 
 def pruned(program: Program) -> Program:

@@ -38,6 +38,8 @@ EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 FIRST_WORDS: Mapping[str, str] = {
     "repetition": "chain",
     "ring_dimension_is_minimum": "is_least",
+    "rotate(1)": "rotate_left",
+    "rotate(-1)": "rotate_right",
 }
 # Fields that parameter sets got later, and their unset values: while unset they are no part of a key.
 _NEWER_OF_SPEC: Mapping[str, object] = {"depth": None, "is_least": False}

@@ -13,13 +13,13 @@ from ciphermark_core.model import Case
 _LEAST_FACTOR = 0.9
 
 
-def operand(case: Case, seed: int, index: int, *, is_factor: bool = False) -> Vector:
-    """The vector number ``index`` of a case: ``case.size`` values.
+def operand(case: Case, seed: int, index: int, *, more: int = 0, is_factor: bool = False) -> Vector:
+    """The vector number ``index`` of a case: ``case.size`` values; those with ``more`` > 0 are further ones of it.
 
     bfv, bgv: integers in [1, t). ckks: reals in [−1, 1], or in [0.9, 1] for a factor that is
     multiplied repeatedly. Pattern ``same`` repeats one value.
     """
-    generator = np.random.default_rng([seed, index])
+    generator = np.random.default_rng([seed, index, *([more] if more > 0 else [])])
     count = 1 if case.data_pattern == "same" else case.size
     values: Vector
     if case.parameters.scheme != "ckks":

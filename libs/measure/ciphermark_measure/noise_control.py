@@ -14,15 +14,14 @@ from dataclasses import replace
 from itertools import product
 
 from ciphermark_contract.interfaces import Exhausted, Unsupported
+from ciphermark_contract.operations import multiplies, read
 from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Parameters, ParameterSpec
-from ciphermark_measure.operands import contract_operation
 from ciphermark_measure.session import Session, prepare
 
 # Whether the result of a case comes out right in another session.
 Attempt = Callable[[Session], bool]
 
-_MULTIPLICATIONS = ("mul", "square", "mul_plain", "relinearize")
 _SPARE_BITS = 16  # what the bounds of ciphermark_core.chains have beside t and N, rounded up
 _SIZES = (None, 50, 54)  # of added primes: like the others, or what a library may have more of
 
@@ -49,7 +48,7 @@ def room_bits(parameters: Parameters, case: Case) -> int:
     assert parameters.plain_modulus is not None
     count = REPETITIONS.of(case.dimensions) or 1
     growth = math.log2(parameters.plain_modulus) + math.log2(parameters.ring_dimension) + _SPARE_BITS
-    if contract_operation(case.operation) in _MULTIPLICATIONS:
+    if multiplies(read(case.operation)):
         return math.ceil((count + 1) * growth)
     return math.ceil(growth + math.log2(count))
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
 
-VERSION = 1
+VERSION = 2
 
 
 class Prepare(msgspec.Struct, tag="prepare", frozen=True):
@@ -17,9 +18,7 @@ class Prepare(msgspec.Struct, tag="prepare", frozen=True):
 
     variant: str
     parameters: ParameterSpec
-    relinearization: bool
-    rotations: tuple[int, ...]
-    columns: bool
+    keys: KeyRequest
 
 
 class Open(msgspec.Struct, tag="open", frozen=True):
@@ -49,9 +48,7 @@ class Footprint(msgspec.Struct, tag="footprint", frozen=True):
     """
 
     trial: Trial
-    relinearization: bool
-    rotations: tuple[int, ...]
-    columns: bool
+    keys: KeyRequest
 
 
 Request = Prepare | Open | Turn | Close | Memory | Footprint

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from time import perf_counter
 
-from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import footprint, protocol
@@ -49,9 +48,8 @@ class Service:
             return refusal(error)
 
     def _prepare(self, request: protocol.Prepare) -> protocol.Reply:
-        keys = KeyRequest(request.relinearization, request.rotations, request.columns)
         made: list[Session] = []
-        peaks = alone("keys", lambda: made.append(prepare(request.variant, request.parameters, keys)))
+        peaks = alone("keys", lambda: made.append(prepare(request.variant, request.parameters, request.keys)))
         self._session = session = made[0]
         gc.collect()
         gc.freeze()  # what is there stays: collections between trials need not look at it
@@ -88,8 +86,7 @@ class Service:
         return protocol.Peaks(tuple(samples))
 
     def _footprint(self, request: protocol.Footprint) -> protocol.Reply:
-        keys = KeyRequest(request.relinearization, request.rotations, request.columns)
-        return protocol.Peaks(tuple(footprint.peaks(request.trial, keys)))
+        return protocol.Peaks(tuple(footprint.peaks(request.trial, request.keys)))
 
     def _made(self, trial: Trial) -> Experiment:
         assert self._session is not None

@@ -9,11 +9,10 @@ from time import perf_counter
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
+from ciphermark_contract.keys import NO_KEYS
+from ciphermark_contract.operations import read
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 from ciphermark_measure.parameter_selection import resolved
-
-# operations that key switching makes possible
-KEYED = ("relinearize", "rotate", "rotate_columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Session:
 
     def require_keys_for(self, operation: str) -> None:
         """Raise ``Unsupported`` where key switching is needed and the chain is too short for it."""
-        if operation in KEYED and not self.parameters.special_moduli:
+        if read(operation).keys and not self.parameters.special_moduli:
             raise Unsupported(f"{operation} needs key switching, and a chain of one prime leaves none for it")
 
     @property
@@ -85,12 +84,6 @@ def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
 
 def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
     """Of the keys that are asked for, those that the variant has an operation for and the chain room."""
-    scheme = parameters.spec.scheme
     if not parameters.special_moduli:
-        return KeyRequest(relinearization=False)
-    able = set(declared.operations[scheme]) | set(declared.managed[scheme])
-    return KeyRequest(
-        relinearization=keys.relinearization and bool(able & {"relinearize", "mul"}),
-        rotations=keys.rotations if "rotate" in able else (),
-        columns=keys.columns and "rotate_columns" in able,
-    )
+        return NO_KEYS
+    return keys.of_kinds(declared.key_kinds(parameters.spec.scheme))

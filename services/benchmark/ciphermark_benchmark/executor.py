@@ -16,6 +16,7 @@ from ciphermark_benchmark.plan import Block, Comparison, Plan
 from ciphermark_benchmark.processes import Confinement
 from ciphermark_benchmark.seat import Seat, WorkerNeeds
 from ciphermark_core.model import Outcome, Sample, Trial
+from ciphermark_measure.experiments import keys_of
 
 Report = Callable[[Outcome], None]
 AnySeat = Seat | LearningSeat
@@ -122,7 +123,7 @@ class Executor:
         return WorkerNeeds(
             variant=variant,
             parameters=block.parameters,
-            operations=tuple(sorted({trial.case.operation for trial in trials})),
+            keys=keys_of(trials),
             confinement=Confinement(cpus, block.threads, budget.memory_mb),
             timeout_s=budget.timeout_s,
         )

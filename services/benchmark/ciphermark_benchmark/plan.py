@@ -11,14 +11,15 @@ from itertools import product, starmap
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.learning import cases as learning
-from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, BudgetText, ExperimentText, LearningText, Suite
+from ciphermark_benchmark.suite import BudgetText, ExperimentText, LearningText, Suite
+from ciphermark_benchmark.suite_operations import DEFAULT_OPERATIONS
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.operations import read
 from ciphermark_core import primes
 from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure import security_check
-from ciphermark_measure.operands import contract_operation
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
@@ -257,14 +258,13 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not declared.has_threads:
         return f"{declared.library} cannot be given {case.threads} threads here"
-    operation = contract_operation(case.operation)
     if case.experiment == "serialization":
-        return (
-            None if operation in declared.compressions else _reason_against_compression(operation, declared)
-        )
+        mode = case.operation
+        return None if mode in declared.compressions else _reason_against_compression(mode, declared)
+    operation = read(case.operation).name
     able = declared.managed if case.experiment in ("depth", "noise", "repetition") else declared.operations
     if operation not in able[scheme]:
-        return declared.reason_against(operation)
+        return declared.reason_against(operation, scheme)
     if (
         case.experiment == "repetition"
         and case.size > case.parameters.slots

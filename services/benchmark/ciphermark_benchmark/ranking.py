@@ -21,7 +21,6 @@ from ciphermark_core.model import Outcome, Run
 from ciphermark_db.comparison import differences
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report
-from ciphermark_measure.operands import contract_operation
 
 Row = Mapping[str, Any]
 
@@ -112,7 +111,7 @@ def notes(outcomes: Iterable[Outcome]) -> list[str]:
     timed = [o.trial.case for o in outcomes if o.status == "ok" and o.trial.case.experiment in _TIMED]
     measured = {(case.variant, case.operation) for case in timed}
     told = {
-        (variant, operation): registry.declaration(variant).notes.get(contract_operation(operation))
+        (variant, operation): registry.declaration(variant).notes.get(operation.partition("(")[0])
         for variant, operation in sorted(measured)
     }
     return [f"{variant}, {operation}: {note}" for (variant, operation), note in told.items() if note]

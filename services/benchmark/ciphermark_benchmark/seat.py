@@ -8,21 +8,11 @@ from time import monotonic, perf_counter_ns
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol
-from ciphermark_measure.operands import rotation_steps
+from ciphermark_measure.experiments import keys_of
 
-# All that a worker serves may be of these: then relinearization keys would only take memory.
-_WITHOUT_RELINEARIZATION = {
-    "negate",
-    "add",
-    "sub",
-    "add_plain",
-    "sub_plain",
-    "rotate_left",
-    "rotate_right",
-    "rotate_columns",
-}
 # Experiments whose subject is memory, too: each case has a memory worker of its own.
 _ALONE = ("repetition",)
 
@@ -33,7 +23,7 @@ class WorkerNeeds:
 
     variant: str
     parameters: ParameterSpec
-    operations: tuple[str, ...]
+    keys: KeyRequest
     confinement: Confinement
     timeout_s: float
 
@@ -43,9 +33,7 @@ class WorkerNeeds:
         return protocol.Prepare(
             variant=self.variant,
             parameters=self.parameters,
-            relinearization=not set(self.operations) <= _WITHOUT_RELINEARIZATION,
-            rotations=rotation_steps(self.operations),
-            columns="rotate_columns" in self.operations,
+            keys=self.keys,
         )
 
 
@@ -133,8 +121,8 @@ class Seat:
 
     def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
         """The same by a fresh worker, for this trial's operation alone."""
-        keys = replace(self._needs, operations=(trial.case.operation,)).request
-        request = protocol.Footprint(trial, keys.relinearization, keys.rotations, keys.columns)
+        keys = keys_of([trial])
+        request = protocol.Footprint(trial, keys)
         self.leave()
         self.start()
         try:

@@ -19,37 +19,12 @@ from pydantic import (
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.learning.data_sets import DataSetText
-from ciphermark_contract.declaration import OPERATIONS
+from ciphermark_benchmark.suite_operations import PRODUCTS, Kind, OperationText, require_known, written
 from ciphermark_core import earlier
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.catalogue import WORKLOADS
-
-Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "repetition", "learning"]
-
-ROTATIONS = ("rotate_left", "rotate_right", "rotate_columns")
-_ARITHMETIC = tuple(name for name in OPERATIONS if not name.startswith("rotate"))
-_MULTIPLICATIONS = ("mul", "square")
-_REPEATABLE = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square", "negate")
-
-# The operations each kind knows, and those it takes when a suite names none.
-KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
-    "arithmetic": _ARITHMETIC,
-    "rotation": ROTATIONS,
-    "depth": (*_REPEATABLE, *ROTATIONS),
-    "noise": (*_REPEATABLE, *ROTATIONS),
-    "serialization": ("none", "zlib", "zstd"),
-    "repetition": ("add", "sub", "negate", *_MULTIPLICATIONS, *ROTATIONS),
-}
-DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
-    "arithmetic": ("add", "add_plain", "mul_plain", "mul"),
-    "rotation": ROTATIONS,
-    "depth": ("add", "add_plain", "mul_plain", "mul"),
-    "noise": ("add", "add_plain", "mul_plain", "mul"),
-    "serialization": ("none", "zstd"),
-    "repetition": ("mul",),
-}
 
 # The largest ring of the security tables, and of any library here.
 _LARGEST_RING = 131_072
@@ -151,7 +126,7 @@ class ExperimentText(_Strict):
     data: Several[Literal["same", "random"]] = Field(
         ["random"], description="one value in all slots, or random values"
     )
-    operations: Several[str] | None = None
+    operations: Annotated[Several[OperationText] | None, BeforeValidator(written)] = None
     repetitions: Several[Annotated[int, Field(ge=1, le=1 << 20)]] | None = Field(
         None, validate_default=True, description="operations in a row (repetition)"
     )
@@ -220,22 +195,17 @@ class ExperimentText(_Strict):
         kind: Kind | None = info.data.get("kind")
         if kind is None:
             return value  # an unknown kind is complaint enough
-        known = KNOWN_OPERATIONS[kind]
-        for name in value or ():
-            if name not in known:
-                raise ValueError(
-                    f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; "
-                    f"it knows {', '.join(known)}"
-                )
+        for text in value or ():
+            require_known(text, kind)
         return value
 
     @field_validator("operations")
     @classmethod
     def _operations_fit_the_chain(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
         for name in value or ():
-            if info.data.get("modulus_bits") == "for-depth" and name not in _MULTIPLICATIONS:
+            if info.data.get("modulus_bits") == "for-depth" and name not in PRODUCTS:
                 raise ValueError(
-                    f"for-depth makes a modulus chain for {' or '.join(_MULTIPLICATIONS)}, not for {name!r}: give "
+                    f"for-depth makes a modulus chain for {' or '.join(PRODUCTS)}, not for {name!r}: give "
                     "that an experiment of its own with prime sizes or `default`"
                 )
         return value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import isclose
+from typing import Any
 
 from ciphermark_contract.interfaces import Handle
+from ciphermark_contract.operations import OPERATIONS, Kind, Shape
 
 from .. import examples
 from ..harness import Subject
@@ -21,14 +23,35 @@ def state_of(subject: Subject, ciphertext: Handle) -> tuple[int, float | None, i
     return evaluator.level(ciphertext), evaluator.scale(ciphertext), evaluator.polynomials(ciphertext)
 
 
-def growth(subject: Subject, name: str) -> None:
-    """A product has the product of the scales, and three polynomials where both factors were ciphertexts."""
+def effect(subject: Subject, name: str) -> None:
+    """Level, scale and polynomials of every result are those that the operation table tells."""
     item = examples.primitive(subject, name, 0)
-    level, scale, polynomials = state_of(subject, item.row[0])
-    result = state_of(subject, subject.evaluator.apply(name, *item.row))
-    wanted_scale = None if scale is None else scale * scale
-    wanted = (level, wanted_scale, polynomials + (1 if name in ("mul", "square") else 0))
-    assert result == wanted, f"{name}: level, scale, polynomials are {result}, not {wanted}"
+    operation = OPERATIONS[name]
+    if operation.result not in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS):
+        return  # a plaintext shows in what it is multiplied with
+    wanted = operation.shape_after(subject.parameters, *_shapes(subject, name, item))
+    result = subject.evaluator.apply(name, *item.row)
+    for ciphertext in examples.revealed(subject, name, result):
+        level, scale, polynomials = state_of(subject, ciphertext)
+        is_scale = scale == wanted.scale or (
+            scale is not None and isclose(scale, wanted.scale or 0.0, rel_tol=ROUNDING)
+        )
+        is_right = is_scale and (level, polynomials) == (wanted.level, wanted.polynomials)
+        assert is_right, f"{name}: level, scale, polynomials are {(level, scale, polynomials)}, not {wanted}"
+
+
+def _shapes(subject: Subject, name: str, item: examples.Example) -> list[Any]:
+    """The operands with shapes in the place of handles."""
+    called, ciphertexts = examples.call(name, 0), iter(item.ciphertexts)
+    kinds = [kind for kind in called.operation.operands for _ in range(called.count)]
+    top = len(subject.parameters.moduli) - 1
+    shapes = [
+        Shape(*state_of(subject, next(ciphertexts)[0]))
+        if kind is Kind.CIPHERTEXT
+        else Shape(top, subject.parameters.scale, 1)
+        for kind in kinds
+    ]
+    return [*shapes, *called.operands]
 
 
 def product_with_scaled_plaintext(subject: Subject, factor: float) -> None:
@@ -48,37 +71,6 @@ def product_with_scaled_plaintext(subject: Subject, factor: float) -> None:
     wanted = before * scale / subject.parameters.moduli[level]
     assert isclose(evaluator.scale(rescaled) or 0.0, wanted, rel_tol=ROUNDING)
     right(subject, rescaled, expected, operations=4)
-
-
-def constancy(subject: Subject, name: str) -> None:
-    """Level, scale and polynomials stay as they are."""
-    item = examples.primitive(subject, name, 0)
-    before = state_of(subject, item.row[0])
-    after = state_of(subject, subject.evaluator.apply(name, *item.row))
-    assert after == before, f"{name}: level, scale, polynomials are {after}, not {before}"
-
-
-def relinearization(subject: Subject) -> None:
-    """Three polynomials become two; level and scale stay."""
-    (product,) = examples.primitive(subject, "relinearize", 0).row
-    level, scale, polynomials = state_of(subject, product)
-    assert polynomials == 3, f"a product has {polynomials} polynomials, not 3"
-    result = state_of(subject, subject.evaluator.apply("relinearize", product))
-    assert result == (level, scale, 2), f"relinearize: level, scale, polynomials are {result}"
-
-
-def switching(subject: Subject, name: str) -> None:
-    """One level less; ``rescale`` divides the scale by exactly the prime that is dropped."""
-    (operand,) = examples.primitive(subject, name, 0).row
-    level, scale, polynomials = state_of(subject, operand)
-    if name == "rescale":
-        assert scale is not None
-        scale /= subject.parameters.moduli[level]
-    result = state_of(subject, subject.evaluator.apply(name, operand))
-    wanted = (level - 1, scale, polynomials)
-    if scale is not None and isclose(result[1] or 0.0, scale, rel_tol=ROUNDING):
-        wanted = (level - 1, result[1], polynomials)
-    assert result == wanted, f"{name}: level, scale, polynomials are {result}, not {wanted}"
 
 
 def end_of_chain(subject: Subject, name: str) -> None:

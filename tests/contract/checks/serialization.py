@@ -77,6 +77,6 @@ def key_item(subject: Subject, item: str, compression: str) -> None:
 
 def existing_items(subject: Subject) -> list[str]:
     """The declared items for which the scheme has operations."""
-    able = {*subject.declared.operations[subject.scheme], *subject.declared.managed[subject.scheme]}
-    needs = {"relinearization_keys": {"relinearize", "mul"}, "rotation_keys": {"rotate", "rotate_columns"}}
-    return [item for item in subject.declared.serializable if item not in needs or needs[item] & able]
+    keys = subject.declared.key_kinds(subject.scheme)
+    exist = {"relinearization_keys": keys.relinearization, "rotation_keys": keys.rotations or keys.galois}
+    return [item for item in subject.declared.serializable if exist.get(item, True)]

@@ -21,6 +21,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import require_keys, served
 from ciphermark_core import primes, wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -172,9 +173,8 @@ class TemplateEvaluator(Evaluator):
             "mod_switch": self._mod_switch,
         }
         # An operation whose key was not made is missing, too.
-        has_key = {"relinearize": material.keys.relinearization, "rotate": bool(material.keys.rotations)}
-        names = declared.operations[material.parameters.spec.scheme]
-        self._table = {name: known[name] for name in names if has_key.get(name, True)}
+        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
+        self._table = {name: known[name] for name in names}
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -185,11 +185,11 @@ class TemplateEvaluator(Evaluator):
         """See the contract: declared operations are missing only for want of their key."""
         if operation in self._declared.operations[self.parameters.spec.scheme]:
             return f"{operation} needs a key; none was requested"
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract. REPLACE: translate your library's errors to ``Unsupported`` and ``Exhausted`` here."""
-        self._require_key(operation, operands)
+        require_keys(operation, operands, self._keys)
         return super().apply(operation, *operands)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
@@ -199,7 +199,7 @@ class TemplateEvaluator(Evaluator):
         native code with the GIL released and the destination preallocated: see ciphermark_adapters/seal/native.
         """
         for row in rows:
-            self._require_key(operation, row)
+            require_keys(operation, row, self._keys)
         return super().bind(operation, rows)
 
     def encode(
@@ -249,12 +249,6 @@ class TemplateEvaluator(Evaluator):
             raise Exhausted("no level is left in the modulus chain")
         return self._library.drop_prime(a)
 
-    def _require_key(self, operation: str, operands: Row) -> None:
-        if operation == "rotate" and operands[1] not in self._keys.rotations:
-            raise Unsupported(
-                f"no rotation key was made for {operands[1]} steps, only for {self._keys.rotations}"
-            )
-
 
 # -- the library build --------------------------------------------------------------------------------------------
 
@@ -295,9 +289,9 @@ class TemplateAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
-        if keys.columns:
+        if keys.galois:
             raise Unsupported(self._declared.reasons["rotate_columns"])
-        if (keys.relinearization or keys.rotations) and not parameters.special_moduli:
+        if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need key switching, and a chain of one prime leaves none for it"
             )

@@ -2,11 +2,10 @@
 
 from ciphermark_contract.declaration import Declaration
 
-# REPLACE: the names in OPERATIONS (ciphermark_adapters/declaration.py) for which your library has one call each.
+# REPLACE: the rows of the operation table (docs/operations.md) for which your library has one call each. The managed
+# operations follow from them, as long as Evaluator.managed is left as it is.
 _BFV = ("add", "sub", "add_plain", "mul_plain", "mul", "relinearize", "rotate")
 _CKKS = (*_BFV, "rescale", "mod_switch")
-# The managed operations follow from the primitive ones, as long as Evaluator.managed is left as it is.
-_MANAGED = ("add", "sub", "add_plain", "mul_plain", "mul", "rotate")
 
 DECLARATIONS = (
     Declaration(
@@ -15,7 +14,6 @@ DECLARATIONS = (
         implementation=f"{__package__}.adapter:TemplateAdapter",
         license="Apache-2.0",  # the library's
         operations={"bfv": _BFV, "ckks": _CKKS},
-        managed={"bfv": _MANAGED, "ckks": _MANAGED},
         compressions=("none",),
         serializable=("parameters",),
         requires=("numpy",),  # REPLACE: modules that must be importable
@@ -28,7 +26,6 @@ DECLARATIONS = (
             "negate": "the stand-in has no negation",
             "sub_plain": "the stand-in subtracts no plaintexts",
             "square": "the stand-in has no squaring; use mul",
-            "rescale": "bfv has no scale",
             "mod_switch": "the stand-in switches the modulus in ckks only",
             "rotate_columns": "the stand-in rotates rows only",
             "noise_budget_bits": "the stand-in has no noise",  # REMOVE where the library tells it

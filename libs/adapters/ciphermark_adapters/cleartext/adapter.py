@@ -7,25 +7,24 @@ will see on a library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ciphermark_adapters.cleartext import parameters as parameter_sets
-from ciphermark_contract import reference
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.effects import top_level
 from ciphermark_contract.interfaces import (
     Adapter,
     Evaluator,
-    Exhausted,
     Handle,
     KeyOwner,
     KeyRequest,
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import OPERATIONS, Operation, Ring, Shape, padded, top_level
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -68,7 +67,7 @@ class CleartextKeyOwner(KeyOwner):
     def encrypt(self, values: Vector) -> Handle:
         """See the contract."""
         kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
-        full = reference.padded(np.asarray(values, dtype=kind), self.parameters.slots)
+        full = padded(np.asarray(values, dtype=kind), self.parameters.slots)
         return Slots(full, top_level(self.parameters), self.parameters.scale)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
@@ -106,14 +105,9 @@ class CleartextEvaluator(Evaluator):
     def __init__(self, parameters: Parameters, declared: Declaration) -> None:
         self.parameters = parameters
         self._declared = declared
-        self._modulus = parameters.plain_modulus
-        special = {
-            "relinearize": self._relinearize,
-            "rescale": self._rescale,
-            "mod_switch": self._mod_switch,
-        }
+        self._ring = Ring.of(parameters, declared.slot_generator)
         self._table: dict[str, Callable[..., Handle]] = {
-            name: special.get(name, partial(self._combine, name))
+            name: partial(self._applied, OPERATIONS[name])
             for name in declared.operations[parameters.spec.scheme]
         }
 
@@ -124,7 +118,7 @@ class CleartextEvaluator(Evaluator):
 
     def reason_against(self, operation: str) -> str:
         """See the contract."""
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def encode(
         self,
@@ -136,7 +130,7 @@ class CleartextEvaluator(Evaluator):
         """See the contract."""
         if level is None:
             level = top_level(self.parameters) if like is None else like.level
-        full = reference.padded(values, self.parameters.slots)
+        full = padded(values, self.parameters.slots)
         return Slots(full, level, scale or self.parameters.scale, polynomials=1)
 
     def load(self, data: bytes) -> Handle:
@@ -164,26 +158,27 @@ class CleartextEvaluator(Evaluator):
         """See the contract."""
         return int(ciphertext.polynomials)
 
-    def _combine(self, operation: str, a: Slots, *others: Slots | int) -> Slots:
-        plain = [other.values if isinstance(other, Slots) else other for other in others]
-        values = reference.apply(operation, self._modulus, a.values, *plain)
-        second = a if operation == "square" else next((o for o in others if isinstance(o, Slots)), None)
-        if second is None or operation not in ("mul", "square", "mul_plain"):
-            return replace(a, values=values)
-        scale = None if a.scale is None or second.scale is None else a.scale * second.scale
-        return Slots(values, a.level, scale, a.polynomials + second.polynomials - 1)
+    def _applied(self, operation: Operation, *operands: Any) -> Handle:
+        """Effect and meaning of the row; its operands are handles, vectors and arguments."""
+        shape = operation.shape_after(self.parameters, *map(_shape_of, operands))
+        values = operation.slots_after(self._ring, *map(self._values_of, operands))
+        if operation.has_several_results:
+            return [_made(item, shape) for item in values]
+        return _made(values, shape)
 
-    def _relinearize(self, a: Slots) -> Slots:
-        return replace(a, polynomials=2)
+    def _values_of(self, operand: Any) -> Any:
+        if isinstance(operand, Slots):
+            return operand.values
+        return padded(operand, self.parameters.slots) if isinstance(operand, np.ndarray) else operand
 
-    def _mod_switch(self, a: Slots) -> Slots:
-        if a.level == 0:
-            raise Exhausted("no level is left in the modulus chain")
-        return replace(a, level=a.level - 1)
 
-    def _rescale(self, a: Slots) -> Slots:
-        switched = self._mod_switch(a)
-        return replace(switched, scale=(a.scale or 1.0) / self.parameters.moduli[a.level])
+def _shape_of(operand: Any) -> Any:
+    """A handle's shape; arguments stand for themselves."""
+    return Shape(operand.level, operand.scale, operand.polynomials) if isinstance(operand, Slots) else operand
+
+
+def _made(values: Vector, shape: Shape) -> Slots:
+    return Slots(values, shape.level, shape.scale, shape.polynomials)
 
 
 class CleartextAdapter(Adapter):
@@ -204,8 +199,7 @@ class CleartextAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract; no key is made, but what no library could make is refused here too."""
-        wanted = keys.relinearization or keys.rotations or keys.columns
-        if wanted and not parameters.special_moduli:
+        if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need key switching, and a chain of one prime leaves none for it"
             )

@@ -14,7 +14,6 @@ _COMMON = (
     "relinearize",
     "rotate",
 )
-_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
 
 DECLARATIONS = (
     Declaration(
@@ -26,7 +25,7 @@ DECLARATIONS = (
             "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
             "ckks": (*_COMMON, "rescale"),
         },
-        managed={"bgv": (*_MANAGED, "rotate_columns"), "ckks": _MANAGED},
+        manages_levels=("bgv",),
         compressions=("none",),
         serializable=KEY_ITEMS,
         requires=("_ciphermark_helib",),
@@ -76,9 +75,7 @@ DECLARATIONS = (
             "keys": "matrices keep their random half as a seed; the public key contains context and all matrices",
         },
         reasons={
-            "rescale": "bgv has no scale: use mod_switch",
             "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
-            "rotate_columns": "ckks slots form one row, not two",
             "dump_plaintext": "HElib does not serialize encoded plaintexts",
         },
     ),

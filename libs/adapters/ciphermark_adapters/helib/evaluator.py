@@ -14,6 +14,7 @@ from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Unsupported, Vector
+from ciphermark_contract.operations import require_keys, served
 
 
 class HElibEvaluator(Evaluator):
@@ -27,12 +28,9 @@ class HElibEvaluator(Evaluator):
         self._slots = Slots(material.parameters, context.slot_exponents)
         native = self._native = binding.module().Evaluator(context, material.public_key)
         self._encode = native.encode_reals if self._slots.are_real else native.encode_integers
-        able = declared.operations[material.parameters.spec.scheme]
-        self._binders = {
-            name: bind
-            for name, bind in self._binders_of(native).items()
-            if name in able and self._has_key(name)
-        }
+        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
+        binders = self._binders_of(native)
+        self._binders = {name: binders[name] for name in names}
         self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
 
     @property
@@ -44,7 +42,7 @@ class HElibEvaluator(Evaluator):
         """See the contract. A declared operation is missing only for want of its key."""
         if operation in self._declared.operations[self.parameters.spec.scheme]:
             return f"no key for {operation} was requested"
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
@@ -79,7 +77,7 @@ class HElibEvaluator(Evaluator):
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """See the contract; HElib cannot."""
-        raise Unsupported(self._declared.reason_against("dump_plaintext"))
+        raise Unsupported(self._declared.reason_against("dump_plaintext", self.parameters.spec.scheme))
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract: how many products of the first ciphertext primes are smaller than the modulus."""
@@ -116,21 +114,11 @@ class HElibEvaluator(Evaluator):
 
     def _bind_rotate(self, rows: Sequence[Row]) -> NativeBound:
         # Without the key HElib would compose the rotation of several others: not the primitive any more.
-        made = (0, *self._keys.rotations)
-        for _, steps in rows:
-            if steps not in made:
-                raise Unsupported(f"no rotation key was made for {steps} steps, only for {made[1:]}")
+        for row in rows:
+            require_keys("rotate", row, self._keys)
         n = self.parameters.ring_dimension
         return self._native.automorphism([(a, slots.rotation(n, steps)) for a, steps in rows])
 
     def _bind_rotate_columns(self, rows: Sequence[Row]) -> NativeBound:
-        exponent = slots.columns(self.parameters.ring_dimension)
+        exponent = slots.exponent(self.parameters.ring_dimension, -1)
         return self._native.automorphism([(a, exponent) for (a,) in rows])
-
-    def _has_key(self, operation: str) -> bool:
-        made = {
-            "relinearize": self._keys.relinearization,
-            "rotate": bool(self._keys.rotations),
-            "rotate_columns": self._keys.columns,
-        }
-        return made.get(operation, True)

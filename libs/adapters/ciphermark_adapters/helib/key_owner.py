@@ -134,4 +134,4 @@ def require_none(compression: str) -> None:
 def _automorphisms(ring_dimension: int, keys: KeyRequest) -> list[int]:
     """Exponents of the automorphisms that need a key; a rotation by 0 steps needs none."""
     rotations = [slots.rotation(ring_dimension, steps) for steps in keys.rotations if steps != 0]
-    return rotations + ([slots.columns(ring_dimension)] if keys.columns else [])
+    return rotations + [slots.exponent(ring_dimension, element) for element in keys.galois]

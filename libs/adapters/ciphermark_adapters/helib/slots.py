@@ -27,9 +27,9 @@ def rotation(ring_dimension: int, steps: int) -> int:
     return pow(_GENERATOR, steps % (ring_dimension // 2), 2 * ring_dimension)
 
 
-def columns(ring_dimension: int) -> int:
-    """The exponent of the automorphism that swaps the rows."""
-    return 2 * ring_dimension - 1
+def exponent(ring_dimension: int, element: int) -> int:
+    """The exponent, modulo 2N, of the automorphism X → X^k; −1 swaps the rows."""
+    return element % (2 * ring_dimension)
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,7 @@ class OpenFheAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
-        if keys.columns and parameters.spec.scheme == "ckks":
-            raise Unsupported(self._declared.reason_against("rotate_columns"))
-        wants_keys = keys.relinearization or keys.rotations or keys.columns
-        if wants_keys and not parameters.special_moduli:
+        if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
                 "with two sizes or more"

@@ -14,7 +14,6 @@ _COMMON = (
     "relinearize",
     "rotate",
 )
-_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
 
 DECLARATIONS = (
     Declaration(
@@ -26,11 +25,6 @@ DECLARATIONS = (
             "bfv": (*_COMMON, "rotate_columns"),
             "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
             "ckks": (*_COMMON, "rescale", "mod_switch"),
-        },
-        managed={
-            "bfv": (*_MANAGED, "rotate_columns"),
-            "bgv": (*_MANAGED, "rotate_columns"),
-            "ckks": _MANAGED,
         },
         compressions=("none",),
         serializable=KEY_ITEMS,
@@ -86,9 +80,7 @@ DECLARATIONS = (
             ),
         },
         reasons={
-            "rescale": "bfv and bgv have no scale: use mod_switch",
             "mod_switch": "OpenFHE's bfv keeps all primes to the end",
-            "rotate_columns": "ckks slots form one row, not two",
             "noise_budget_bits": "OpenFHE tells no noise budget",
             "dump_plaintext": "OpenFHE's wrapper does not serialize plaintexts",
         },

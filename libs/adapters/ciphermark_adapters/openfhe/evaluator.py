@@ -11,11 +11,11 @@ import openfhe
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked, translated
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
-from ciphermark_adapters.openfhe.key_owner import columns_index
 from ciphermark_adapters.openfhe.native import Naturalizer
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row, Unsupported, Vector
+from ciphermark_contract.operations import require_keys, served
 
 
 class OpenFheEvaluator(Evaluator):
@@ -25,19 +25,14 @@ class OpenFheEvaluator(Evaluator):
         self.parameters = material.parameters
         self._declared = declared
         self._scheme = material.parameters.spec.scheme
-        self._rotations = (0, *material.rotations)
+        self._keys = material.keys
         self._top = len(material.parameters.moduli) - 1
         self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
         self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
         _take_keys(material)
-        missing = {
-            "relinearize": material.relinearization_keys is None,
-            "rotate": not material.rotations,
-            "rotate_columns": not material.has_columns,
-        }
         known = self._functions(material)
-        names = declared.operations[self._scheme]
-        self._table = {name: known[name] for name in names if not missing.get(name, False)}
+        names = served(declared.operations[self._scheme], material.keys)
+        self._table = {name: known[name] for name in names}
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -48,11 +43,11 @@ class OpenFheEvaluator(Evaluator):
         """See the contract. A declared operation is missing only for want of its key."""
         if operation in self._declared.operations[self._scheme]:
             return f"{operation} needs keys; none were requested"
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self._scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract."""
-        self._require_key(operation, operands)
+        require_keys(operation, operands, self._keys)
         try:
             return super().apply(operation, *operands)
         except LIBRARY_ERRORS as error:
@@ -61,7 +56,7 @@ class OpenFheEvaluator(Evaluator):
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract. Products of equal scales need no correction: there the library's call is timed alone."""
         for row in rows:
-            self._require_key(operation, row)
+            require_keys(operation, row, self._keys)
         function = self.function(operation)
         if function == self._scaled_product and all(
             a.GetScalingFactor() == plaintext.GetScalingFactor() for a, plaintext in rows
@@ -100,7 +95,7 @@ class OpenFheEvaluator(Evaluator):
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """See the contract; OpenFHE's wrapper cannot."""
-        raise Unsupported(self._declared.reason_against("dump_plaintext"))
+        raise Unsupported(self._declared.reason_against("dump_plaintext", self._scheme))
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract."""
@@ -113,12 +108,6 @@ class OpenFheEvaluator(Evaluator):
     def polynomials(self, ciphertext: Handle) -> int:
         """See the contract."""
         return int(ciphertext.NumberCiphertextElements())
-
-    def _require_key(self, operation: str, operands: Row) -> None:
-        if operation == "rotate" and operation in self._table and operands[1] not in self._rotations:
-            raise Unsupported(
-                f"no rotation key was made for {operands[1]} steps, only for {self._rotations[1:]}"
-            )
 
     def _functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
         context = self._context
@@ -137,14 +126,15 @@ class OpenFheEvaluator(Evaluator):
             "rotate": lambda a, steps: rotate(a, steps) if steps else a.Clone(),
             "mod_switch": context.ModReduce if self._scheme == "bgv" else self._level_reduce,
         }
-        if material.has_columns:
-            functions["rotate_columns"] = self._columns(material.key_tag)
+        if material.keys.galois:
+            automorphism = self._automorphism(material.key_tag)
+            functions["rotate_columns"] = lambda a: automorphism(a, -1)
         return functions
 
-    def _columns(self, tag: str) -> Callable[[Handle], Handle]:
+    def _automorphism(self, tag: str) -> Callable[[Handle, int], Handle]:
         keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
-        index, automorphism = columns_index(self.parameters), self._context.EvalAutomorphism
-        return lambda a: automorphism(a, index, keys)
+        order, apply = 2 * self.parameters.ring_dimension, self._context.EvalAutomorphism
+        return lambda a, element: apply(a, element % order, keys)
 
     def _scaled_product(self, a: Handle, plaintext: Handle) -> Handle:
         """EvalMult squares the ciphertext's scale, whatever the scale of the plaintext."""

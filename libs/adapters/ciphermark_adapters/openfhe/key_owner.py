@@ -38,9 +38,10 @@ class OpenFheKeyOwner(KeyOwner):
         steps = [step for step in keys.rotations if step != 0]
         if steps:
             context.EvalAtIndexKeyGen(self._secret_key, steps)
-        if keys.columns:
-            context.EvalAutomorphismKeyGen(self._secret_key, [columns_index(parameters)])
-        self._has_rotation_keys = bool(steps) or keys.columns
+        elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
+        if elements:
+            context.EvalAutomorphismKeyGen(self._secret_key, elements)
+        self._has_rotation_keys = bool(steps or elements)
         is_real = parameters.scale is not None
         self._encode: Callable[..., Any] = (
             context.MakeCKKSPackedPlaintext if is_real else context.MakePackedPlaintext
@@ -83,8 +84,7 @@ class OpenFheKeyOwner(KeyOwner):
             context=made["parameters"](),
             relinearization_keys=dumped.get("relinearization_keys"),
             rotation_keys=dumped.get("rotation_keys"),
-            rotations=self._keys.rotations,
-            has_columns=self._keys.columns,
+            keys=self._keys,
         )
         return msgspec.msgpack.encode(material)
 
@@ -143,8 +143,3 @@ class OpenFheKeyOwner(KeyOwner):
     def _normalised(self, values: Vector) -> Vector:
         modulus = self.parameters.plain_modulus
         return values if modulus is None else values % modulus
-
-
-def columns_index(parameters: Parameters) -> int:
-    """The automorphism that swaps the rows: X → X^(2N − 1)."""
-    return 2 * parameters.ring_dimension - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Parameters
 
 
@@ -20,5 +21,4 @@ class PublicMaterial:
     context: bytes
     relinearization_keys: bytes | None
     rotation_keys: bytes | None
-    rotations: tuple[int, ...]
-    has_columns: bool
+    keys: KeyRequest

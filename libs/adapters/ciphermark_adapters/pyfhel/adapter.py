@@ -25,6 +25,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import require_keys, served
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
@@ -33,7 +34,8 @@ _COLUMNS = 0  # SEAL's step for the key that swaps the rows
 
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """What an evaluator gets, each serialized by Pyfhel; an absent key is ``None``.
+    """What an evaluator gets, each serialized by Pyfhel; an absent key is ``None``. Of Galois elements Pyfhel has −1
+    alone.
 
     The public key is not in it: an evaluator does not encrypt, and Pyfhel without one refuses to decrypt
     where with one it would crash.
@@ -42,8 +44,7 @@ class PublicMaterial:
     parameters: Parameters
     relinearization_keys: bytes | None
     rotation_keys: bytes | None
-    rotations: tuple[int, ...]
-    has_columns: bool
+    keys: KeyRequest
 
 
 def _require_known(compression: str) -> None:
@@ -61,7 +62,7 @@ class PyfhelKeyOwner(KeyOwner):
         he.keyGen()
         if keys.relinearization:
             he.relinKeyGen()
-        steps = [*keys.rotations, *([_COLUMNS] if keys.columns else [])]
+        steps = [*keys.rotations, *(_COLUMNS for _ in keys.galois)]
         if steps:
             he.rotateKeyGen(steps)
         self._encrypt, self._decrypt = {
@@ -96,13 +97,12 @@ class PyfhelKeyOwner(KeyOwner):
     def public_material(self) -> bytes:
         """See the contract."""
         keys = self._keys
-        has_rotation_keys = bool(keys.rotations) or keys.columns
+        has_rotation_keys = bool(keys.rotations or keys.galois)
         material = PublicMaterial(
             parameters=self.parameters,
             relinearization_keys=self._he.to_bytes_relin_key("none") if keys.relinearization else None,
             rotation_keys=self._he.to_bytes_rotate_key("none") if has_rotation_keys else None,
-            rotations=keys.rotations,
-            has_columns=keys.columns,
+            keys=keys,
         )
         return msgspec.msgpack.encode(material)
 
@@ -126,7 +126,7 @@ class PyfhelKeyOwner(KeyOwner):
         }
         if keys.relinearization:
             items["relinearization_keys"] = he.to_bytes_relin_key
-        if keys.rotations or keys.columns:
+        if keys.rotations or keys.galois:
             items["rotation_keys"] = he.to_bytes_rotate_key
         if item not in items:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")
@@ -149,16 +149,10 @@ class PyfhelEvaluator(Evaluator):
             he.from_bytes_relin_key(material.relinearization_keys)
         if material.rotation_keys is not None:
             he.from_bytes_rotate_key(material.rotation_keys)
-        # Pyfhel would silently make wrong keys where they are missing
-        missing = {
-            "relinearize": material.relinearization_keys is None,
-            "rotate": not material.rotations,
-            "rotate_columns": not material.has_columns,
-        }
+        self._keys = material.keys
         known = _functions(he)
-        names = declared.operations[self._scheme]
-        self._table = {name: known[name] for name in names if not missing.get(name, False)}
-        self._rotations = material.rotations
+        # Pyfhel would silently make wrong keys where they are missing
+        self._table = {name: known[name] for name in served(declared.operations[self._scheme], material.keys)}
         self._fewest_primes = _fewest_primes(material.parameters)
 
     @property
@@ -172,11 +166,11 @@ class PyfhelEvaluator(Evaluator):
             return f"managed {operation} needs relinearization keys; none were requested"
         if operation in self._declared.operations[self._scheme]:
             return f"{operation} needs keys; none were requested"
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self._scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract."""
-        self._require_key(operation, operands)
+        require_keys(operation, operands, self._keys)
         try:
             return super().apply(operation, *operands)
         except LIBRARY_ERRORS as error:
@@ -185,7 +179,7 @@ class PyfhelEvaluator(Evaluator):
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract."""
         for row in rows:
-            self._require_key(operation, row)
+            require_keys(operation, row, self._keys)
         return SealBound(self.function(operation), rows)
 
     def encode(
@@ -234,11 +228,6 @@ class PyfhelEvaluator(Evaluator):
     def polynomials(self, ciphertext: Handle) -> int:
         """See the contract."""
         return int(ciphertext.size())
-
-    def _require_key(self, operation: str, operands: Row) -> None:
-        # SEAL would compose a rotation without key of others that have one: not the primitive any more
-        if operation == "rotate" and operands[1] not in (0, *self._rotations):
-            raise Unsupported(f"no rotation key was made for {operands[1]} steps, only for {self._rotations}")
 
     def _primes(self, ciphertext: Handle) -> int:
         """Primes of the ciphertext's modulus, from its size: Pyfhel's own ``mod_level`` counts products."""
@@ -303,8 +292,7 @@ class PyfhelAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
-        wants_keys = keys.relinearization or keys.rotations or keys.columns
-        if wants_keys and not parameters.special_moduli:
+        if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need key switching, and a chain of one prime leaves none for it"
             )

@@ -14,7 +14,6 @@ _COMMON = (
     "relinearize",
     "rotate",
 )
-_MANAGED = tuple(name for name in _COMMON if name != "relinearize")
 
 _COPY = "copies the first ciphertext into a new PyCtxt and works in place there"
 _COPY_OURS = "the adapter copies the ciphertext first, because Pyfhel only works in place here"
@@ -30,7 +29,6 @@ DECLARATIONS = (
             "bgv": (*_COMMON, "mod_switch"),
             "ckks": (*_COMMON, "rescale", "mod_switch"),
         },
-        managed={"bfv": (*_MANAGED, "rotate_columns"), "bgv": _MANAGED, "ckks": _MANAGED},
         compressions=("none", "zlib", "zstd"),
         serializable=(
             "parameters",
@@ -65,10 +63,9 @@ DECLARATIONS = (
             _COPY,
         ),
         reasons={
-            "rescale": "bfv and bgv have no scale",
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
             "noise_budget_bits": "Pyfhel tells the noise budget of bfv only",
-            "rotate_columns": "Pyfhel swaps the rows of bfv only; ckks slots form one row",
+            "rotate_columns": "Pyfhel swaps the rows of bfv only",
         },
     ),
 )

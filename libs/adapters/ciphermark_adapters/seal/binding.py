@@ -132,8 +132,8 @@ class SealModule(Protocol):
     build_facts: dict[str, str]
     # Scheme, ring dimension, moduli, t (0 for ckks). Raises ``ValueError`` with SEAL's reason against them.
     Context: Callable[[str, int, Sequence[int], int], SealContext]
-    # Generates keys: relinearization or not, rotation steps; step 0 stands for the rotation of columns.
-    KeyOwner: Callable[[SealContext, bool, Sequence[int]], NativeKeyOwner]
+    # Generates keys: relinearization or not, rotation steps, Galois elements in [1, 2N).
+    KeyOwner: Callable[[SealContext, bool, Sequence[int], Sequence[int]], NativeKeyOwner]
     # Relinearization and rotation keys; no bytes stand for keys that were not made.
     Evaluator: Callable[[SealContext, memoryview, memoryview], NativeEvaluator]
 

@@ -1,10 +1,13 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
-from ciphermark_contract.declaration import KEY_ITEMS, OPERATIONS, Declaration
-from ciphermark_contract.managed import MANAGED
+from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 
-_EXACT = tuple(name for name in OPERATIONS if name != "rescale")
-_APPROXIMATE = tuple(name for name in OPERATIONS if name != "rotate_columns")
+_COMMON = (
+    *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square"),
+    *("relinearize", "mod_switch", "rotate"),
+)
+_EXACT = (*_COMMON, "rotate_columns")
+_APPROXIMATE = (*_COMMON, "rescale")
 
 
 def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
@@ -14,11 +17,6 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         implementation="ciphermark_adapters.seal.adapter:SealAdapter",
         license="MIT",
         operations={"bfv": _EXACT, "bgv": _EXACT, "ckks": _APPROXIMATE},
-        managed={
-            "bfv": MANAGED,
-            "bgv": MANAGED,
-            "ckks": tuple(name for name in MANAGED if name != "rotate_columns"),
-        },
         compressions=("none", "zlib", "zstd"),
         serializable=KEY_ITEMS,
         requires=(module,),
@@ -42,10 +40,6 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
             "square": "without relinearization and rescaling",
             "mod_switch": "ckks drops a prime without dividing by it",
             "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
-        },
-        reasons={
-            "rescale": "bfv and bgv have no scale: use mod_switch",
-            "rotate_columns": "ckks slots form one row, not two",
         },
     )
 

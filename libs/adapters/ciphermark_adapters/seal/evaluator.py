@@ -7,12 +7,13 @@ from functools import partial
 
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal import programs
-from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
+from ciphermark_adapters.seal.binding import Binder, NativeBound, SealModule, execute
 from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, Row, Unsupported, Vector
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, Row, Vector
+from ciphermark_contract.operations import has_key_per_argument, require_keys, served
 from ciphermark_contract.program import Program
 
 
@@ -27,12 +28,8 @@ class SealEvaluator(Evaluator):
         self._slots = Slots(material.parameters)
         self._context = seal_parameters.context(module, material.parameters)
         self._native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
-        able = declared.operations[material.parameters.spec.scheme]
-        self._binders = {
-            name: bind
-            for name, bind in self._binders_of(self._native).items()
-            if name in able and self._has_key(name)
-        }
+        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
+        self._binders = {name: self._checked(name, getattr(self._native, name)) for name in names}
         self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
 
     @property
@@ -44,7 +41,7 @@ class SealEvaluator(Evaluator):
         """See the contract. A declared operation is missing only for want of its key."""
         if operation in self._declared.operations[self.parameters.spec.scheme]:
             return f"no key for {operation} was requested"
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
@@ -115,35 +112,14 @@ class SealEvaluator(Evaluator):
         """See the contract."""
         return int(ciphertext.polynomials)
 
-    def _binders_of(self, native: NativeEvaluator) -> dict[str, Binder]:
-        return {
-            "negate": native.negate,
-            "add": native.add,
-            "sub": native.sub,
-            "add_plain": native.add_plain,
-            "sub_plain": native.sub_plain,
-            "mul_plain": native.mul_plain,
-            "mul": native.mul,
-            "square": native.square,
-            "relinearize": native.relinearize,
-            "rescale": native.rescale,
-            "mod_switch": native.mod_switch,
-            "rotate": partial(self._bind_rotate, native.rotate),
-            "rotate_columns": native.rotate_columns,
-        }
+    def _checked(self, operation: str, bind: Binder) -> Binder:
+        """The binder, with a look at keys where the arguments decide which are needed."""
+        if not has_key_per_argument(operation):
+            return bind
 
-    def _bind_rotate(self, bind: Binder, rows: Sequence[Row]) -> NativeBound:
-        # Without the key SEAL would compose the rotation of several others: not the primitive any more.
-        made = (0, *self._keys.rotations)
-        for _, steps in rows:
-            if steps not in made:
-                raise Unsupported(f"no rotation key was made for {steps} steps, only for {made[1:]}")
-        return bind(rows)
+        def checked(rows: Sequence[Row], /) -> NativeBound:
+            for row in rows:
+                require_keys(operation, row, self._keys)
+            return bind(rows)
 
-    def _has_key(self, operation: str) -> bool:
-        made = {
-            "relinearize": self._keys.relinearization,
-            "rotate": bool(self._keys.rotations),
-            "rotate_columns": self._keys.columns,
-        }
-        return made.get(operation, True)
+        return checked

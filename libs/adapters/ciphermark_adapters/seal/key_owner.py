@@ -22,7 +22,8 @@ class SealKeyOwner(KeyOwner):
         self._slots = Slots(parameters)
         self._context = seal_parameters.context(module, parameters)
         _check_request(parameters, keys, self._context)
-        self._native = module.KeyOwner(self._context, keys.relinearization, _seal_steps(keys))
+        elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
+        self._native = module.KeyOwner(self._context, keys.relinearization, _steps(keys), elements)
         self._binders = {"encrypt": self._bind_encrypt, "decrypt": self._bind_decrypt}
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
@@ -77,7 +78,7 @@ class SealKeyOwner(KeyOwner):
         }
         if self._keys.relinearization:
             dumps["relinearization_keys"] = self._native.dump_relinearization_keys
-        if _seal_steps(self._keys):
+        if _steps(self._keys) or self._keys.galois:
             dumps["rotation_keys"] = self._native.dump_rotation_keys
         return dumps
 
@@ -93,10 +94,7 @@ class SealKeyOwner(KeyOwner):
 
 
 def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:
-    if keys.columns and parameters.spec.scheme == "ckks":
-        raise Unsupported("ckks slots form one row, not two: there are no columns to rotate")
-    wanted = keys.relinearization or keys.rotations or keys.columns
-    if wanted and not context.switches_keys:
+    if keys and not context.switches_keys:
         raise Unsupported(
             f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this chain: key "
             "switching needs a special prime beside a ciphertext modulus larger than t; take a larger N or "
@@ -104,6 +102,6 @@ def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContex
         )
 
 
-def _seal_steps(keys: KeyRequest) -> list[int]:
-    # SEAL's step 0 is the rotation of columns; a rotation by 0 steps needs no key.
-    return [steps for steps in keys.rotations if steps != 0] + ([0] if keys.columns else [])
+def _steps(keys: KeyRequest) -> list[int]:
+    # A rotation by 0 steps needs no key, and SEAL's step 0 is another automorphism.
+    return [steps for steps in keys.rotations if steps != 0]

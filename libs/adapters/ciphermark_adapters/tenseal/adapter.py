@@ -34,6 +34,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import OPERATIONS
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
@@ -181,7 +182,7 @@ class TensealEvaluator(Evaluator):
 
     def reason_against(self, operation: str) -> str:
         """See the contract."""
-        return self._declared.reason_against(operation)
+        return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract."""
@@ -245,7 +246,7 @@ class TensealEvaluator(Evaluator):
         names = [
             name
             for name in self._declared.managed[self.parameters.spec.scheme]
-            if self._material.has_relinearization or name not in ("mul", "square")
+            if self._material.has_relinearization or not OPERATIONS[name].is_product
         ]
         return ManagedVectors(self._table, names, (self._context, context), self)
 
@@ -287,7 +288,7 @@ class TensealAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
-        if keys.rotations or keys.columns:
+        if keys.rotations or keys.galois:
             raise Unsupported(self._declared.reasons["rotate"])
         return TensealKeyOwner(parameters, keys)
 

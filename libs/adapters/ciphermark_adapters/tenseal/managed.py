@@ -8,9 +8,12 @@ from typing import Any
 
 from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Vector
+from ciphermark_contract.operations import OPERATIONS, Kind
 
-_TWO_CIPHERTEXTS = ("add", "sub", "mul")
-_WITH_PLAIN = ("add_plain", "sub_plain", "mul_plain")
+
+def _second_kind(name: str) -> Kind | None:
+    operands = OPERATIONS[name].operands
+    return operands[1] if len(operands) > 1 else None
 
 
 class ManagedVectors(Operator):
@@ -31,10 +34,13 @@ class ManagedVectors(Operator):
         self._slots = evaluator.parameters.slots
         # ckks switches the second operand in place where levels differ; bfv has no levels and copies it
         keeps_second = evaluator.parameters.spec.scheme == "bfv"
-        appliers: dict[str, Callable[..., Handle]] = dict.fromkeys(_WITH_PLAIN, self._with_plain)
-        if not keeps_second:
-            appliers |= dict.fromkeys(_TWO_CIPHERTEXTS, self._with_copy)
-        self._table = {name: partial(appliers.get(name, self._linked), methods[name]) for name in names}
+        appliers: dict[Kind | None, Callable[..., Handle]] = {
+            Kind.PLAINTEXT: self._with_plain,
+            Kind.CIPHERTEXT: self._linked if keeps_second else self._with_copy,
+        }
+        self._table = {
+            name: partial(appliers.get(_second_kind(name), self._linked), methods[name]) for name in names
+        }
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:

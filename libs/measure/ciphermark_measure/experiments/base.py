@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ciphermark_contract.interfaces import Handle, Vector
-from ciphermark_core.model import Accuracy, Sample, Status, Trial
+from ciphermark_contract.interfaces import Handle, KeyRequest, Vector
+from ciphermark_contract.operations import read
+from ciphermark_core.model import Accuracy, Case, Sample, Status, Trial
 from ciphermark_measure import checking, noise_control
 from ciphermark_measure.clock import Clock
 from ciphermark_measure.noise_control import Attempt
@@ -59,6 +60,11 @@ class Experiment(ABC):
         self.setting = setting
         self.session = setting.session
         self.case = setting.trial.case
+
+    @classmethod
+    def keys(cls, case: Case) -> KeyRequest:
+        """The evaluation keys that a case asks for."""
+        return read(case.operation).managed_keys
 
     @abstractmethod
     def open(self) -> None:

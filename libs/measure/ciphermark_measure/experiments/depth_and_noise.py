@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from ciphermark_contract import reference
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.operations import Kind, multiplies, padded, read
 from ciphermark_core.dimensions import CAP
 from ciphermark_core.model import Accuracy, Sample
 from ciphermark_measure import checking, data, operands
@@ -18,7 +18,6 @@ from ciphermark_measure.experiments.base import Checked, Experiment, Findings, S
 from ciphermark_measure.session import Session
 
 DEFAULT_CAP = 16_384
-_FACTORS = ("mul", "mul_plain", "square")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class Repeated(Experiment):
         super().__init__(setting)
         self.cap = CAP.of(self.case.dimensions) or DEFAULT_CAP
         self._managed = self.session.evaluator.managed()
-        self._operation = operands.contract_operation(self.case.operation)
-        self._others: tuple[Handle, ...] = ()
-        self._reference_others: tuple[Vector | int, ...] = ()
+        self._call = read(self.case.operation)
+        self._others: list[Handle] = []
+        self._plain_others: list[Vector] = []
         self.samples: list[Sample] = []
         self.facts: dict[str, float] = {}
         self.accuracy: Accuracy | None = None
@@ -50,26 +49,26 @@ class Repeated(Experiment):
 
     def start(self) -> State:
         """Fresh operands; the state before the first operation."""
-        self.session.require_keys_for(self._operation)
+        self.session.require_keys_for(self.case.operation)
         begin = perf_counter()
         seed, slots = self.setting.trial.seed, self.session.parameters.slots
-        x = data.operand(self.case, seed, 0, is_factor=self._operation == "square")
-        y = data.operand(self.case, seed, 1, is_factor=self._operation in _FACTORS)
-        if len(x) > slots:
-            x, y = x[:slots], y[:slots]
+        kinds, is_factor = self._call.operation.operands[1:], multiplies(self._call)
+        x = data.operand(self.case, seed, 0, is_factor=is_factor and not kinds)[:slots]
+        y = data.operand(self.case, seed, 1, is_factor=is_factor)[:slots]
         (ciphertext,) = self.session.to_evaluator([x])
-        self._set_others(y, slots)
+        self._plain_others = [padded(y, slots) for _ in kinds]
+        self._others = [self._operand(kind, y) for kind in kinds]
         self.facts["encryption_s"] = perf_counter() - begin
-        return State(0, ciphertext, reference.padded(x, slots))
+        return State(0, ciphertext, padded(x, slots))
 
     def advanced(self, state: State, count: int) -> State | None:
         """The state after ``count`` operations in all, or ``None`` where it cannot be reached."""
         ciphertext, expected = state.ciphertext, state.expected
-        modulus = self.session.parameters.plain_modulus
+        call, ring = self._call, operands.ring_of(self.session)
         try:
             for _ in range(count - state.count):
-                ciphertext = self._managed.apply(self._operation, ciphertext, *self._others)
-                expected = reference.apply(self._operation, modulus, expected, *self._reference_others)
+                ciphertext = self._managed.apply(call.name, ciphertext, *self._others, *call.operands)
+                expected = call.meaning(ring, expected, *self._plain_others)
         except Exhausted:
             return None
         return State(count, ciphertext, expected)
@@ -108,16 +107,11 @@ class Repeated(Experiment):
         state = other.advanced(other.start(), count)
         return state is not None and checking.is_right(other.judged(state))
 
-    def _set_others(self, y: Vector, slots: int) -> None:
-        if self._operation in ("add", "sub", "mul"):
-            self._others = tuple(self.session.to_evaluator([y]))
-            self._reference_others = (reference.padded(y, slots),)
-        elif self._operation in ("add_plain", "sub_plain", "mul_plain"):
-            self._others = (reference.padded(y, slots),)
-            self._reference_others = self._others
-        elif self._operation == "rotate":
-            steps = operands.rotation_steps([self.case.operation])
-            self._others = self._reference_others = steps
+    def _operand(self, kind: Kind, y: Vector) -> Handle:
+        """The second operand as the managed operation takes it: plaintexts are vectors."""
+        if kind is Kind.CIPHERTEXT:
+            return self.session.to_evaluator([y])[0]
+        return padded(y, self.session.parameters.slots)
 
 
 class Depth(Repeated):

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 from time import perf_counter
+from typing import Any
 
-from ciphermark_contract.interfaces import Bound, Vector
+from ciphermark_contract.interfaces import Bound, Handle, Vector
+from ciphermark_contract.operations import read
 from ciphermark_core.model import Sample
 from ciphermark_measure import caching, checking, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
@@ -30,7 +32,7 @@ class Latency(Experiment):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._operation = operands.contract_operation(self.case.operation)
+        self._call = read(self.case.operation)
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
         self._phases: list[Phase] = []
@@ -39,10 +41,10 @@ class Latency(Experiment):
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
-        self.session.require_keys_for(self._operation)
+        self.session.require_keys_for(self.case.operation)
         self._sets = [self._build(0)]
         self._sets += [self._build(index) for index in range(1, self._set_count())]
-        self._bounds = [self.session.evaluator.bind(self._operation, item.rows) for item in self._sets]
+        self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
         for bound, item in zip(self._bounds, self._sets, strict=True):
             bound.run(1)
             self._findings = self._checked(bound, item)
@@ -80,13 +82,13 @@ class Latency(Experiment):
 
     def memory(self) -> list[Sample]:
         """Peaks of encryption, operation and decryption of one operand set."""
-        self.session.require_keys_for(self._operation)
+        self.session.require_keys_for(self.case.operation)
         item = self._build(0)
         owner, evaluator = self.session.owner, self.session.evaluator
         encrypt = owner.bind("encrypt", [(vector,) for vector in item.vectors])
-        bound = evaluator.bind(self._operation, item.rows)
+        bound = evaluator.bind(self._call.name, item.rows)
         samples = alone("encrypt", lambda: encrypt.run(1)) + alone("operation", lambda: bound.run(1))
-        results = [(self.session.to_owner(result),) for result in bound.results()]
+        results = [(self.session.to_owner(result),) for result in self._revealed(bound.results())]
         decrypt = owner.bind("decrypt", results)
         return samples + alone("decrypt", lambda: decrypt.run(1))
 
@@ -96,15 +98,20 @@ class Latency(Experiment):
         self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
         return made
 
+    def _revealed(self, results: Sequence[Any]) -> list[Handle]:
+        """Results of all rows as ciphertexts."""
+        return operands.revealed(self.session, self._call, results)
+
     def _set_count(self) -> int:
         """How many operand sets fit the memory set aside for them; two at least."""
         parameters = self.session.parameters
         ciphertext_bytes = 2 * 8 * parameters.ring_dimension * len(parameters.moduli)
-        set_bytes = 3 * ciphertext_bytes * len(self._sets[0].rows)  # two operands, one result
+        count = max(self._call.count, len(self._call.arguments))  # handles of an operand, or results, of many
+        set_bytes = (2 + count) * ciphertext_bytes * len(self._sets[0].rows)  # two operands, one result
         return max(2, min(_MOST_SETS, _OPERAND_BYTES // set_bytes))
 
     def _checked(self, bound: Bound, item: OperandSet) -> Findings:
-        results = bound.results()
+        results = self._revealed(bound.results())
         tolerance = checking.tolerance(self.session.parameters)
         found = checking.accuracy(self.session.decrypted(results), item.expected, tolerance)
         return judge(self.setting, Checked(found, item.expected, results), self._attempt)
@@ -112,7 +119,8 @@ class Latency(Experiment):
     def _attempt(self, session: Session) -> bool:
         """Whether the first operand set comes out right in another session."""
         item = operands.build(session, self.case, self.setting.trial.seed, 0)
-        results = [session.evaluator.apply(self._operation, *row) for row in item.rows]
+        executed = [session.evaluator.apply(self._call.name, *row) for row in item.rows]
+        results = operands.revealed(session, self._call, executed)
         tolerance = checking.tolerance(session.parameters)
         return checking.is_right(checking.accuracy(session.decrypted(results), item.expected, tolerance))
 
@@ -122,7 +130,9 @@ class Latency(Experiment):
         client = target(budget, resolution, is_client=True)
         encrypts = [owner.bind("encrypt", [(vector,) for vector in item.vectors]) for item in self._sets]
         decrypts = [
-            owner.bind("decrypt", [(self.session.to_owner(result),) for result in bound.results()])
+            owner.bind(
+                "decrypt", [(self.session.to_owner(result),) for result in self._revealed(bound.results())]
+            )
             for bound in self._bounds
         ]
         return [
@@ -140,7 +150,9 @@ class Latency(Experiment):
         if not self._is_right("encrypt", encrypted, item.vectors):
             return
         item = self._sets[operation.last_index]
-        if not self._is_right("operation", session.decrypted(operation.last_results), item.expected):
+        if not self._is_right(
+            "operation", session.decrypted(self._revealed(operation.last_results)), item.expected
+        ):
             return
         item = self._sets[decrypt.last_index]
         if self._is_right("decrypt", decrypt.last_results, item.expected):
@@ -170,8 +182,8 @@ class Latency(Experiment):
         evaluator, fresh_s, seen_s = self.session.evaluator, [], []
         for offset, known in enumerate(self._sets[:_FRESH_SETS]):
             item = self._build(first + offset)
-            seen = evaluator.bind(self._operation, known.rows)
-            fresh = evaluator.bind(self._operation, item.rows)
+            seen = evaluator.bind(self._call.name, known.rows)
+            fresh = evaluator.bind(self._call.name, item.rows)
             seen_s.append(seen.run(1) / 1e9)
             fresh_s.append(fresh.run(1) / 1e9)
             found = self._checked(fresh, item)
@@ -196,6 +208,6 @@ class Latency(Experiment):
             if accuracy is None or accuracy.precision_bits is None:
                 return []
             return [Sample("precision", accuracy.precision_bits, "operation")]
-        result = self._bounds[0].results()[0]
+        result = self._revealed(self._bounds[0].results())[0]
         budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
         return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]

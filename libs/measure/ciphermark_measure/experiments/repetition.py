@@ -14,8 +14,8 @@ from itertools import repeat
 from statistics import median
 from time import perf_counter, perf_counter_ns
 
-from ciphermark_contract import reference
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
+from ciphermark_contract.operations import multiplies, padded, read
 from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, checking, data, operands
@@ -26,8 +26,6 @@ from ciphermark_measure.session import Session
 
 _SETS = 2
 _LOOKS = 2
-_TWO_CIPHERTEXTS = ("add", "sub", "mul")
-_MANAGED = ("mul", "square")  # the others change neither level nor scale
 
 
 class ChainBound(Bound):
@@ -66,36 +64,31 @@ class Chain:
 
 def bound(evaluator: Evaluator, case: Case, ciphertexts: Sequence[Handle]) -> ChainBound:
     """The chain of a case on ciphertexts that the evaluator holds: the first is x, the other y where there is one."""
-    operation = operands.contract_operation(case.operation)
-    steps = operands.rotation_steps([case.operation])
+    call = read(case.operation)
     count = REPETITIONS.of(case.dimensions)
     assert count is not None
-    row = [*ciphertexts, *steps]
-    if operation in _MANAGED:
-        return ChainBound(partial(evaluator.managed().apply, operation), row, count)
-    if operation not in evaluator.operations:
-        raise Unsupported(evaluator.reason_against(operation))
-    return ChainBound(evaluator.operations[operation], row, count)
+    row = [*ciphertexts, *call.operands]
+    if multiplies(call):  # the others change neither level nor scale
+        return ChainBound(partial(evaluator.managed().apply, call.name), row, count)
+    if call.name not in evaluator.operations:
+        raise Unsupported(evaluator.reason_against(call.name))
+    return ChainBound(evaluator.operations[call.name], row, count)
 
 
 def vectors(case: Case, seed: int, index: int) -> list[Vector]:
     """x, and y where the operation has a second operand; another ``index`` gives other values."""
-    operation = operands.contract_operation(case.operation)
-    x = data.operand(case, seed, 2 * index, is_factor=operation == "square")
-    if operation not in _TWO_CIPHERTEXTS:
-        return [x]
-    return [x, data.operand(case, seed, 2 * index + 1, is_factor=operation == "mul")]
+    call = read(case.operation)
+    others, is_factor = len(call.operation.operands) - 1, multiplies(call)
+    x = data.operand(case, seed, 2 * index, is_factor=is_factor and not others)
+    return [x, *(data.operand(case, seed, 2 * index + 1, is_factor=is_factor) for _ in range(others))]
 
 
 def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
     """The slots after the whole chain."""
-    slots, modulus = session.parameters.slots, session.parameters.plain_modulus
-    operation = operands.contract_operation(case.operation)
-    result, *others = [reference.padded(vector, slots) for vector in plain]
+    call, ring = read(case.operation), operands.ring_of(session)
+    result, *others = [padded(vector, ring.slots) for vector in plain]
     for _ in range(REPETITIONS.of(case.dimensions) or 0):
-        result = reference.apply(
-            operation, modulus, result, *others, *operands.rotation_steps([case.operation])
-        )
+        result = call.meaning(ring, result, *others)
     return result
 
 
@@ -111,7 +104,7 @@ class Repetition(Experiment):
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
-        self.session.require_keys_for(operands.contract_operation(self.case.operation))
+        self.session.require_keys_for(self.case.operation)
         slots = self.session.parameters.slots
         if self.case.size > slots:
             raise Unsupported(

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
-from ciphermark_contract.interfaces import Handle, PythonBound, Unsupported
-from ciphermark_core.model import Sample
+from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
+from ciphermark_core.model import Case, Sample
 from ciphermark_measure import checking, data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
 from ciphermark_measure.sampling import ClockError, Phase, target
@@ -28,6 +28,11 @@ class Serialization(Experiment):
         self._phases: list[Phase] = []
         self._facts: dict[str, float] = {}
         self._findings = Findings("ok")
+
+    @classmethod
+    def keys(cls, case: Case) -> KeyRequest:
+        """Relinearization keys: their size is one of the figures. A case's operation is a compression here."""
+        return KeyRequest()
 
     def open(self) -> None:
         """See :meth:`Experiment.open`."""

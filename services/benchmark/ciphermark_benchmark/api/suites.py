@@ -15,7 +15,8 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 
 from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.learning.data_sets import Finder
-from ciphermark_benchmark.suite import DEFAULT_OPERATIONS, ExperimentText, Suite
+from ciphermark_benchmark.suite import ExperimentText, Suite
+from ciphermark_benchmark.suite_operations import DEFAULT_OPERATIONS
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"

@@ -61,5 +61,5 @@ def _reason_against(case: Case, workload: Workload, available: Availability) -> 
         return f"{declared.library} cannot be given {case.threads} threads here"
     missing = [name for name in workload.operations(scheme) if name not in declared.managed[scheme]]
     if missing:
-        return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0])}"
+        return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"
     return None

@@ -7,7 +7,9 @@ namespace ciphermark {
 using seal::Ciphertext;
 using seal::Plaintext;
 
-KeyOwner::KeyOwner(std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps)
+KeyOwner::KeyOwner(
+    std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps,
+    std::vector<std::uint32_t> elements)
     : context_(std::move(context)), generator_(context_->seal()),
       decryptor_(context_->seal(), generator_.secret_key())
 {
@@ -15,8 +17,12 @@ KeyOwner::KeyOwner(std::shared_ptr<const Context> context, bool relinearization,
     if (relinearization) {
         generator_.create_relin_keys(relinearization_keys_);
     }
-    if (!steps.empty()) {
-        generator_.create_galois_keys(steps, rotation_keys_);
+    const auto *galois = context_->seal().key_context_data()->galois_tool();
+    for (const int step : steps) {
+        elements.push_back(galois->get_elt_from_step(step));
+    }
+    if (!elements.empty()) {
+        generator_.create_galois_keys(elements, rotation_keys_);
     }
     encryptor_.emplace(context_->seal(), public_key_);
 }

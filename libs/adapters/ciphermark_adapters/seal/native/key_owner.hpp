@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "evaluator.hpp"
 #include "seal/seal.h"
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -15,8 +16,10 @@ namespace ciphermark {
 // A Bound refers to its KeyOwner, which must outlive it.
 class KeyOwner {
 public:
-    // Generates all keys. Step 0 stands for the rotation of columns (SEAL's own convention).
-    KeyOwner(std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps);
+    // Generates all keys: for rotations by `steps`, and for the automorphisms of these Galois elements.
+    KeyOwner(
+        std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps,
+        std::vector<std::uint32_t> elements);
 
     // Encode and encrypt with the public key, at the top level; `scale` is for ckks.
     template <class Values>

@@ -109,8 +109,9 @@ void define_key_owner(nb::module_ &module)
 {
     nb::class_<KeyOwner>(module, "KeyOwner")
         .def(
-            nb::init<std::shared_ptr<const Context>, bool, const std::vector<int> &>(), "context"_a,
-            "relinearization"_a, "steps"_a, ReleaseGil())
+            nb::init<
+                std::shared_ptr<const Context>, bool, const std::vector<int> &, std::vector<std::uint32_t>>(),
+            "context"_a, "relinearization"_a, "steps"_a, "elements"_a, ReleaseGil())
         .def("encrypt_integers", &encrypt<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
         .def("encrypt_reals", &encrypt<double>, "rows"_a, "scale"_a, KeepOwner())
         .def("decrypt_integers", &KeyOwner::decrypt<Integers>, "rows"_a, KeepOwner())

@@ -1,0 +1,139 @@
+"""Operands of any operation of the table, made of vectors, with the slots that must come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ciphermark_contract.interfaces import Evaluator, Handle, Row
+from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded
+from ciphermark_contract.vectors import Vector
+
+# The vector number i of an operand set, and a ciphertext of it on the evaluator's side.
+Draw = Callable[[int], Vector]
+Encrypt = Callable[[Vector], Handle]
+
+
+def _nothing_drawn(number: int) -> Vector:
+    raise LookupError(f"this source has no vector {number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where operands come from: the evaluator that encodes, encryption, and vectors by number."""
+
+    evaluator: Evaluator
+    ring: Ring
+    encrypt: Encrypt
+    draw: Draw = _nothing_drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """One row of operands; ``expected`` holds the slots of each result, ``ciphertexts`` what each ciphertext
+    holds."""
+
+    row: Row
+    expected: Sequence[Vector]
+    ciphertexts: Sequence[tuple[Handle, Vector]]
+
+
+def made(source: Source, call: Call, *, is_managed: bool = False) -> Operands:
+    """Operands of a primitive, or of the managed operation, which takes vectors in the place of plaintexts.
+
+    Raises ``Exhausted`` where an operand cannot be made, such as a product for ``relinearize``.
+    """
+    prepared_by = call.operation.prepared_by
+    if prepared_by is not None:
+        return _prepared(source, call, prepared_by)
+    maker = _Maker(source, call, is_managed)
+    pairs = [maker.operand(kind) for kind in call.operation.operands for _ in range(call.count)]
+    vectors = [vector for _, vector in pairs]
+    return Operands(
+        row=(*(handle for handle, _ in pairs), *call.operands),
+        expected=_as_list(call, call.meaning(source.ring, *vectors)),
+        ciphertexts=maker.ciphertexts,
+    )
+
+
+def _prepared(source: Source, call: Call, name: str) -> Operands:
+    first = made(source, Call(OPERATIONS[name]))
+    handle, vector = source.evaluator.apply(name, *first.row), first.expected[0]
+    expected = _as_list(call, call.meaning(source.ring, vector))
+    return Operands((handle, *call.operands), expected, [(handle, vector)])
+
+
+def _as_list(call: Call, meant: Any) -> Sequence[Vector]:
+    return meant if call.operation.has_several_results else [meant]
+
+
+class _Maker:
+    """Makes one operand after the other; each takes the next vector of the source."""
+
+    def __init__(self, source: Source, call: Call, is_managed: bool) -> None:
+        self._source = source
+        self._call = call
+        self._is_managed = is_managed
+        self._numbers = count()
+        self.ciphertexts: list[tuple[Handle, Vector]] = []
+
+    def operand(self, kind: Kind) -> tuple[Any, Any]:
+        """A handle and its full slots."""
+        return {
+            Kind.CIPHERTEXT: self._ciphertext,
+            Kind.PLAINTEXT: self._plaintext,
+            Kind.PREPARED: self._prepared,
+            Kind.VECTOR: self._vector,
+        }[kind]()
+
+    def _vector(self) -> tuple[Vector, Vector]:
+        values = self._source.draw(next(self._numbers))
+        return values, padded(values, self._source.ring.slots)
+
+    def _ciphertext(self) -> tuple[Handle, Vector]:
+        values, full = self._vector()
+        self.ciphertexts.append((self._source.encrypt(values), full))
+        return self.ciphertexts[-1]
+
+    def _plaintext(self) -> tuple[Any, Vector]:
+        values, full = self._vector()
+        return (values if self._is_managed else self._encoded(values)), full
+
+    def _prepared(self) -> tuple[Handle, Vector]:
+        values, full = self._vector()
+        return prepared(self._source.evaluator, values, self.ciphertexts[0][0]), full
+
+    def _encoded(self, values: Vector) -> Handle:
+        evaluator = self._source.evaluator
+        if not self.ciphertexts:
+            return evaluator.encode(values)
+        like = self.ciphertexts[0][0]
+        scale = evaluator.scale(like) if self._call.operation.is_at_scale else None
+        return evaluator.encode(values, like=like, scale=scale)
+
+
+def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
+    """A plaintext in evaluation form at the level of a ciphertext; encoding gives it where nothing transforms it."""
+    plaintext = evaluator.encode(values, like=like)
+    if "transform_plain" in evaluator.operations:
+        return evaluator.apply("transform_plain", plaintext, like)
+    return plaintext
+
+
+def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
+    """One execution's results as ciphertexts: a plaintext is shown by its product with an encryption of ones."""
+    kind = call.operation.result
+    if kind is Kind.CIPHERTEXTS:
+        return list(result)
+    if kind is Kind.CIPHERTEXT:
+        return [result]
+    ones = source.encrypt(
+        np.ones(source.ring.slots, dtype=np.float64 if source.ring.modulus is None else np.int64)
+    )
+    if kind is Kind.PLAINTEXT:
+        return [source.evaluator.apply("mul_plain", ones, result)]
+    return [source.evaluator.apply("multiply_accumulate", ones, result)]

@@ -1,0 +1,144 @@
+"""Operations: the table, what it says together, and how a case writes one.
+
+To add an operation: a row in :mod:`.table`, and in every adapter that has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, reduce
+from typing import Any
+
+from ciphermark_contract.keys import NO_KEYS, KeyRequest
+from ciphermark_contract.operations.meaning import Ring, padded
+from ciphermark_contract.operations.operation import (
+    Argument,
+    Call,
+    Kind,
+    Number,
+    Operation,
+    reason_against_arguments,
+)
+from ciphermark_contract.operations.shapes import Shape, fresh, top_level
+from ciphermark_contract.operations.table import OPERATIONS
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Scheme
+from ciphermark_core.nearest import did_you_mean
+
+_CALL = re.compile(r"(\w+)(?:\((.*)\))?")
+
+
+@cache
+def read(text: str) -> Call:
+    """The operation that a case names, ``add`` or ``rotate(64)``; raises ``ValueError`` for any other text."""
+    found = _CALL.fullmatch(text)
+    name = found[1] if found else text
+    if found is None or name not in OPERATIONS:
+        raise ValueError(f"unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
+    operation = OPERATIONS[name]
+    numbers = tuple(_number(word) for word in (found[2] or "").split(",") if word.strip())
+    reason = reason_against_arguments(operation, numbers)
+    if reason is not None:
+        raise ValueError(reason)
+    return Call(operation, numbers)
+
+
+def _number(word: str) -> Number:
+    try:
+        return int(word)
+    except ValueError:
+        return float(word)
+
+
+def where(is_wanted: Callable[[Operation], bool]) -> tuple[str, ...]:
+    """Names of the rows that a condition holds for, in the table's order."""
+    return tuple(row.name for row in OPERATIONS.values() if is_wanted(row))
+
+
+def repeatable() -> tuple[str, ...]:
+    """What circuits may apply to its own result again and again."""
+    return where(lambda row: row.is_repeatable and row.is_managed)
+
+
+def of_scheme(scheme: Scheme) -> tuple[str, ...]:
+    """What has a meaning in a scheme."""
+    return where(lambda row: scheme in row.schemes)
+
+
+def keys_of(texts: Iterable[str]) -> KeyRequest:
+    """All keys that these operations use, as primitives and managed."""
+    return reduce(lambda keys, text: keys | read(text).managed_keys, texts, NO_KEYS)
+
+
+def key_kinds(names: Iterable[str]) -> KeyRequest:
+    """The kinds of keys that these operations have a use for, whatever their arguments."""
+    calls = [call for name in names if name in OPERATIONS for call in OPERATIONS[name].calls()]
+    return reduce(lambda keys, call: keys | call.managed_keys, calls, NO_KEYS)
+
+
+def multiplies(call: Call) -> bool:
+    """Whether noise grows by a factor in the operation, or in what its operand comes from."""
+    prepared_by = call.operation.prepared_by
+    return call.operation.is_multiplication or (
+        prepared_by is not None and OPERATIONS[prepared_by].is_multiplication
+    )
+
+
+def served(names: Iterable[str], keys: KeyRequest) -> tuple[str, ...]:
+    """Those of the operations that these keys are enough for; of one with arguments, for some of them."""
+    return tuple(name for name in names if _is_served(OPERATIONS[name], keys))
+
+
+def _is_served(operation: Operation, keys: KeyRequest) -> bool:
+    if operation.argument is None:
+        return keys.has(operation.keys())
+    needed = operation.calls()[0].keys
+    return bool(keys.of_kinds(needed)) or not needed
+
+
+def has_key_per_argument(name: str) -> bool:
+    """Whether an execution must be looked at for the keys that its arguments need: see :func:`require_keys`."""
+    return OPERATIONS[name].argument is not None and bool(OPERATIONS[name].calls()[0].keys)
+
+
+def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
+    """Raise ``Unsupported`` where an execution on these operands needs a key that was not made.
+
+    Libraries would make up for it, with several keys for one operation: not the primitive any more.
+    """
+    if name not in OPERATIONS or not has_key_per_argument(name):
+        return
+    operation = OPERATIONS[name]
+    arguments = operands[len(operation.operands) :]
+    if not keys.has(operation.keys(*arguments)):
+        made = operation.calls()[0].keys
+        listed = [*keys.rotations] if made.rotations else [*keys.galois]
+        raise Unsupported(
+            f"no key was made for {Call(operation, tuple(arguments)).text}, only for {listed or 'none'}"
+        )
+
+
+__all__ = [
+    "OPERATIONS",
+    "Argument",
+    "Call",
+    "Kind",
+    "Number",
+    "Operation",
+    "Ring",
+    "Shape",
+    "fresh",
+    "has_key_per_argument",
+    "key_kinds",
+    "keys_of",
+    "multiplies",
+    "of_scheme",
+    "padded",
+    "read",
+    "repeatable",
+    "require_keys",
+    "served",
+    "top_level",
+    "where",
+]

@@ -1,0 +1,187 @@
+"""What a row of the operation table says, and an operation together with its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from ciphermark_contract.keys import NO_KEYS, KeyRequest
+from ciphermark_contract.operations.meaning import Ring
+from ciphermark_contract.operations.shapes import Shape, kept
+from ciphermark_core.model import SCHEMES, Parameters, Scheme
+
+Number: TypeAlias = int | float
+Arguments: TypeAlias = tuple[Number, ...]
+
+
+class Kind(Enum):
+    """What an operand or a result is.
+
+    A *prepared* plaintext is in evaluation form: what ``transform_plain`` makes of an encoded one, or the encoded one
+    itself in schemes that encode to evaluation form.
+    """
+
+    CIPHERTEXT = "ciphertext"
+    CIPHERTEXTS = "several ciphertexts"
+    PLAINTEXT = "encoded plaintext"
+    PREPARED = "prepared plaintext"
+    VECTOR = "vector of values"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A number that a suite writes beside the name: ``rotate: [1, 64]`` are ``rotate(1)`` and ``rotate(64)``.
+
+    ``check`` says what is wrong with a number, or ``None``. ``defaults`` are what a suite takes that writes none.
+    With ``is_list`` an operation takes several at once. ``is_count`` numbers are how many handles a several-handle
+    operand has, and are not given to the operation; others are its last operands.
+    """
+
+    name: str
+    sentence: str
+    check: Callable[[Number], str | None]
+    defaults: tuple[Arguments, ...]
+    is_list: bool = False
+    is_count: bool = False
+
+
+def _no_keys(*_: Number) -> KeyRequest:
+    return NO_KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One row of the table.
+
+    ``summary`` is a sentence for the reader. ``Operator.apply`` takes operands in this order, all flat: the handles
+    of the first of ``operands``, those of the next, then the arguments. ``meaning`` takes the ring, the operands'
+    slot vectors and the arguments (see :mod:`.meaning`), ``effect`` the parameters, the operands' shapes and the
+    arguments (see :mod:`.shapes`); the shape it tells is that of every result. Where each operand is several
+    handles, both take a list for each, and likewise for a list of arguments. ``keys`` takes the arguments: what the
+    primitive cannot do without.
+
+    ``is_product``: of two ciphertexts, with a polynomial more. ``not_in`` is why it is missing in other ``schemes``,
+    ``absence`` why a library may lack it that gives no reason of its own. ``is_rotation`` moves slots.
+    ``is_multiplication`` lets noise grow by a factor. ``prepared_by`` names the operation whose result the one
+    operand is. ``is_at_scale`` encodes the plaintext at the ciphertext's scale. ``is_repeatable`` takes its own
+    result for its first operand again. ``is_managed``: circuits may use it, with levels and scales taken care of.
+    ``is_default``: measured where a suite names no operation.
+    """
+
+    name: str
+    summary: str
+    operands: tuple[Kind, ...]
+    meaning: Callable[..., Any]
+    effect: Callable[..., Shape] = kept
+    result: Kind = Kind.CIPHERTEXT
+    schemes: tuple[Scheme, ...] = SCHEMES
+    not_in: str = ""
+    absence: str = ""
+    argument: Argument | None = None
+    keys: Callable[..., KeyRequest] = _no_keys
+    is_rotation: bool = False
+    is_multiplication: bool = False
+    is_product: bool = False
+    prepared_by: str | None = None
+    is_at_scale: bool = False
+    is_repeatable: bool = False
+    is_managed: bool = False
+    is_default: bool = False
+
+    @property
+    def has_several_results(self) -> bool:
+        """Whether one execution yields a list of results."""
+        return self.result is Kind.CIPHERTEXTS
+
+    def shape_after(self, parameters: Parameters, *operands: Any) -> Shape:
+        """The shape of every result for operands as ``Operator.apply`` takes them, shapes in the place of handles.
+
+        Raises ``Exhausted`` where no level is left.
+        """
+        return self.effect(parameters, *self._gathered(operands))
+
+    def slots_after(self, ring: Ring, *operands: Any) -> Any:
+        """The result's slots (a list of vectors where there are several results), operands as ``Operator.apply``
+        takes them, full slot vectors in the place of handles."""
+        return self.meaning(ring, *self._gathered(operands))
+
+    def _gathered(self, operands: Sequence[Any]) -> list[Any]:
+        """Operands of several handles as one list each, arguments that are a list as one, too."""
+        kinds = len(self.operands)
+        if self.takes_several:
+            share = len(operands) // kinds
+            return [operands[start : start + share] for start in range(0, len(operands), share)]
+        arguments = operands[kinds:]
+        is_list = self.argument is not None and self.argument.is_list
+        return [*operands[:kinds], *([arguments] if is_list else arguments)]
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether each operand is as many handles as the row has."""
+        return self.argument is not None and self.argument.is_count
+
+    @property
+    def takes_ciphertexts_only(self) -> bool:
+        """Whether there is nothing to encode among the operands."""
+        return {*self.operands} <= {Kind.CIPHERTEXT}
+
+    def calls(self) -> list[Call]:
+        """The operation as a suite takes it that writes no argument: once for each default."""
+        return [Call(self, arguments) for arguments in (self.argument.defaults if self.argument else ((),))]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation with its arguments: what a case measures."""
+
+    operation: Operation
+    arguments: Arguments = ()
+
+    @property
+    def name(self) -> str:
+        """The operation's name."""
+        return self.operation.name
+
+    @property
+    def text(self) -> str:
+        """As a case writes it: ``rotate(64)``."""
+        return f"{self.name}({', '.join(map(str, self.arguments))})" if self.arguments else self.name
+
+    @property
+    def keys(self) -> KeyRequest:
+        """The keys that the primitive cannot do without."""
+        return self.operation.keys(*self.arguments)
+
+    @property
+    def managed_keys(self) -> KeyRequest:
+        """The keys that the managed form uses: a product is relinearized."""
+        return self.keys | KeyRequest(relinearization=self.operation.is_product)
+
+    @property
+    def operands(self) -> Arguments:
+        """The arguments as operands of ``Operator.apply``, after the handles."""
+        return () if self.operation.takes_several else self.arguments
+
+    @property
+    def count(self) -> int:
+        """How many handles each operand is."""
+        return int(self.arguments[0]) if self.operation.takes_several else 1
+
+    def meaning(self, ring: Ring, *vectors: Any) -> Any:
+        """The expected slots (a list of vectors where there are several results) for full slot vectors."""
+        return self.operation.slots_after(ring, *vectors, *self.operands)
+
+
+def reason_against_arguments(operation: Operation, arguments: Sequence[Number]) -> str | None:
+    """What is wrong with these arguments of an operation, or ``None``."""
+    argument = operation.argument
+    if argument is None:
+        return f"{operation.name} takes no argument" if arguments else None
+    if not arguments or (len(arguments) > 1 and not argument.is_list):
+        return (
+            f"{operation.name} takes {'one or more of ' if argument.is_list else 'one: '}{argument.sentence}"
+        )
+    told = (argument.check(number) for number in arguments)
+    return next((f"{operation.name}: {reason}" for reason in told if reason), None)

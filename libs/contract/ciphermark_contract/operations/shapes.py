@@ -1,0 +1,144 @@
+"""Level, scale and polynomials of a handle, and what operations make of them by the rules of the schemes. Pure.
+
+An effect takes the resolved parameters, the shapes of the operands and then the arguments; where each operand is
+several handles, a list of shapes for each. These are rules of the schemes, not of a library. What they forbid raises
+``Exhausted`` where the modulus chain is spent, else ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+from ciphermark_core.errors import Exhausted
+from ciphermark_core.model import Parameters
+
+# Scales that differ by less than a double's last bits are one scale: so SEAL compares them, too.
+_SAME_SCALE = 2.0**-50
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of a handle without its values.
+
+    ``level`` is how many times it can still be switched to a smaller modulus, ``scale`` the exact one (ckks, else
+    ``None``), ``polynomials`` 2 for a fresh ciphertext and 1 for a plaintext.
+    """
+
+    level: int
+    scale: float | None = None
+    polynomials: int = 2
+
+
+def top_level(parameters: Parameters) -> int:
+    """The level of a fresh ciphertext: level 0 is the smallest modulus that still exceeds t."""
+    modulus = parameters.plain_modulus or 1
+    products: Iterable[int] = accumulate(parameters.moduli, operator.mul)
+    return sum(product > modulus for product in products) - 1
+
+
+def fresh(parameters: Parameters, *_: Any) -> Shape:
+    """A ciphertext as it comes from encryption."""
+    return Shape(top_level(parameters), parameters.scale)
+
+
+def encoded(parameters: Parameters, *_: Any) -> Shape:
+    """A plaintext at the top level and the default scale."""
+    return replace(fresh(parameters), polynomials=1)
+
+
+def kept(_: Parameters, a: Shape, *__: Any) -> Shape:
+    """As the first operand."""
+    return a
+
+
+def turned(_: Parameters, a: Shape, *__: Any) -> Shape:
+    """As the operand, of two polynomials: a key switches one."""
+    if a.polynomials != 2:
+        raise ValueError(
+            f"a ciphertext of {a.polynomials} polynomials cannot be rotated: relinearize it first"
+        )
+    return a
+
+
+def added(_: Parameters, *several: Shape) -> Shape:
+    """A sum: operands have one level and one scale."""
+    first = several[0]
+    for other in several[1:]:
+        _require_one_level(first, other)
+        if not _is_one_scale(first.scale, other.scale):
+            raise ValueError(f"ciphertexts of scales {first.scale} and {other.scale} cannot be added")
+    return replace(first, polynomials=max(operand.polynomials for operand in several))
+
+
+def added_many(parameters: Parameters, several: Sequence[Shape]) -> Shape:
+    """The sum of as many."""
+    return added(parameters, *several)
+
+
+def multiplied(parameters: Parameters, a: Shape, b: Shape) -> Shape:
+    """A product: scales are multiplied, and polynomials added as degrees are."""
+    _require_one_level(a, b)
+    scale = _scaled(parameters, a, b.scale)
+    return Shape(a.level, scale, a.polynomials + b.polynomials - 1)
+
+
+def squared(parameters: Parameters, a: Shape) -> Shape:
+    """A product with itself."""
+    return multiplied(parameters, a, a)
+
+
+def accumulated(parameters: Parameters, several: Sequence[Shape], plaintexts: Sequence[Shape]) -> Shape:
+    """A sum of products with plaintexts."""
+    return added(parameters, *map(multiplied, [parameters] * len(several), several, plaintexts))
+
+
+def multiplied_by_number(parameters: Parameters, a: Shape, *_: Any) -> Shape:
+    """A product with a number, which is encoded at the default scale."""
+    return replace(a, scale=_scaled(parameters, a, parameters.scale))
+
+
+def relinearized(_: Parameters, a: Shape) -> Shape:
+    """Back to two polynomials."""
+    return replace(a, polynomials=2)
+
+
+def switched(_: Parameters, a: Shape) -> Shape:
+    """One level less."""
+    if a.level == 0:
+        raise Exhausted("no level is left in the modulus chain")
+    return replace(a, level=a.level - 1)
+
+
+def rescaled(parameters: Parameters, a: Shape) -> Shape:
+    """One level less, and the scale divided by exactly the prime that is dropped."""
+    return replace(switched(parameters, a), scale=(a.scale or 1.0) / parameters.moduli[a.level])
+
+
+def placed(_: Parameters, plaintext: Shape, like: Shape) -> Shape:
+    """A plaintext at the level of a ciphertext."""
+    return replace(plaintext, level=like.level)
+
+
+def _scaled(parameters: Parameters, a: Shape, scale: float | None) -> float | None:
+    if a.scale is None or scale is None:
+        return None
+    product = a.scale * scale
+    if int(math.log2(product)) >= math.prod(parameters.moduli[: a.level + 1]).bit_length():
+        raise Exhausted(
+            f"a product of scale 2^{math.log2(product):.0f} does not fit the modulus of level {a.level}"
+        )
+    return product
+
+
+def _require_one_level(a: Shape, b: Shape) -> None:
+    if a.level != b.level:
+        raise ValueError(f"operands are at levels {a.level} and {b.level}: bring them to one level first")
+
+
+def _is_one_scale(a: float | None, b: float | None) -> bool:
+    return a is None or b is None or abs(a / b - 1) < _SAME_SCALE

@@ -1,0 +1,166 @@
+"""The operation table: one row per operation. Whatever else names operations asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.operations import arguments, meaning, shapes
+from ciphermark_contract.operations.operation import Kind, Number, Operation
+
+_ONE = (Kind.CIPHERTEXT,)
+_TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
+_WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
+
+
+def _relinearization() -> KeyRequest:
+    return KeyRequest(relinearization=True)
+
+
+def _rotations(*steps: Number) -> KeyRequest:
+    return KeyRequest(False, rotations=tuple(sorted({int(step) for step in steps})))
+
+
+def _galois(*elements: Number) -> KeyRequest:
+    return KeyRequest(False, galois=tuple(int(element) for element in elements))
+
+
+_ROWS = (
+    Operation(
+        "negate",
+        "The negative of a ciphertext.",
+        _ONE,
+        meaning.negated,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add",
+        "The sum of two ciphertexts.",
+        _TWO,
+        meaning.total,
+        shapes.added,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+    Operation(
+        "sub",
+        "The difference of two ciphertexts.",
+        _TWO,
+        meaning.difference,
+        shapes.added,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add_plain",
+        "The sum of a ciphertext and an encoded plaintext.",
+        _WITH_PLAIN,
+        meaning.total,
+        shapes.added,
+        is_at_scale=True,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+    Operation(
+        "sub_plain",
+        "A ciphertext less an encoded plaintext.",
+        _WITH_PLAIN,
+        meaning.difference,
+        shapes.added,
+        is_at_scale=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "mul_plain",
+        "The product of a ciphertext and an encoded plaintext, not rescaled.",
+        _WITH_PLAIN,
+        meaning.product,
+        shapes.multiplied,
+        is_multiplication=True,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+    Operation(
+        "mul",
+        "The product of two ciphertexts, of three polynomials: neither relinearized nor rescaled.",
+        _TWO,
+        meaning.product,
+        shapes.multiplied,
+        is_multiplication=True,
+        is_product=True,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+    Operation(
+        "square",
+        "The product of a ciphertext with itself, of three polynomials.",
+        _ONE,
+        meaning.square,
+        shapes.squared,
+        is_multiplication=True,
+        is_product=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "relinearize",
+        "A product of three polynomials brought back to two by key switching.",
+        _ONE,
+        meaning.same,
+        shapes.relinearized,
+        keys=_relinearization,
+        prepared_by="mul",
+    ),
+    Operation(
+        "rescale",
+        "A ciphertext divided by the last prime of its modulus: one level less, and a smaller scale.",
+        _ONE,
+        meaning.same,
+        shapes.rescaled,
+        schemes=("ckks",),
+        not_in="bfv and bgv have no scale: use mod_switch",
+        prepared_by="mul_plain",
+    ),
+    Operation(
+        "mod_switch",
+        "A ciphertext brought to the next smaller modulus: one level less, values and scale as they are.",
+        _ONE,
+        meaning.same,
+        shapes.switched,
+    ),
+    Operation(
+        "rotate",
+        "Slots turned by some steps within each row, with one key: an automorphism and a key switching.",
+        _ONE,
+        meaning.rotated,
+        shapes.turned,
+        argument=arguments.STEPS,
+        keys=_rotations,
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+    Operation(
+        "rotate_columns",
+        "The two rows of slots swapped.",
+        _ONE,
+        meaning.columns_rotated,
+        shapes.turned,
+        schemes=("bfv", "bgv"),
+        not_in="ckks slots form one row, not two",
+        keys=lambda: _galois(-1),
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+        is_default=True,
+    ),
+)
+
+OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}

@@ -1,0 +1,106 @@
+"""Operations as a suite writes them, and which of them an experiment takes: all from the operation table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import WithJsonSchema
+
+from ciphermark_contract.operations import OPERATIONS, read, repeatable, where
+from ciphermark_core import earlier
+from ciphermark_core.nearest import did_you_mean
+
+Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "repetition", "learning"]
+
+PRODUCTS = where(lambda row: row.is_product)
+_ROTATIONS = where(lambda row: row.is_rotation)
+_ARITHMETIC = where(lambda row: not row.is_rotation)
+_USUAL = where(lambda row: row.is_default and not row.is_rotation)
+
+# The operations each kind knows, and those it takes when a suite names none.
+KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
+    "arithmetic": _ARITHMETIC,
+    "rotation": _ROTATIONS,
+    "depth": repeatable(),
+    "noise": repeatable(),
+    "serialization": ("none", "zlib", "zstd"),
+    "repetition": where(lambda row: row.name in repeatable() and row.takes_ciphertexts_only),
+}
+_NAMED: dict[Kind, tuple[str, ...]] = {
+    "arithmetic": _USUAL,
+    "rotation": where(lambda row: row.is_default and row.is_rotation),
+    "depth": _USUAL,
+    "noise": _USUAL,
+    "serialization": ("none", "zstd"),
+    "repetition": ("mul",),
+}
+
+
+def _texts(name: str) -> Iterator[str]:
+    """One name as cases write it: with each of its default arguments, where it has arguments."""
+    if name not in OPERATIONS:
+        yield name
+        return
+    yield from (call.text for call in OPERATIONS[name].calls())
+
+
+DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
+    kind: tuple(text for name in names for text in _texts(name)) for kind, names in _NAMED.items()
+}
+
+
+def written(value: Any) -> Any:
+    """The list of operations with one text per case: ``rotate: [1, 64]`` becomes ``rotate(1)`` and ``rotate(64)``."""
+    if not isinstance(value, list):
+        return value
+    return [text for item in value for text in _written(item)]
+
+
+def _written(item: Any) -> Iterator[Any]:
+    if isinstance(item, Mapping):
+        for name, arguments in item.items():
+            yield from (_call(name, argument) for argument in _as_list(arguments))
+    elif isinstance(item, str) and earlier.word(item) == item:
+        yield from _texts(item)
+    else:
+        yield earlier.word(item) if isinstance(item, str) else item
+
+
+def _as_list(arguments: Any) -> list[Any]:
+    return arguments if isinstance(arguments, list) else [arguments]
+
+
+def _call(name: Any, argument: Any) -> str:
+    return f"{name}({', '.join(map(str, _as_list(argument)))})"
+
+
+def require_known(text: str, kind: Kind) -> None:
+    """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
+    known, name = KNOWN_OPERATIONS[kind], text.partition("(")[0]
+    if name not in known:
+        raise ValueError(
+            f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; it knows {', '.join(known)}"
+        )
+    if name in OPERATIONS:
+        read(text)
+
+
+def _json_schema() -> dict[str, Any]:
+    with_arguments = {
+        row.name: {
+            "description": f"{row.summary} Takes {row.argument.sentence}.",
+            "anyOf": [{"type": ["array", "number"]}],
+        }
+        for row in OPERATIONS.values()
+        if row.argument is not None
+    }
+    return {
+        "anyOf": [
+            {"type": "string", "description": "a name, or with its arguments: rotate(64)"},
+            {"type": "object", "properties": with_arguments, "additionalProperties": False},
+        ]
+    }
+
+
+OperationText = Annotated[str, WithJsonSchema(_json_schema())]
