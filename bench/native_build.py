@@ -34,6 +34,11 @@ def plain_chain(variant: str) -> Path:
     return plain_loop(variant).parent / "plain_chain"
 
 
+def hand_written(variant: str) -> Path:
+    """The program for circuits over SEAL alone, built like :func:`plain_loop`."""
+    return plain_loop(variant).parent / "hand_written"
+
+
 def _cmake(*arguments: str) -> None:
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     done = subprocess.run(

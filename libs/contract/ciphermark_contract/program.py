@@ -112,9 +112,13 @@ class Program:
     @cached_property
     def keys(self) -> KeyRequest:
         """The evaluation keys that it takes."""
-        calls = {Call(OPERATIONS[node.operation], node.arguments) for node in self.nodes}
-        asked = (call.managed_keys if self.is_managed else call.keys for call in calls)
-        return reduce(or_, asked, NO_KEYS)
+        calls = {(node.operation, node.arguments): node for node in self.nodes}
+        return reduce(or_, map(self.keys_of, calls.values()), NO_KEYS)
+
+    def keys_of(self, node: Node) -> KeyRequest:
+        """The evaluation keys that one node takes."""
+        call = Call(OPERATIONS[node.operation], node.arguments)
+        return call.managed_keys if self.is_managed else call.keys
 
     def level_of(self, node: Node) -> int:
         """The level at which a node computes."""
