@@ -55,7 +55,7 @@ def _traced(subject: Subject, circuit: Circuit) -> Traced:
 def _require_levels(subject: Subject) -> None:
     levels = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}[subject.scheme]
     missing = {"relinearize", *levels} - {*subject.declared.operations[subject.scheme]}
-    if missing or subject.declared.library == "HElib":
+    if missing or not subject.declared.drives_levels(subject.scheme):
         pytest.skip(
             f"{subject.declared.variant} is not driven by levels: see the managed form in test_tracing"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -48,7 +49,7 @@ def test_boxes_of_a_row_do_not_overlap_and_arrows_go_down() -> None:
         rows.setdefault((box.level, box.row), []).append(box.column)
     for columns in rows.values():
         ordered = sorted(columns)
-        assert all(b - a >= 1 - 1e-9 for a, b in zip(ordered, ordered[1:], strict=False))
+        assert all(b - a >= 1 - 1e-9 for a, b in pairwise(ordered))
     for source, target, _ in picture.arrows:
         a, b = picture.boxes[source], picture.boxes[target]
         assert (-a.level, a.row) < (-b.level, b.row)

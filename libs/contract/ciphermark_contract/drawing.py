@@ -117,7 +117,8 @@ def _bands(plan: _Plan) -> Iterator[str]:
 
 def _arrows(picture: Picture, plan: _Plan) -> Iterator[str]:
     yield (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+        'markerUnits="userSpaceOnUse" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#6b7280"/></marker></defs>'
     )
     yield '<g fill="none" stroke="#6b7280" stroke-opacity="0.75" marker-end="url(#tip)">'
