@@ -22,8 +22,8 @@ from bench.native_build import plain_loop
 from bench.places import measuring_cpu
 from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import Confinement
-from ciphermark_benchmark.seat import Seat, WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement
+from ciphermark_benchmark.runner.seat import Seat, WorkerNeeds
 from ciphermark_contract.operations import keys_of
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial

@@ -16,8 +16,8 @@ from bench.figures import Figure, Progress, Target
 from bench.places import measuring_cpu
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.processes import Confinement
-from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement
+from ciphermark_benchmark.runner.seat import WorkerNeeds
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial

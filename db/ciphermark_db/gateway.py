@@ -99,7 +99,9 @@ class Database:
             connection.execute(blocks("record")["analyze"])
 
     def recorded_trials(self, run_id: str) -> set[str]:
-        """The ids of the run's trials whose outcomes are recorded; empty for an unknown run."""
+        """The ids of the trials that are recorded, of the run and of those that continue it on other hosts; empty for
+        an unknown run.
+        """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
 
     def run_ids(self) -> list[str]:

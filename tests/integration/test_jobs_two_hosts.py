@@ -18,7 +18,7 @@ from jobs import Jobs, Workers, suite_text
 from psycopg.conninfo import conninfo_to_dict
 
 from ciphermark_benchmark import plan, suite_file
-from ciphermark_benchmark.runs import available
+from ciphermark_benchmark.runner.runs import available
 from ciphermark_core import host
 
 OPERATIONS = ["add", "mul", "sub", "negate"]

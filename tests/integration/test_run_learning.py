@@ -19,8 +19,8 @@ from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.scratch import Scratch
 from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.processes import Confinement
-from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement
+from ciphermark_benchmark.runner.seat import WorkerNeeds
 from ciphermark_core.model import Budget, Case, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.catalogue import WORKLOADS

@@ -6,11 +6,12 @@ import hashlib
 
 import pytest
 
-from ciphermark_benchmark import runs, suite_file
+from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.learning import cases
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
+from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import json_schema
 from ciphermark_core.errors import UserError
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_benchmark import home, runs, storage
+from ciphermark_benchmark import home, storage
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner import runs
 from ciphermark_core.errors import UserError
 
 

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.journal import Header, Journal
-from ciphermark_benchmark.recorder import Recorder, record_pending
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Budget, Case, Host, Outcome, ParameterSpec, Run, Trial
@@ -133,9 +133,9 @@ class FakeDatabase:
         self._require()
         self.runs.append(run)
 
-    def record_outcome(self, item):
+    def record_outcomes(self, items):
         self._require()
-        self.outcomes.append(item)
+        self.outcomes += items
 
     def recorded_trials(self, run_id):
         self._require()
@@ -161,7 +161,7 @@ def database():
 
 
 def test_outcomes_are_recorded_as_they_come(journal, database):
-    recorder = Recorder(journal, database.connect)
+    recorder = Recorder(Record("run-1", journal), database.connect)
     assert recorder.catch_up()
     for number in range(3):
         recorder.report(outcome(number))
@@ -172,7 +172,7 @@ def test_outcomes_are_recorded_as_they_come(journal, database):
 
 
 def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, database):
-    recorder = Recorder(journal, database.connect)
+    recorder = Recorder(Record("run-1", journal), database.connect)
     recorder.catch_up()
     recorder.report(outcome(0))
     database.is_away = True
@@ -192,7 +192,7 @@ def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, databa
 
 def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
     database.is_away = True
-    recorder = Recorder(journal, database.connect)
+    recorder = Recorder(Record("run-1", journal), database.connect)
     assert not recorder.catch_up()
     for number in range(3):
         recorder.report(outcome(number))
@@ -201,7 +201,7 @@ def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
 
 
 def test_a_database_that_refuses_in_the_middle_is_as_good_as_away(journal, database):
-    recorder = Recorder(journal, database.connect)
+    recorder = Recorder(Record("run-1", journal), database.connect)
     recorder.begin()
     recorder.report(outcome(0))
     database.refusal = UserError("PostgreSQL: permission denied for table trial")
@@ -217,12 +217,12 @@ def test_a_database_that_refuses_in_the_middle_is_as_good_as_away(journal, datab
 def test_a_database_that_refuses_from_the_beginning_is_told_before_anything_is_measured(journal, database):
     database.refusal = UserError("PostgreSQL: permission denied for schema public")
     with pytest.raises(UserError, match="permission denied"):
-        Recorder(journal, database.connect).begin()
+        Recorder(Record("run-1", journal), database.connect).begin()
 
 
 def test_a_database_that_is_away_at_the_beginning_may_come_later(journal, database):
     database.is_away = True
-    recorder = Recorder(journal, database.connect)
+    recorder = Recorder(Record("run-1", journal), database.connect)
     recorder.begin()
     recorder.report(outcome(0))
     database.is_away = False

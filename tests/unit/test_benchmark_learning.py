@@ -12,8 +12,8 @@ from ciphermark_benchmark import estimate, plan
 from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.processes import Confinement, WorkerDied
-from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement, WorkerDied
+from ciphermark_benchmark.runner.seat import WorkerNeeds
 from ciphermark_benchmark.suite import BudgetText, Suite
 from ciphermark_core import earlier
 from ciphermark_core.model import Budget, Case, Sample, Trial

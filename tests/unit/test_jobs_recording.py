@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ciphermark_benchmark.jobs import recording
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.plan import Block, Comparison, Plan
+from ciphermark_benchmark.runner import recorder
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Trial
 
 SPEC = ParameterSpec("bfv", 1024, (27,), 65537)
@@ -29,7 +29,11 @@ PLAN = Plan(
     ),
     ((trial("u"), "no such thing"),),
 )
-MEMBERS = recording.members(PLAN)
+MEMBERS = recorder.members(PLAN)
+
+
+def together(name: str) -> tuple[str, ...]:
+    return MEMBERS.get(name, (name,))
 
 
 def test_every_trial_has_its_comparison() -> None:
@@ -58,13 +62,13 @@ def test_every_trial_has_its_comparison() -> None:
 def test_only_whole_comparisons_are_recorded(
     journal: list[str], known: list[str], expected: list[list[str]]
 ) -> None:
-    found = recording.whole(map(outcome, journal), MEMBERS, set(known))
+    found = recorder.whole(map(outcome, journal), together, set(known))
     assert [[item.trial.id for item in group] for group in found] == expected
 
 
 def test_of_a_comparison_that_was_executed_again_the_second_time_counts() -> None:
     journal = [outcome("a1", 1), outcome("a1", 2), outcome("a2", 2)]
-    ((first, second),) = recording.whole(journal, MEMBERS, set())
+    ((first, second),) = recorder.whole(journal, together, set())
     assert (first.duration_s, second.duration_s) == (2, 2)
 
 

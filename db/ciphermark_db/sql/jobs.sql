@@ -116,12 +116,6 @@ from run as r
 join job as j on j.id = coalesce(r.continues, r.id)
 where r.id = %(id)s;
 
--- name: job_trials
-select t.id
-from trial as t
-join run as r on r.id = t.run_id
-where r.id = %(id)s or r.continues = %(id)s;
-
 -- name: runs
 select
     coalesce(j.id, r.id) as id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.recorder import record_pending
+from ciphermark_benchmark.runner.recorder import record_pending
 from ciphermark_db import embedded
 from ciphermark_db.gateway import Database
 

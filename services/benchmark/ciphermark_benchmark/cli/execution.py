@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import ranking, runs, storage
+from ciphermark_benchmark import ranking, storage
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.cli.progress import progress_of
-from ciphermark_benchmark.runs import Ended, Prepared
+from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.runner.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
@@ -78,7 +79,7 @@ def _prepared(home: homes.Home, suite: Path | None, variants: list[str], resume:
 
 
 def _announce(console: Console, prepared: Prepared) -> None:
-    run, trials = prepared.journal.header.run, prepared.plan.trials
+    run, trials = prepared.run, prepared.plan.trials
     to_do = f"{len(trials)} trials to execute" if trials else "nothing left to execute"
     console.print(
         f"run [bold]{run.id}[/bold] of suite {escape(run.suite_name)}: {to_do}"
@@ -89,7 +90,7 @@ def _announce(console: Console, prepared: Prepared) -> None:
 
 
 def _say_how_to_go_on(prepared: Prepared) -> None:
-    run_id = prepared.journal.header.run.id
+    run_id = prepared.run.id
     Console(stderr=True).print(
         f"Interrupted; what was measured is kept. Go on with: ciphermark run --resume {run_id}",
         soft_wrap=True,

@@ -11,12 +11,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ciphermark_benchmark import description, estimate, plan, runs, suite_file
+from ciphermark_benchmark import description, estimate, plan, suite_file
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import suite as suites
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.plan import PlannedCase
+from ciphermark_benchmark.runner import runs
 from ciphermark_core import host as hosts
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case

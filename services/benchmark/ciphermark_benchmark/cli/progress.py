@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ciphermark_benchmark.runs import Prepared
+from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_core.model import Outcome
 
 

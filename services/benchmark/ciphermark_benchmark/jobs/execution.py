@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
 from time import sleep
 from typing import Any
 
 import structlog
 
-from ciphermark_benchmark import __version__, plan, runs, storage, suite_file
-from ciphermark_benchmark.executor import Executor
+from ciphermark_benchmark import plan, storage, suite_file
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs import recording
-from ciphermark_benchmark.jobs.recording import JobRecorder
-from ciphermark_benchmark.journal import Header, Journal
-from ciphermark_benchmark.learning import orphaned_sessions
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
 from ciphermark_benchmark.plan import Plan
+from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.recorder import Record, members, record_journal
+from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_benchmark.suite import Suite
+from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run, Trial
 from ciphermark_db import rows
 from ciphermark_db.gateway import Database
@@ -55,8 +54,22 @@ def journals(home: Home) -> Home:
 def execute(home: Home, job_id: str) -> None:
     """Execute what is left of a job, and record it; returns when everything is recorded.
 
-    Raises ``UserError`` where the job makes no sense here, ``DatabaseUnavailable`` where it cannot begin.
+    Raises ``UserError`` where the job makes no sense here, or the database refuses what was measured;
+    ``DatabaseUnavailable`` where it cannot begin.
     """
+    prepared = _prepared(home, job_id)
+    with runs.recording(home, prepared) as recorder:
+        with _alone(home):
+            runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(job_id, outcome))
+        while not recorder.finish():
+            if recorder.is_refused:
+                raise UserError(recorder.last_error)
+            sleep(_BUSY_WAIT_S)
+    prepared.record.journal.retire(prepared.place)
+
+
+def _prepared(home: Home, job_id: str) -> Prepared:
+    """This host's part of a job: its own run, claimed, with a journal, and the whole plan."""
     facts = probes.host_facts()
     with storage.connected(home) as database:
         request = requested(database, job_id)
@@ -68,43 +81,23 @@ def execute(home: Home, job_id: str) -> None:
         everything = planned(request, suite, run)
         _tell_trials(database, job_id, everything)
     journal = opened_journal(home, request, run, own)
-    recorder = JobRecorder(
-        recording.Job(job_id, journal, recording.members(everything)), lambda: storage.connected(home)
+    return Prepared(journals(home), Record(job_id, journal, members(everything)), suite, everything)
+
+
+def _log_outcome(job_id: str, outcome: Outcome) -> None:
+    trial = outcome.trial
+    _log.info(
+        "trial ended",
+        job_id=job_id,
+        run_id=trial.run_id,
+        trial_id=trial.id,
+        variant=trial.case.variant,
+        experiment=trial.case.experiment,
+        operation=trial.case.operation,
+        status=outcome.status,
+        error=outcome.error,
+        duration_s=round(outcome.duration_s, 4),
     )
-    try:
-        recorder.catch_up()
-        rest = plan.without(everything, recorder.recorded())
-        with _alone(home):
-            orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(journals(home).pending))
-            Executor(_logged(recorder, job_id), data_sets=home.data_sets).execute(rest, suite.seed)
-        recorder.finish()
-        if rest.blocks:
-            recorder.analyze()
-    finally:
-        recorder.close()
-    journal.retire(journals(home))
-
-
-def _logged(recorder: JobRecorder, job_id: str) -> Callable[[Outcome], None]:
-    """Records outcomes, and logs a line for each."""
-
-    def report(outcome: Outcome) -> None:
-        recorder.report(outcome)
-        trial = outcome.trial
-        _log.info(
-            "trial ended",
-            job_id=job_id,
-            run_id=trial.run_id,
-            trial_id=trial.id,
-            variant=trial.case.variant,
-            experiment=trial.case.experiment,
-            operation=trial.case.operation,
-            status=outcome.status,
-            error=outcome.error,
-            duration_s=round(outcome.duration_s, 4),
-        )
-
-    return report
 
 
 def recover(home: Home) -> None:
@@ -126,8 +119,7 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
         request = requested(database, job_id)
         known = Remembered(journal.header.data_sets)
         suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", known)
-        of = recording.members(planned(request, suite, run))
-        recording.record_journal(database, recording.Job(job_id, journal, of))
+        record_journal(database, Record(job_id, journal, members(planned(request, suite, run))))
         if origin["has_ended"]:
             journal.retire(place)
 
@@ -143,15 +135,7 @@ def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> 
 
     Whoever records the first run first has it; a host that comes back goes on with its own.
     """
-    began = Run(
-        id=request.id,
-        suite_name=suite.name,
-        suite_text=request.suite_text,
-        seed=suite.seed,
-        started_at=datetime.now(timezone.utc).isoformat(),
-        host=facts,
-        software_version=__version__,
-    )
+    began = runs.begun(suite, request.suite_text, facts, request.id)
     _write(database, rows.host(facts), "record", "record_host")
     _write(database, rows.run(began) | {"continues": None}, "jobs", "claim_run")
     (holder,) = _asked(database, "run_fingerprint", {"id": request.id})

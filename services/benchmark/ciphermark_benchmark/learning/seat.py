@@ -11,7 +11,7 @@ from typing import TypeVar
 from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.party import NoPlace, Parties, Party
-from ciphermark_benchmark.seat import WorkerNeeds
+from ciphermark_benchmark.runner.seat import WorkerNeeds
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
 from ciphermark_measure import protocol
@@ -61,8 +61,8 @@ class _Open:
 
 
 class LearningSeat:
-    """Serves one trial at a time, with the face of :class:`~ciphermark_benchmark.seat.Seat`; but the pass that opens a
-    trial tells the peaks of memory, so that no other seat has to.
+    """Serves one trial at a time, with the face of :class:`~ciphermark_benchmark.runner.seat.Seat`; but the pass that
+    opens a trial tells the peaks of memory, so that no other seat has to.
 
     The parties are never at work at the same time: each is asked when the other has answered.
     """

@@ -51,7 +51,7 @@ class MisbehavingEvaluator(CleartextEvaluator):
         return self._planted
 
     def bind(self, operation, rows):
-        bound = PythonBound(self._function(operation), rows)
+        bound = PythonBound(self.function(operation), rows)
         if operation == "mul" and self._deed in REPORTS:
             return AstrayBound(bound, REPORTS[self._deed])
         return bound

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from time import monotonic, perf_counter_ns
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
+from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerProcess, require_one_clock
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol

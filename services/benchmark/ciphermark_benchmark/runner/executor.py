@@ -13,8 +13,8 @@ from pathlib import Path
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.plan import Block, Comparison, Plan
-from ciphermark_benchmark.processes import Confinement
-from ciphermark_benchmark.seat import Seat, WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement
+from ciphermark_benchmark.runner.seat import Seat, WorkerNeeds
 from ciphermark_core.model import Outcome, Sample, Trial
 from ciphermark_measure.experiments import keys_of
 

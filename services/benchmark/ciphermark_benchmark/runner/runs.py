@@ -1,4 +1,8 @@
-"""A run from beginning to end: new or resumed, executed, recorded."""
+"""A run from beginning to end: new, resumed, or this host's part of a job; executed and recorded.
+
+A run of the command line is a job that this host has claimed itself: only how a run is begun, and what is done where
+the database is away in the end, differ.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,14 @@ from pathlib import Path
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import __version__, plan, storage, suite_file
-from ciphermark_benchmark.executor import Executor
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
-from ciphermark_benchmark.journal import Header, Journal
 from ciphermark_benchmark.learning import orphaned_sessions
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
 from ciphermark_benchmark.plan import Plan, PlannedCase
-from ciphermark_benchmark.recorder import Recorder
+from ciphermark_benchmark.runner.executor import Executor
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.recorder import Record, Recorder
 from ciphermark_benchmark.suite import LearningText, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
@@ -37,12 +41,21 @@ class HostBusy(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that is ready to be executed: its plan holds what is still to do."""
+    """A run that is ready to be executed; ``place`` is where its journal lies, and those of its kind.
 
-    journal: Journal
+    Of its plan, what is ``done`` (so many trials) has been left out as far as the journal tells.
+    """
+
+    place: Home
+    record: Record
     suite: Suite
     plan: Plan
-    done: int
+    done: int = 0
+
+    @property
+    def run(self) -> Run:
+        """This host's run."""
+        return self.record.journal.header.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +87,18 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     suite, text = suite_file.load(path, catalogue)
     own = own_data_sets(suite)
     facts = probes.host_facts()
-    run = Run(
-        id=str(uuid.uuid4()),
+    run = begun(suite, text, facts, str(uuid.uuid4()))
+    planned = selected(plan.cases(suite, available(suite, facts)), variants)
+    origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
+    catalogue.provide(known.name for known in own.values())
+    journal = Journal.create(home, Header(run, origin, tuple(variants), own))
+    return Prepared(home, Record(run.id, journal), suite, plan.make(run.id, suite, planned))
+
+
+def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
+    """A run of a suite that begins now, on the host of these facts."""
+    return Run(
+        id=run_id,
         suite_name=suite.name,
         suite_text=text,
         seed=suite.seed,
@@ -83,11 +106,6 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
         host=facts,
         software_version=__version__,
     )
-    planned = selected(plan.cases(suite, available(suite, facts)), variants)
-    origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
-    catalogue.provide(known.name for known in own.values())
-    journal = Journal.create(home, Header(run, origin, tuple(variants), own))
-    return Prepared(journal, suite, plan.make(run.id, suite, planned), 0)
 
 
 def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
@@ -113,7 +131,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
-    return Prepared(journal, suite, rest, len(done))
+    return Prepared(home, Record(header.run.id, journal), suite, rest, len(done))
 
 
 def selected(planned: list[PlannedCase], variants: Sequence[str]) -> list[PlannedCase]:
@@ -131,22 +149,34 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
     """Execute what is left of a run; record it, or leave it in the journal while the database is away. Nobody else may
     execute one in the home: see :func:`alone_on_host`.
     """
-    recorder = Recorder(prepared.journal, lambda: storage.connected(home))
-    recorder.begin()
+    with recording(home, prepared) as recorder:
+        measure(home, prepared, recorder, on_outcome)
+        if recorder.finish():
+            prepared.record.journal.retire(prepared.place)
+    return Ended(prepared.run, tuple(prepared.record.journal.outcomes()), recorder.last_error)
+
+
+@contextmanager
+def recording(home: Home, prepared: Prepared) -> Iterator[Recorder]:
+    """The recorder of a run, with what its journal holds recorded."""
+    recorder = Recorder(prepared.record, lambda: storage.connected(home))
+    try:
+        recorder.begin()
+        yield recorder
+    finally:
+        recorder.close()
+
+
+def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome) -> None:
+    """Execute what is not done; every outcome is journaled before ``on_outcome`` hears of it."""
 
     def report(outcome: Outcome) -> None:
         recorder.report(outcome)
         on_outcome(outcome)
 
-    orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(home.pending))
-    try:
-        Executor(report, data_sets=home.data_sets).execute(prepared.plan, prepared.suite.seed)
-        if recorder.finish():
-            prepared.journal.retire(home)
-    finally:
-        recorder.close()
-    outcomes = tuple(prepared.journal.outcomes())
-    return Ended(prepared.journal.header.run, outcomes, recorder.last_error)
+    rest = plan.without(prepared.plan, recorder.done())
+    orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
+    Executor(report, data_sets=home.data_sets).execute(rest, prepared.suite.seed)
 
 
 @contextmanager

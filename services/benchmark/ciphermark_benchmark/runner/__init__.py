@@ -1,0 +1,1 @@
+"""Runs on this host: prepared, executed trial by trial, journaled and recorded."""

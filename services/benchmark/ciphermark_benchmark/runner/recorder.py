@@ -1,0 +1,168 @@
+"""Journal first, database second: outcomes reach PostgreSQL now or when it is back, each exactly once.
+
+What belongs together is recorded as a whole or not at all. A host may die in the middle of a comparison, and another
+one goes on with the job: then what is recorded of a comparison must come from one host and one round of turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.plan import Plan
+from ciphermark_benchmark.runner.journal import Journal
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Outcome
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.gateway import Database
+
+Connect = Callable[[], Database]
+Members = Mapping[str, tuple[str, ...]]
+
+# While the database is away the run goes on: attempts may take at most one part in so many of its time.
+_ATTEMPT_SHARE = 20
+_LEAST_WAIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is recorded: the journal of this host's run, of a job of which other hosts may execute parts.
+
+    ``members`` are for every trial those that are recorded together with it; a trial without any stands alone, as all
+    do in a run that only one host executes.
+    """
+
+    job_id: str
+    journal: Journal
+    members: Members = field(default_factory=dict)
+
+    def together(self, trial_id: str) -> tuple[str, ...]:
+        """The trials that are recorded with one, itself included."""
+        return self.members.get(trial_id, (trial_id,))
+
+
+def members(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """For every trial of a plan the trials of its comparison; an unsupported one stands alone. Pure."""
+    found: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, _ in plan.unsupported}
+    for block in plan.blocks:
+        for comparison in block.comparisons:
+            own = tuple(trial.id for trial in comparison.trials)
+            found |= dict.fromkeys(own, own)
+    return found
+
+
+def whole(
+    outcomes: Iterable[Outcome], together: Callable[[str], tuple[str, ...]], known: set[str]
+) -> list[list[Outcome]]:
+    """What is complete and not known yet, each with the latest outcome of every trial. Pure."""
+    latest = {outcome.trial.id: outcome for outcome in outcomes}
+    return [
+        [latest[name] for name in own]
+        for own in dict.fromkeys(map(together, latest))
+        if latest.keys() >= set(own) and not known.intersection(own)
+    ]
+
+
+class Recorder:
+    """Records the outcomes of one run. While the database is away, or refuses, they wait in the journal."""
+
+    def __init__(self, record: Record, connect: Connect) -> None:
+        self._record = record
+        self._connect = connect
+        self._database: Database | None = None
+        self._waiting: dict[str, Outcome] = {}
+        self._is_behind = True
+        self._has_samples = False
+        self._next_try = 0.0
+        self.last_error: str | None = None
+        self.is_refused = False  # by a database that answers
+
+    def begin(self) -> None:
+        """Record what the journal holds. Raises ``UserError`` where the database refuses to be written: a run that
+        has not begun can wait for a remedy.
+        """
+        self._attempt(self._record_journal, (DatabaseUnavailable,))
+
+    def done(self) -> set[str]:
+        """The trials that need not be executed: those in the database, whichever host executed them, and what is whole
+        in the journal.
+        """
+        complete = whole(self._record.journal.outcomes(), self._record.together, set())
+        found = {outcome.trial.id for outcomes in complete for outcome in outcomes}
+        self._attempt(lambda database: found.update(database.recorded_trials(self._record.job_id)))
+        return found
+
+    def report(self, outcome: Outcome) -> None:
+        """Keep an outcome for good; try to record it when it is the last one of those that belong together."""
+        self._record.journal.append(outcome)
+        self._has_samples |= bool(outcome.samples)
+        self._waiting[outcome.trial.id] = outcome
+        own = self._record.together(outcome.trial.id)
+        if not self._waiting.keys() >= set(own):
+            return
+        complete = [self._waiting.pop(name) for name in own]
+        if not self._is_behind:
+            self._attempt(lambda database: database.record_outcomes(complete))
+        elif monotonic() >= self._next_try:
+            self.catch_up()
+
+    def catch_up(self) -> bool:
+        """Record whatever is whole in the journal and not in the database; False while it is away."""
+        return self._attempt(self._record_journal)
+
+    def finish(self) -> bool:
+        """Record what is left of a run that is over; False while the database is away, or refuses."""
+        if not self.catch_up():
+            return False
+        return not self._has_samples or self._attempt(lambda database: database.analyze())
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _record_journal(self, database: Database) -> None:
+        record_journal(database, self._record)
+
+    def _attempt(
+        self,
+        action: Callable[[Database], None],
+        harmless: tuple[type[Exception], ...] = (DatabaseUnavailable, UserError),
+    ) -> bool:
+        start = monotonic()
+        try:
+            if self._database is None:
+                self._database = self._connect()
+            action(self._database)
+        except harmless as error:
+            self.close()
+            self.last_error, self.is_refused = str(error), isinstance(error, UserError)
+            now = monotonic()
+            self._next_try = now + max(_LEAST_WAIT_S, _ATTEMPT_SHARE * (now - start))
+            self._is_behind = True
+            return False
+        self._is_behind = False
+        self.last_error, self.is_refused = None, False
+        return True
+
+
+def record_journal(database: Database, record: Record) -> None:
+    """Record the run of a journal, and what of its outcomes is whole and not in the database."""
+    database.record_run(record.journal.header.run)
+    known = database.recorded_trials(record.job_id)
+    for complete in whole(record.journal.outcomes(), record.together, known):
+        database.record_outcomes(complete)
+
+
+def record_pending(home: Home, database: Database) -> int:
+    """Record the journals of earlier runs of the command line that the database may lack; returns their number."""
+    paths = sorted(home.pending.glob("*.jsonl"))
+    for path in paths:
+        with suppress(FileNotFoundError):  # its run ended meanwhile, and recorded it
+            journal = Journal.read(path)
+            record_journal(database, Record(journal.header.run.id, journal))
+    return len(paths)
