@@ -1,27 +1,27 @@
 """Section ``learning``: encrypted learning on Boston Housing, both parties in this process, one thread.
 
-Times are the server's: operands are encoded once (``prepare``, told in the note), and ``compute`` is the median of a
+Times are the server's: operands are encoded once (told in the note), and the time of a stage is the median of a
 few executions. Each result is decrypted and compared before its time counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import mean, median
-from time import perf_counter
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
-from ciphermark_contract.interfaces import Handle
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
+from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.learning.data_sets import DATA_SETS, split
-from ciphermark_workloads.learning.workload import Phase, Result, Task, Workload
+from ciphermark_workloads.data_sets import DATA_SETS
+from ciphermark_workloads.learning.splitting import split
+from ciphermark_workloads.learning.task import Result, Task
 
 SPLITS = 20
 _LESS_ACCURATE = 0.005  # than converged logistic regression, at most
@@ -30,60 +30,29 @@ _TOLERANCE = 1e-3  # of a ckks score, relative to the largest
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Seconds of the server in one phase."""
+    """Seconds of the server in one stage."""
 
-    prepare_s: float
-    compute_s: float
+    encode_s: float
+    evaluate_s: float
 
 
 class Parties:
     """Client and server of a workload in one scheme and variant, with keys made once."""
 
-    def __init__(self, name: str, variant: str, scheme: Scheme) -> None:
-        self.workload: Workload = WORKLOADS[name]
-        self._compression = registry.declaration(variant).compressions[0]
-        adapter = registry.load(variant)
-        parameters = adapter.resolve(self.workload.parameters(scheme))
-        self._owner = adapter.key_owner(parameters, self.workload.keys(parameters))
-        self._evaluator = adapter.evaluator(self._owner.public_material())
+    def __init__(self, name: str, variant: str, scheme: Scheme, task: Task) -> None:
+        self.workload = WORKLOADS[name]
+        self._both = Together(self.workload, registry.load(variant), self.workload.parameters(scheme), task)
 
-    def executed(self, task: Task, loops: int = 1) -> tuple[dict[Phase, Spent], Result]:
-        """All phases, each ``loops`` times; raises ``UserError`` where a row comes out wrong."""
-        spent: dict[Phase, Spent] = {}
-        state: list[Handle] = []
-        for phase in self.workload.phases:
-            inputs = self._encrypted(phase, task)
-            state, spent[phase] = self._timed(phase, task, inputs, state, loops)
-        outputs = [
-            self._owner.decrypt(self._owner.load(self._evaluator.dump(item, self._compression)))
-            for item in state
-        ]
-        result = self.workload.result(outputs, task, self._owner.parameters)
-        expected = self.workload.expected(task, self._owner.parameters)
+    def executed(self, task: Task, loops: int = 1) -> tuple[dict[str, Spent], Result]:
+        """All stages, each ``loops`` times; raises ``UserError`` where a row comes out wrong."""
+        stages = self._both.executed(task, loops)
+        result: Result = self._both.output(stages[self.workload.stages[-1].name].outputs, task)
+        expected: Result = self.workload.expected(task, self._both.parameters)
         error = float(np.abs(result.scores - expected.scores).max() / np.abs(expected.scores).max())
         if error > _TOLERANCE or (result.labels != expected.labels).any():
             raise UserError(f"{self.workload.name}: scores are wrong by {error:.1e} of the largest")
+        spent = {name: Spent(item.encode_s, median(item.evaluate_s)) for name, item in stages.items()}
         return spent, result
-
-    def _encrypted(self, phase: Phase, task: Task) -> list[Handle]:
-        owner, evaluator = self._owner, self._evaluator
-        vectors = self.workload.inputs(phase, task, owner.parameters)
-        return [evaluator.load(owner.dump(owner.encrypt(vector), self._compression)) for vector in vectors]
-
-    def _timed(
-        self, phase: Phase, task: Task, inputs: Sequence[Handle], state: Sequence[Handle], loops: int
-    ) -> tuple[list[Handle], Spent]:
-        workload, evaluator = self.workload, self._evaluator
-        plain = workload.plain_model(task)
-        start = perf_counter()
-        prepared = workload.prepare(phase, evaluator, inputs, plain)
-        prepare_s = perf_counter() - start
-        times = []
-        for _ in range(loops):
-            start = perf_counter()
-            result = workload.compute(phase, evaluator, inputs, state, prepared)
-            times.append(perf_counter() - start)
-        return result, Spent(prepare_s, median(times))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +84,27 @@ def section(progress: Progress) -> Iterator[Figure]:
     ours_s = 0.0
     for case in _CASES:
         progress(f"{case.name}, {case.scheme}, {case.variant}")
-        parties = Parties(case.name, case.variant, case.scheme)
+        parties = Parties(case.name, case.variant, case.scheme, task)
         spent, result = parties.executed(task, case.loops)
         yield from _figures(case, spent)
         yield _agreement(case, result, parties.workload.reference(task))
         if (case.name, case.scheme) == ("lmc-plain", "ckks"):
-            ours_s = spent["infer"].compute_s
+            ours_s = spent["infer"].evaluate_s
     yield from _published(task, ours_s, progress)
     yield from _accuracy(progress)
 
 
-def _figures(case: _Case, spent: dict[Phase, Spent]) -> Iterator[Figure]:
-    total_s = sum(item.compute_s for item in spent.values())
-    prepare_s = sum(item.prepare_s for item in spent.values())
-    parts = ", ".join(f"{phase} {1e3 * item.compute_s:.2f} ms" for phase, item in spent.items())
+def _figures(case: _Case, spent: dict[str, Spent]) -> Iterator[Figure]:
+    total_s = sum(item.evaluate_s for item in spent.values())
+    encode_s = sum(item.encode_s for item in spent.values())
+    parts = ", ".join(f"{stage} {1e3 * item.evaluate_s:.2f} ms" for stage, item in spent.items())
     yield Figure(
         "learning",
         f"{case.name} {case.scheme} {case.variant}",
         1e3 * total_s,
         "ms",
         None if case.target_s is None else Target(most=1e3 * case.target_s),
-        f"{parts}; prepare {1e3 * prepare_s:.2f} ms",
+        f"{parts}; prepare {1e3 * encode_s:.2f} ms",
     )
 
 
@@ -150,8 +119,8 @@ def _agreement(case: _Case, result: Result, reference: Result) -> Figure:
 def _published(task: Task, ours_s: float, progress: Progress) -> Iterator[Figure]:
     for variant in ("seal", "tenseal"):
         progress(f"the published way, {variant}")
-        spent, _ = Parties("lmc-per-row-plain", variant, "ckks").executed(task)
-        theirs_s = spent["infer"].compute_s
+        spent, _ = Parties("lmc-per-row-plain", variant, "ckks", task).executed(task)
+        theirs_s = spent["infer"].evaluate_s
         target = Target(least=300) if variant == "seal" else None
         yield Figure(
             "learning",
@@ -165,7 +134,7 @@ def _published(task: Task, ours_s: float, progress: Progress) -> Iterator[Figure
 
 def _accuracy(progress: Progress) -> Iterator[Figure]:
     """Encrypted training over many splits, with one set of keys."""
-    parties = Parties("lr-k5-encrypted", "seal-hexl", "ckks")
+    parties = Parties("lr-k5-encrypted", "seal-hexl", "ckks", split(DATA_SETS["boston"](), 0))
     found, converged, times, errors = [], [], [], []
     for seed in range(SPLITS):
         progress(f"lr-k5-encrypted, seal-hexl, split {seed + 1} of {SPLITS}")
@@ -175,7 +144,7 @@ def _accuracy(progress: Progress) -> Iterator[Figure]:
         assert result.weights is not None
         assert reference.weights is not None
         errors.append(float(np.abs(result.weights - reference.weights).max()))
-        times.append(spent["train"].compute_s)
+        times.append(spent["train"].evaluate_s)
         found.append(float(np.mean(result.labels == task.test.labels)))
         converged.append(_converged_accuracy(task))
     yield Figure("learning", "lr-k5-encrypted train seal-hexl", 1e3 * median(times), "ms", Target(most=5000))

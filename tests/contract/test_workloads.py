@@ -18,14 +18,18 @@ from ciphermark_circuits import products
 from ciphermark_contract.interfaces import Adapter, Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.learning.data_sets import DATA_SETS, DataSet, split
-from ciphermark_workloads.learning.workload import Phase, Result, Table, Task, Workload
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS as ALL
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.data_sets import DATA_SETS, DataSet
+from ciphermark_workloads.learning.splitting import split
+from ciphermark_workloads.learning.task import Result, Table, Task
 
 from . import harness
 from .checks import noise_bound
 from .harness import Subject
 
+WORKLOADS = {name: item for name, item in ALL.items() if item.family == "learning"}
 SMALL_RING = 1024
 # Scores of ckks may be wrong by so much of the largest; TenSEAL forgets exact scales.
 TOLERANCE = 1e-4
@@ -52,7 +56,7 @@ def _small_task() -> Task:
 TASK = _small_task()
 
 
-def _small(workload: Workload, scheme: Scheme, variant: str) -> ParameterSpec:
+def _small(workload: AnyWorkload, scheme: Scheme, variant: str) -> ParameterSpec:
     """The workload's chain over a small, insecure ring; TenSEAL insists on security."""
     roomy = registry.declaration(variant).chooses_primes
     spec = workload.roomy_parameters(scheme) if roomy else workload.parameters(scheme)
@@ -65,20 +69,12 @@ def _small(workload: Workload, scheme: Scheme, variant: str) -> ParameterSpec:
 
 
 def _evaluated(
-    workload: Workload, adapter: Adapter, spec: ParameterSpec, task: Task
+    workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, task: Task
 ) -> tuple[Result, Result]:
     """What both parties compute together, and what is expected; ciphertexts cross as bytes."""
-    parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, workload.keys(parameters))
-    evaluator = adapter.evaluator(owner.public_material())
-    compression = registry.declaration(adapter.info().variant).compressions[0]
-    plain, state = workload.plain_model(task), []
-    for phase in workload.phases:
-        vectors = workload.inputs(phase, task, parameters)
-        inputs = [evaluator.load(owner.dump(owner.encrypt(vector), compression)) for vector in vectors]
-        state = workload.evaluate(phase, evaluator, inputs, state, plain)
-    outputs = [owner.decrypt(owner.load(evaluator.dump(item, compression))) for item in state]
-    return workload.result(outputs, task, parameters), workload.expected(task, parameters)
+    both = Together(workload, adapter, spec, task)
+    outputs = both.executed(task)[workload.stages[-1].name].outputs
+    return both.output(outputs, task), workload.expected(task, both.parameters)
 
 
 def _require_right(scheme: Scheme, found: Result, expected: Result) -> None:
@@ -175,8 +171,8 @@ def _require_full_size(name: str, kind: Scheme) -> None:
 def test_thirty_columns_take_more_ciphertexts(name: str, kind: Scheme) -> None:
     workload, adapter = WORKLOADS[name], harness.adapter("seal")
     task, spec = split(DATA_SETS["breast-cancer"](), 1), workload.parameters(kind)
-    vectors = workload.inputs("train", task, adapter.resolve(spec))
-    boston = workload.inputs("train", split(DATA_SETS["boston"](), 1), adapter.resolve(spec))
+    vectors = workload.vectors("train", task, adapter.resolve(spec))
+    boston = workload.vectors("train", split(DATA_SETS["boston"](), 1), adapter.resolve(spec))
     assert len(vectors) > len(boston)
     _require_right(kind, *_evaluated(workload, adapter, spec, task))
 
@@ -187,12 +183,12 @@ def test_data_that_do_not_fit_are_refused() -> None:
         DataSet("wide", ("c",) * 600, np.random.default_rng(0).normal(size=(40, 600)), np.arange(40) % 2.0), 1
     )
     far = Task(TASK.train, replace(TASK.test, features=TASK.test.features * 1e6))
-    phases: dict[str, Phase] = {"lmc-encrypted": "train", "lr-k3-encrypted": "train"}
-    for name, phase in phases.items():
+    stages = {"lmc-encrypted": "train", "lr-k3-encrypted": "train"}
+    for name, stage in stages.items():
         workload = WORKLOADS[name]
         spec = replace(workload.parameters("ckks"), ring_dimension=SMALL_RING, security=0)
         with pytest.raises(Unsupported, match="columns need blocks of"):
-            workload.inputs(phase, wide, adapter.resolve(spec))
+            workload.vectors(stage, wide, adapter.resolve(spec))
     for name, scheme in (("lmc-plain", "ckks"), ("lmc-plain", "bfv"), ("lr-k3-encrypted", "ckks")):
         workload = WORKLOADS[name]
         with pytest.raises(Unsupported, match="outliers"):
@@ -213,10 +209,10 @@ def test_outliers_are_refused_in_every_scheme(name: str, times: float) -> None:
             _packed(workload, far, parameters)
 
 
-def _packed(workload: Workload, task: Task, parameters: Parameters) -> None:
+def _packed(workload: AnyWorkload, task: Task, parameters: Parameters) -> None:
     workload.require_room(task, parameters)
-    for phase in workload.phases:
-        workload.inputs(phase, task, parameters)
+    for stage in workload.server_stages:
+        workload.vectors(stage.name, task, parameters)
 
 
 def _drawn(rows: int, columns: int, slope: float) -> Task:

@@ -179,7 +179,8 @@ def done(answer: httpx.Response) -> dict:
     return answer.json()
 
 
-DATA = {"name": "boston", "split_seed": 7, "test_share": 0.1}
+SOURCE = {"seed": 7, "data_set": "boston"}
+OPTIONS = {"test_share": 0.1}
 
 
 @dataclass
@@ -193,28 +194,28 @@ class Pair:
 
     @classmethod
     def open(cls, client: Running, server: Running, variant: str, workload: str, **asked: object) -> Pair:
-        names = {"variant": variant, "workload": workload}
+        names = {"variant": variant, "workload": workload, "options": OPTIONS}
         keys = done(client.http.post("/v1/sessions", json=names | asked))
         loaded = done(server.http.post("/v1/sessions", json=names | {"material": keys["material"]}))
         return cls(client, server, keys, loaded)
 
-    def encrypt(self, phase: str, data: dict = DATA) -> httpx.Response:
-        asked = {"phase": phase, "data": data}
+    def encrypt(self, stage: str, source: dict = SOURCE) -> httpx.Response:
+        asked = {"stage": stage, "source": source}
         return self.client.http.post(f"/v1/sessions/{self.keys['id']}/encrypt", json=asked)
 
-    def evaluate(self, phase: str, encrypted: dict) -> httpx.Response:
-        asked = {"phase": phase, "inputs": encrypted["inputs"], "plain": encrypted["plain"]}
+    def evaluate(self, stage: str, encrypted: dict) -> httpx.Response:
+        asked = {"stage": stage, "inputs": encrypted["inputs"], "public": encrypted["public"]}
         return self.server.http.post(f"/v1/sessions/{self.loaded['id']}/evaluate", json=asked)
 
-    def score(self, outputs: list, data: dict = DATA) -> httpx.Response:
-        asked = {"outputs": outputs, "data": data}
+    def score(self, outputs: list, source: dict = SOURCE) -> httpx.Response:
+        asked = {"outputs": outputs, "source": source}
         return self.client.http.post(f"/v1/sessions/{self.keys['id']}/score", json=asked)
 
-    def evaluated(self, phases: list[str]) -> list:
-        """The outputs of the last phase."""
+    def evaluated(self, stages: list[str]) -> list:
+        """The outputs of the last stage."""
         outputs: list = []
-        for phase in phases:
-            outputs = done(self.evaluate(phase, done(self.encrypt(phase))))["outputs"]
+        for stage in stages:
+            outputs = done(self.evaluate(stage, done(self.encrypt(stage))))["outputs"]
         return outputs
 
     def close(self) -> None:
@@ -222,7 +223,7 @@ class Pair:
         self.server.http.delete(f"/v1/sessions/{self.loaded['id']}")
 
 
-def phases_of(client: Running, workload: str) -> list[str]:
-    """The phases of a workload, as the client tells them."""
-    known = {item["name"]: item["phases"] for item in done(client.http.get("/v1/workloads"))}
-    return known[workload]
+def stages_of(client: Running, workload: str) -> list[str]:
+    """The stages of a workload with a server, as the client tells them."""
+    known = {item["name"]: item["stages"] for item in done(client.http.get("/v1/workloads"))}
+    return [stage["name"] for stage in known[workload] if stage["returns"] != "nothing"]

@@ -103,7 +103,7 @@ def test_a_stage_is_the_sum_of_its_parties_and_the_transfer(learned):
         select split_part(phase, '.', 1) as stage,
             sum(value) filter (where phase not like '%.%') as whole,
             sum(value) filter (where phase ~ '[.](client|server|transfer)$') as parties,
-            sum(value) filter (where phase like '%.%' and phase !~ '[.](client|server|check|encode)$') as steps
+            sum(value) filter (where phase like '%.%' and phase !~ '[.](client|server|check|trace|encode)$') as steps
         from sample
         where metric = 'time' and not is_warmup
         group by trial_id, stage, ordinal
@@ -226,7 +226,7 @@ class Tampering:
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_party_that_is_killed_costs_its_trial_and_no_other(role):
     def kill_it(number, parties, request):
-        if number == 1 and isinstance(request, messages.Evaluate) and request.phase == "infer":
+        if number == 1 and isinstance(request, messages.Evaluate) and request.stage == "infer":
             process = parties._client if role == "client" else parties._server
             os.kill(process._process.pid, signal.SIGSEGV)
 
@@ -258,9 +258,9 @@ def test_ciphertexts_of_another_client_are_never_ok():
     other = LocalParties(WorkerNeeds("seal", a_trial().case.parameters, (), Confinement((), 1, 2048), 60.0))
     try:
         trial = a_trial()
-        made = other.client.ask(messages.MakeKeys("seal", trial.case.parameters, "lmc-encrypted"), 60.0)
+        made = other.client.ask(messages.MakeKeys("seal", "lmc-encrypted", trial.case.parameters), 60.0)
         assert isinstance(made, messages.KeysMade)
-        foreign = other.client.ask(messages.Encrypt("train", messages.DataSet("boston", 5)), 60.0)
+        foreign = other.client.ask(messages.Encrypt("train", messages.Source(5, "boston")), 60.0)
         contents = {blob.digest: (other.folder / blob.digest).read_bytes() for blob in foreign.inputs}
 
         class Swapping(Tampering):
@@ -269,10 +269,10 @@ def test_ciphertexts_of_another_client_are_never_ok():
                 ask = parties.server.ask
 
                 def swapped(request, timeout_s):
-                    if isinstance(request, messages.Evaluate) and request.phase == "train":
+                    if isinstance(request, messages.Evaluate) and request.stage == "train":
                         for digest, data in contents.items():
                             (parties.folder / digest).write_bytes(data)
-                        request = messages.Evaluate("train", foreign.inputs, request.plain)
+                        request = messages.Evaluate("train", foreign.inputs, request.public)
                     return ask(request, timeout_s)
 
                 parties.server.ask = swapped

@@ -61,7 +61,7 @@ def live(services):
     pair = Pair.open(services.start("client"), services.start("server"), "seal", "lmc-plain")
     encrypted = done(pair.encrypt("infer"))
     evaluated = done(pair.evaluate("infer", encrypted))
-    return pair, [pair.keys["material"], encrypted["plain"], encrypted["inputs"][0], evaluated["outputs"][0]]
+    return pair, [pair.keys["material"], encrypted["public"], encrypted["inputs"][0], evaluated["outputs"][0]]
 
 
 def with_blobs(asked, blob):
@@ -90,7 +90,7 @@ def varied(body, blobs):
     ],
 )
 def test_a_live_session_answers_as_it_promises(live, name, step, kinds):
-    """Behind the look-up of the session, where blobs, phases and data sets are looked at."""
+    """Behind the look-up of the session, where blobs, stages and data sets are looked at."""
     pair, blobs = live
     service, session = (pair.client, pair.keys) if name == "client" else (pair.server, pair.loaded)
     headers = {"Authorization": f"Bearer {service.token}"}

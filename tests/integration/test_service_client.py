@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from command import wait_until
-from running_services import DATA, Services, done, kind_of
+from running_services import SOURCE, Services, done, kind_of
 
 from ciphermark_core import host
 
@@ -144,17 +144,17 @@ def test_a_library_that_crashes_costs_the_session_alone(client, session):
     assert answer.json()["trial_status"] == "crashed"
     assert "SIGSEGV" in answer.json()["detail"]
     assert [item["id"] for item in done(client.http.get("/v1/sessions"))] == [session["id"]]
-    done(asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA}))
+    done(asked_in(client, session, "encrypt", {"stage": "infer", "source": SOURCE}))
 
 
 def test_a_party_that_is_killed_is_missed(client, session):
     (party,) = client.parties()
     os.kill(party.pid, signal.SIGKILL)
-    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA})
+    answer = asked_in(client, session, "encrypt", {"stage": "infer", "source": SOURCE})
     assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
     assert "SIGKILL" in answer.json()["detail"]
     assert "open a new session" in answer.json()["detail"]
-    assert kind_of(asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA})) == "not-found"
+    assert kind_of(asked_in(client, session, "encrypt", {"stage": "infer", "source": SOURCE})) == "not-found"
     done(client.http.post("/v1/sessions", json=ASKED))
 
 
@@ -186,23 +186,40 @@ def test_an_ended_session_is_gone_with_its_process(client, session):
     "path", ["nothing", "0" * 32, "../../../etc/passwd", "%2e%2e%2fetc", "0" * 31 + "%00"]
 )
 def test_sessions_that_never_were(client, path):
-    answer = client.http.post(f"/v1/sessions/{path}/encrypt", json={"phase": "infer", "data": DATA})
+    answer = client.http.post(f"/v1/sessions/{path}/encrypt", json={"stage": "infer", "source": SOURCE})
     assert answer.status_code in (404, 422)
     assert kind_of(answer) in ("not-found", "invalid")
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("source", "told"),
     [
-        ({"name": "nowhere"}, "there is no data set 'nowhere' here; shipped: boston"),
-        ({"name": "../secrets"}, "body.data.name"),
-        ({"name": "/etc/passwd"}, "body.data.name"),
-        ({"split_seed": -1}, "body.data.split_seed"),
-        ({"test_share": 0.9}, "body.data.test_share"),
+        ({"data_set": "nowhere"}, "there is no data set 'nowhere' here; shipped: boston"),
+        ({"data_set": "../secrets"}, "body.source.data_set"),
+        ({"data_set": "/etc/passwd"}, "body.source.data_set"),
+        ({"data_set": None}, "computes on a data set: name one"),
+        ({"seed": -1}, "body.source.seed"),
+        ({"split_seed": 1}, "body.source.split_seed"),
     ],
 )
-def test_data_that_cannot_be_had(client, session, data, told):
-    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": DATA | data})
+def test_data_that_cannot_be_had(client, session, source, told):
+    answer = asked_in(client, session, "encrypt", {"stage": "infer", "source": SOURCE | source})
+    assert kind_of(answer) == "invalid"
+    assert told in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"test_share": 0.9}, "options: Expected `float` <= 0.5"),
+        ({"test_share": "much"}, "options: Expected `float`, got `str`"),
+        ({"tests": 0.1}, "has no option 'tests'; did you mean 'test_share'?"),
+        ({"test_share": [0.1]}, "body.options.test_share"),
+    ],
+)
+def test_options_that_a_workload_does_not_take(client, options, told):
+    asked = {"variant": "seal", "workload": "lmc-plain", "scheme": "ckks", "options": options}
+    answer = client.http.post("/v1/sessions", json=asked)
     assert kind_of(answer) == "invalid"
     assert told in answer.json()["detail"]
 
@@ -212,7 +229,9 @@ def test_a_given_data_set_is_used_and_never_shared(client, services, session):
     assert (given["rows"], given["features"]) == (60, 2)
     assert given in done(client.http.get("/v1/data-sets"))
     assert done(client.http.post("/v1/data-sets", content=CSV, headers={"Content-Type": "text/csv"})) == given
-    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": {"name": given["name"]}})
+    answer = asked_in(
+        client, session, "encrypt", {"stage": "infer", "source": {"seed": 7, "data_set": given["name"]}}
+    )
     assert done(answer)["plaintext_bytes"] == 12 * 2 * 8
     path = services.private / "data-sets" / f"{given['name']}.csv"
     assert path.read_text() == CSV
@@ -233,7 +252,9 @@ def test_a_data_set_may_have_a_name_and_a_rule(client, services, session):
     assert kept.splitlines()[-1] == b"4,59,1"
     assert made["name"] == f"mine@{hashlib.sha256(kept).hexdigest()[:8]}"
     assert done(given(name="mine", label="median")) == made
-    answer = asked_in(client, session, "encrypt", {"phase": "infer", "data": {"name": made["name"]}})
+    answer = asked_in(
+        client, session, "encrypt", {"stage": "infer", "source": {"seed": 7, "data_set": made["name"]}}
+    )
     assert done(answer)["plaintext_bytes"] == 12 * 2 * 8
     assert "60 different labels" in given(name="mine").json()["detail"]
     for wrong in (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from running_services import Pair, Services, done, phases_of
+from running_services import Pair, Services, done, stages_of
 from secrecy import count, files_in, files_of, found_in_memory, holding, pieces_of
 
 WORKLOAD = "lmc-encrypted"
@@ -29,9 +29,9 @@ def pair(services):
     """A workload from keys to score, with both sessions still open."""
     client, server = services.start("client"), services.start("server")
     made = Pair.open(client, server, "confessing", WORKLOAD)
-    phases = phases_of(client, WORKLOAD)
-    assert phases == ["train", "infer"]
-    assert done(made.score(made.evaluated(phases)))["complaint"] is None
+    stages = stages_of(client, WORKLOAD)
+    assert stages == ["train", "infer"]
+    assert done(made.score(made.evaluated(stages)))["complaint"] is None
     return made
 
 

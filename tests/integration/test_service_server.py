@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from command import wait_until
-from running_services import Pair, Services, done, kind_of, phases_of
+from running_services import Pair, Services, done, kind_of, stages_of
 
 WORKLOAD = "lmc-encrypted"
 
@@ -48,8 +48,8 @@ def pair(client, server):
 
 
 @pytest.fixture(scope="module")
-def phases(client):
-    return phases_of(client, WORKLOAD)
+def stages(client):
+    return stages_of(client, WORKLOAD)
 
 
 def tampered(services, blob, change):
@@ -65,7 +65,7 @@ def tampered(services, blob, change):
 @pytest.mark.parametrize("workload", ["lmc-plain", "lmc-encrypted"])
 def test_a_whole_workload(client, server, variant, workload):
     pair = Pair.open(client, server, variant, workload)
-    scored = done(pair.score(pair.evaluated(phases_of(client, workload))))
+    scored = done(pair.score(pair.evaluated(stages_of(client, workload))))
     assert scored["complaint"] is None
     assert scored["accuracy"]["wrong_slots"] == 0
     assert {"accuracy", "agreement", "mse"} <= {sample["metric"] for sample in scored["samples"]}
@@ -85,22 +85,22 @@ def corrupted(data):
         (lambda data: data + b"x", "were told"),
     ],
 )
-@pytest.mark.parametrize("which", ["material", "input", "plain", "output"])
+@pytest.mark.parametrize("which", ["material", "input", "public", "output"])
 def test_blobs_that_were_changed_are_refused(services, pair, which, change, told):
-    phases = phases_of(pair.client, WORKLOAD)
-    encrypted = done(pair.encrypt(phases[0]))
-    outputs = pair.evaluated(phases) if which == "output" else []
+    stages = stages_of(pair.client, WORKLOAD)
+    encrypted = done(pair.encrypt(stages[0]))
+    outputs = pair.evaluated(stages) if which == "output" else []
     blob = {
         "material": pair.keys["material"],
         "input": encrypted["inputs"][0],
-        "plain": encrypted["plain"],
+        "public": encrypted["public"],
         "output": (outputs or [None])[0],
     }[which]
     names = {"variant": "seal", "workload": WORKLOAD, "material": pair.keys["material"]}
     ask = {
         "material": lambda: pair.server.http.post("/v1/sessions", json=names),
-        "input": lambda: pair.evaluate(phases[0], encrypted),
-        "plain": lambda: pair.evaluate(phases[0], encrypted),
+        "input": lambda: pair.evaluate(stages[0], encrypted),
+        "public": lambda: pair.evaluate(stages[0], encrypted),
         "output": lambda: pair.score(outputs),
     }[which]
     path, kept = tampered(services, blob, change)
@@ -114,10 +114,10 @@ def test_blobs_that_were_changed_are_refused(services, pair, which, change, told
     assert ask().is_success
 
 
-def test_blobs_that_are_not_there(pair, phases):
-    encrypted = done(pair.encrypt(phases[0]))
+def test_blobs_that_are_not_there(pair, stages):
+    encrypted = done(pair.encrypt(stages[0]))
     missing = {"digest": "0" * 64, "size_bytes": 7}
-    answer = pair.evaluate(phases[0], encrypted | {"inputs": [missing]})
+    answer = pair.evaluate(stages[0], encrypted | {"inputs": [missing]})
     assert kind_of(answer) == "blob-refused"
     assert "is missing" in answer.json()["detail"]
 
@@ -125,20 +125,20 @@ def test_blobs_that_are_not_there(pair, phases):
 @pytest.mark.parametrize(
     "digest", ["../" * 20 + "etc/passwd", "/etc/passwd", "A" * 64, "0" * 63, "0" * 65, "0" * 63 + "\n", ""]
 )
-def test_what_is_no_digest_is_refused(pair, phases, digest):
-    encrypted = done(pair.encrypt(phases[0]))
-    answer = pair.evaluate(phases[0], encrypted | {"plain": {"digest": digest, "size_bytes": 1}})
+def test_what_is_no_digest_is_refused(pair, stages, digest):
+    encrypted = done(pair.encrypt(stages[0]))
+    answer = pair.evaluate(stages[0], encrypted | {"public": {"digest": digest, "size_bytes": 1}})
     assert (answer.status_code, kind_of(answer)) == (422, "invalid")
     assert "digest" in answer.json()["detail"]
 
 
-def test_a_blob_that_leads_elsewhere_is_refused(services, pair, phases, tmp_path):
+def test_a_blob_that_leads_elsewhere_is_refused(services, pair, stages, tmp_path):
     """A link out of the shared folder is followed by nobody who compares digests."""
     (tmp_path / "secret").write_bytes(b"not for you")
     digest = "1" * 64
     (services.blobs / digest).symlink_to(tmp_path / "secret")
-    encrypted = done(pair.encrypt(phases[0]))
-    answer = pair.evaluate(phases[0], encrypted | {"inputs": [{"digest": digest, "size_bytes": 11}]})
+    encrypted = done(pair.encrypt(stages[0]))
+    answer = pair.evaluate(stages[0], encrypted | {"inputs": [{"digest": digest, "size_bytes": 11}]})
     assert kind_of(answer) == "blob-refused"
     assert "not for you" not in answer.text
 
@@ -149,31 +149,31 @@ def kept_as_blob(services, data):
     return {"digest": digest, "size_bytes": len(data)}
 
 
-def test_ciphertexts_of_other_parameters_are_refused(client, server, pair, phases):
+def test_ciphertexts_of_other_parameters_are_refused(client, server, pair, stages):
     """Their digests are right: the library finds out."""
     foreign = Pair.open(client, server, "seal", "lmc-plain")
     assert foreign.keys["parameters"] != pair.keys["parameters"]
     theirs = done(foreign.encrypt("infer"))["inputs"]
-    own = done(pair.encrypt(phases[0]))
-    answer = pair.evaluate(phases[0], own | {"inputs": theirs[:1] * len(own["inputs"])})
+    own = done(pair.encrypt(stages[0]))
+    answer = pair.evaluate(stages[0], own | {"inputs": theirs[:1] * len(own["inputs"])})
     assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
     assert answer.json()["trial_status"] == "crashed"
     assert kind_of(pair.score(theirs[:1])) == "library-failed"
-    done(pair.evaluate(phases[0], own))
+    done(pair.evaluate(stages[0], own))
 
 
-def test_bytes_that_are_no_ciphertext_are_refused(services, pair, phases):
-    own = done(pair.encrypt(phases[0]))
+def test_bytes_that_are_no_ciphertext_are_refused(services, pair, stages):
+    own = done(pair.encrypt(stages[0]))
     for data in (b"", b"\x00" * 1000, os.urandom(1000), b"}{"):
         nonsense = kept_as_blob(services, data)
-        answer = pair.evaluate(phases[0], own | {"inputs": [nonsense] * len(own["inputs"])})
+        answer = pair.evaluate(stages[0], own | {"inputs": [nonsense] * len(own["inputs"])})
         assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
-        answer = pair.evaluate(phases[0], own | {"plain": nonsense})
+        answer = pair.evaluate(stages[0], own | {"public": nonsense})
         assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
         names = {"variant": "seal", "workload": WORKLOAD, "material": nonsense}
         answer = pair.server.http.post("/v1/sessions", json=names)
         assert (answer.status_code, kind_of(answer)) == (422, "library-failed")
-    done(pair.evaluate(phases[0], own))
+    done(pair.evaluate(stages[0], own))
 
 
 def test_material_of_another_variant_is_refused(pair):
@@ -197,8 +197,8 @@ def test_names_that_nobody_knows(pair, changes, told):
     assert "(in " not in answer.json()["detail"]
 
 
-def test_phases_come_in_order(pair, phases):
-    assert phases == ["train", "infer"]
+def test_phases_come_in_order(pair, stages):
+    assert stages == ["train", "infer"]
     answer = pair.evaluate("infer", done(pair.encrypt("infer")))
     assert (answer.status_code, kind_of(answer)) == (409, "out-of-turn")
     assert "infer needs what train returns" in answer.json()["detail"]
@@ -225,7 +225,7 @@ def hanging(services, client):
 
 def test_one_request_at_a_time(hanging):
     pair, _ = hanging
-    answer = pair.evaluate("infer", {"inputs": [pair.keys["material"]], "plain": pair.keys["material"]})
+    answer = pair.evaluate("infer", {"inputs": [pair.keys["material"]], "public": pair.keys["material"]})
     assert (answer.status_code, kind_of(answer)) == (409, "session-busy")
 
 
@@ -322,7 +322,7 @@ def test_blobs_are_those_of_the_last_pass_and_go_with_their_sessions(services, t
         encrypted = done(pair.encrypt("infer"))
         done(pair.score(done(pair.evaluate("infer", encrypted))["outputs"]))
         assert done(pair.evaluate("infer", encrypted))["outputs"]  # the inputs are still there
-        return encrypted["plain"]["digest"]
+        return encrypted["public"]["digest"]
 
     (plain,) = {passed(pair) for pair in (one, other)}
     found = {path.name for path in Path(folder).iterdir()}
@@ -337,10 +337,10 @@ def test_blobs_are_those_of_the_last_pass_and_go_with_their_sessions(services, t
     assert list(Path(folder).iterdir()) == []
 
 
-def test_metrics_count_sessions_refusals_and_bytes(client, server, pair, phases):
-    encrypted = done(pair.encrypt(phases[0]))
-    done(pair.evaluate(phases[0], encrypted))
-    pair.evaluate(phases[0], encrypted | {"inputs": [{"digest": "0" * 64, "size_bytes": 7}]})
+def test_metrics_count_sessions_refusals_and_bytes(client, server, pair, stages):
+    encrypted = done(pair.encrypt(stages[0]))
+    done(pair.evaluate(stages[0], encrypted))
+    pair.evaluate(stages[0], encrypted | {"inputs": [{"digest": "0" * 64, "size_bytes": 7}]})
     told = server.http.get("/metrics").text
     assert "ciphermark_sessions 1.0" in told
     assert 'ciphermark_refusals_total{kind="blob-refused"}' in told

@@ -15,10 +15,10 @@ from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
 from ciphermark_benchmark.api.suites import checked
 from ciphermark_benchmark.api.views import Submitted
 from ciphermark_client import app as client
-from ciphermark_client import schemas as client_schemas
 from ciphermark_client.data_sets import DataSets
+from ciphermark_measure.parties import messages
+from ciphermark_parties.message_models import model_of
 from ciphermark_server import app as server
-from ciphermark_server import schemas as server_schemas
 from ciphermark_web.examples import bodies, spread
 from ciphermark_web.problems import KINDS
 from ciphermark_web.serving import Listening
@@ -71,17 +71,17 @@ def test_every_field_of_a_request_or_an_answer_has_an_example(applications, name
 
 
 # Dataclasses, which know nothing of OpenAPI: whoever has one as a field gives an example of the whole.
-FROM_THE_CORE = {"Accuracy", "LibraryInfo", "ParameterSpec", "Parameters", "Sample"}
+FROM_THE_CORE = {"Accuracy", "LibraryInfo", "ParameterSpec", "Parameters", "Sample", "Stage"}
 
 
 @pytest.mark.parametrize(
     ("name", "path", "model"),
     [
-        ("client", "/v1/sessions", client_schemas.SessionAsked),
-        ("client", "/v1/sessions/{session_id}/encrypt", client_schemas.EncryptAsked),
-        ("client", "/v1/sessions/{session_id}/score", client_schemas.ScoreAsked),
-        ("server", "/v1/sessions", server_schemas.SessionAsked),
-        ("server", "/v1/sessions/{session_id}/evaluate", server_schemas.EvaluateAsked),
+        ("client", "/v1/sessions", model_of(messages.MakeKeys)),
+        ("client", "/v1/sessions/{session_id}/encrypt", model_of(messages.Encrypt)),
+        ("client", "/v1/sessions/{session_id}/score", model_of(messages.Score)),
+        ("server", "/v1/sessions", model_of(messages.Load)),
+        ("server", "/v1/sessions/{session_id}/evaluate", model_of(messages.Evaluate)),
         ("benchmark", "/v1/runs", Submitted),
     ],
 )

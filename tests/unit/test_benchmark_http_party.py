@@ -21,16 +21,16 @@ from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused
 
-MAKE_KEYS = messages.MakeKeys("seal", ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40), "tiny")
-ENCRYPT = messages.Encrypt("train", messages.DataSet("boston", 7))
-TRIAL = Trial(
-    "a-trial", "a-run", Case("seal", "learning", "tiny", MAKE_KEYS.parameters, 0, "real"), 0, 1, Budget()
-)
+SPEC = ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)
+MAKE_KEYS = messages.MakeKeys("seal", "tiny", SPEC, threads=3)
+ENCRYPT = messages.Encrypt("train", messages.Source(7, "boston"))
+TRIAL = Trial("a-trial", "a-run", Case("seal", "learning", "tiny", SPEC, 0, "real"), 0, 1, Budget())
 BLOB = Blob("0f" * 32, 17)
 PLAIN_BLOB = {"digest": BLOB.digest, "size_bytes": 17}
 SESSION = {
     "id": "ab" * 16,
-    "phases": ["train", "infer"],
+    "version": messages.VERSION,
+    "stages": [{"name": "train", "returns": "state"}, {"name": "infer", "returns": "result"}],
     "library": {"library": "SEAL", "variant": "seal", "version": "4", "hexl": False, "build": {}},
     "parameters": {
         "spec": {"scheme": "ckks", "ring_dimension": 8192},
@@ -43,7 +43,7 @@ SESSION = {
     "samples": [],
     "something_newer": 1,
 }
-ENCRYPTED = {"inputs": [PLAIN_BLOB], "plain": PLAIN_BLOB, "plaintext_bytes": 8, "samples": []}
+ENCRYPTED = {"inputs": [PLAIN_BLOB], "public": PLAIN_BLOB, "plaintext_bytes": 8, "samples": []}
 
 
 class Scripted(BaseHTTPRequestHandler):
@@ -86,7 +86,7 @@ def server():
 
 @pytest.fixture
 def party(server):
-    made = HttpParty(Service("client", f"http://127.0.0.1:{server.server_port}", "secret"), threads=3)
+    made = HttpParty(Service("client", f"http://127.0.0.1:{server.server_port}", "secret"))
     yield made
     made.end()
 
@@ -99,7 +99,7 @@ def test_a_session_is_made_used_and_ended(server, party):
     server.script += [(201, SESSION), (200, ENCRYPTED)]
     made = party.ask(MAKE_KEYS, 10)
     assert isinstance(made, messages.KeysMade)
-    assert (made.phases, made.material) == (("train", "infer"), BLOB)
+    assert ([stage.name for stage in made.stages], made.material) == (["train", "infer"], BLOB)
     sent = party.ask(ENCRYPT, 10)
     assert sent == messages.Encrypted((BLOB,), BLOB, 8, ())
     party.kill()
@@ -117,8 +117,8 @@ def test_a_session_is_made_used_and_ended(server, party):
     assert "threads" not in second[3]
     assert second[1] == f"/v1/sessions/{SESSION['id']}/encrypt"
     assert second[3] == {
-        "phase": "train",
-        "data": {"name": "boston", "split_seed": 7, "test_share": 0.2},
+        "stage": "train",
+        "source": {"seed": 7, "data_set": "boston"},
     }
     assert third[:2] == ("DELETE", f"/v1/sessions/{SESSION['id']}")
 
@@ -147,6 +147,7 @@ DEATHS = {
     "another form": ((200, {"id": 1}), "crashed", "it answers nonsense"),
     "no id": ((200, ENCRYPTED), "crashed", "it answers nonsense"),
     "no mapping": ((200, 7), "crashed", "it answers nonsense"),
+    "another version": ((200, SESSION | {"version": 1}), "crashed", "it speaks version 1 of the messages"),
     "too late": ((200, lambda: time.sleep(1.5) or SESSION), "timed_out", "gave no answer within 1 s"),
 }
 
@@ -249,7 +250,7 @@ def test_a_party_that_was_asked_nothing_ends_nothing(server, party):
 def test_services_on_another_machine_are_noticed(server, monkeypatch, machines, is_elsewhere):
     monkeypatch.setattr(host, "machine", lambda: "here")
     service = Service("client", f"http://127.0.0.1:{server.server_port}", "secret")
-    parties = HttpParties(service, service, 1)
+    parties = HttpParties(service, service)
     for party, machine in zip((parties.client, parties.server), machines, strict=True):
         server.script.append((201, SESSION if machine is None else SESSION | {"machine": machine}))
         party.ask(MAKE_KEYS, 10)

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from tiny_workload import WORKLOADS, task
+from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
@@ -46,7 +46,7 @@ class PartiesHere(Parties):
 
     def __init__(self, folder, deeds):
         store = self.store = BlobStore(folder)
-        self.client = Here(Client(store, WORKLOADS, task), deeds)
+        self.client = Here(Client(store, WORKLOADS, no_data), deeds)
         self.server = Here(Server(store, WORKLOADS), deeds)
         self.is_ended = False
         PartiesHere.made += 1
@@ -120,7 +120,9 @@ def parts(outcome, metric, stage):
     """What is told of a stage that no pass repeats, or of its counting pass: by step or party, and the whole."""
     values = {s.phase: s.value for s in outcome.samples if s.metric == metric and not s.is_warmup}
     found = {phase.partition(".")[2]: v for phase, v in values.items() if phase.partition(".")[0] == stage}
-    return {part: value for part, value in found.items() if part not in {"encode", "check", ""}}, found[""]
+    return {
+        part: value for part, value in found.items() if part not in {"trace", "encode", "check", ""}
+    }, found[""]
 
 
 def test_a_stage_is_the_sum_of_its_steps_and_of_its_parties(tmp_path):
@@ -191,7 +193,7 @@ def fails(status, text):
 
 
 # Replies that nobody asked for: the first, or to ``Evaluate`` the second.
-STRANGE = (messages.Evaluated((), ()), messages.Encrypted((), Blob("0" * 64, 0), 0, ()))
+STRANGE = (messages.Evaluated((), "", ()), messages.Encrypted((), Blob("0" * 64, 0), 0, ()))
 
 
 def dies():
@@ -240,7 +242,7 @@ def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
             )
 
     def msgspec_swapped(request):
-        return messages.Evaluate(request.phase, request.inputs[::-1], request.plain)
+        return messages.Evaluate(request.stage, request.inputs[::-1], request.public)
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
     outcome = executed(LearningSeat(needs, Swapped), a_trial())

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_contract import checking
 from ciphermark_core import wire
 from ciphermark_core.model import Accuracy, Parameters, ParameterSpec
-from ciphermark_measure import checking
 
 integers = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
 reals = st.lists(st.floats(-100, 100), min_size=1, max_size=30)

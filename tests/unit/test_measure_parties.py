@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import os
 from contextlib import contextmanager
 
@@ -9,21 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from tiny_workload import WORKLOADS, task
+from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_core import wire
-from ciphermark_core.model import EXACT_SCHEMES
 from ciphermark_measure.blobs import Blob, BlobStore
-from ciphermark_measure.checking import UNBOUNDED
-from ciphermark_measure.parties import messages, plain_model
+from ciphermark_measure.parties import arrays as public_arrays
+from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
-from ciphermark_measure.parties.quality import quality
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.steps import Watch
 from ciphermark_measure.protocol import Refused
-from ciphermark_workloads.learning.workload import Result
 
-DATA = messages.DataSet("any", 7)
+SOURCE = messages.Source(7, "any")
 
 
 class Pair:
@@ -34,7 +30,7 @@ class Pair:
         self.store = BlobStore(folder)
         self.variant, self.workload = variant, workload
         self.spec = WORKLOADS[workload].parameters(scheme)
-        self.client = Client(self.store, WORKLOADS, task)
+        self.client = Client(self.store, WORKLOADS, no_data)
         self.server = Server(self.store, WORKLOADS)
 
     def ask(self, role, request):
@@ -43,19 +39,19 @@ class Pair:
         return messages.read_reply(wire.to_line(party.answer(request)))
 
     def make_keys(self):
-        return self.ask("client", messages.MakeKeys(self.variant, self.spec, self.workload))
+        return self.ask("client", messages.MakeKeys(self.variant, self.workload, self.spec))
 
     def load(self, material, variant=None):
         return self.ask("server", messages.Load(variant or self.variant, self.workload, material))
 
-    def encrypt(self, phase, data=DATA):
-        return self.ask("client", messages.Encrypt(phase, data))
+    def encrypt(self, stage, source=SOURCE):
+        return self.ask("client", messages.Encrypt(stage, source))
 
-    def evaluate(self, phase, sent):
-        return self.ask("server", messages.Evaluate(phase, sent.inputs, sent.plain))
+    def evaluate(self, stage, sent):
+        return self.ask("server", messages.Evaluate(stage, sent.inputs, sent.public))
 
-    def score(self, outputs, data=DATA):
-        return self.ask("client", messages.Score(outputs, data))
+    def score(self, outputs, source=SOURCE):
+        return self.ask("client", messages.Score(outputs, source))
 
     def prepared(self):
         made = self.make_keys()
@@ -66,9 +62,9 @@ class Pair:
 
     def passed(self):
         """One pass, of which the last reply is returned."""
-        for phase in WORKLOADS[self.workload].phases:
-            sent = self.encrypt(phase)
-            back = self.evaluate(phase, sent)
+        for stage in WORKLOADS[self.workload].server_stages:
+            sent = self.encrypt(stage.name)
+            back = self.evaluate(stage.name, sent)
             if isinstance(back, Refused):
                 return back
         return self.score(back.outputs)
@@ -80,7 +76,7 @@ class Pair:
 def test_two_parties_compute_what_one_would(tmp_path, variant, scheme, workload):
     pair = Pair(tmp_path, variant, workload, scheme)
     made, loaded = pair.prepared()
-    assert made.phases == WORKLOADS[workload].phases
+    assert made.stages == WORKLOADS[workload].stages
     assert made.parameters == loaded.parameters
     assert made.library == loaded.library
     for _ in range(2):
@@ -115,9 +111,9 @@ def test_every_step_is_timed(tmp_path):
         f"train.{part}" for part in ("check", "pack", "encrypt", "serialize", "client")
     ]
     assert phases(back, "time") == [
-        f"train.{part}" for part in ("deserialize", "encode", "evaluate", "serialize", "server")
+        f"train.{part}" for part in ("deserialize", "trace", "encode", "evaluate", "serialize", "server")
     ]
-    again = pair.evaluate("train", pair.encrypt("train"))  # the model is known by now
+    again = pair.evaluate("train", pair.encrypt("train"))  # the program is known by now
     assert phases(again, "time") == [
         f"train.{part}" for part in ("deserialize", "evaluate", "serialize", "server")
     ]
@@ -158,7 +154,7 @@ def test_a_model_in_the_clear_is_trained_in_a_stage_of_its_own_in_every_pass(tmp
     pair = Pair(tmp_path, workload="tiny-plain")
     pair.prepared()
     first, second = pair.encrypt("infer"), pair.encrypt("infer")
-    assert first.plain == second.plain
+    assert first.public == second.public
     for sent in (first, second):
         for metric in ("time", "cpu_time"):
             own, steps = summed(sent, metric, "train")
@@ -185,7 +181,7 @@ def test_what_is_judged_by_is_computed_once_and_is_of_no_step(tmp_path, monkeypa
 
     class Watched(type(WORKLOADS[workload])):
         def __getattribute__(self, name):
-            if name in {"require_room", "reference", "expected", "plain_model", "inputs", "result"}:
+            if name in {"require_room", "reference", "expected", "public", "vectors", "output", "judge"}:
                 asked.append((name, at[-1] if at else None))
             return super().__getattribute__(name)
 
@@ -195,22 +191,25 @@ def test_what_is_judged_by_is_computed_once_and_is_of_no_step(tmp_path, monkeypa
     pair.prepared()
     for _ in range(3):
         assert isinstance(pair.passed(), messages.Scored)
-    first = WORKLOADS[workload].phases[0]
+    stages = WORKLOADS[workload].server_stages
+    first = stages[0].name
     for name in ("require_room", "expected"):
         assert [place for asked_for, place in asked if asked_for == name] == [(first, "check")]
-    training = ("train", "fit") if first == "infer" else (first, "check")
-    times = 3 if first == "infer" else 1
-    places = [place for name, place in asked if name == "plain_model"]
-    assert places == [training] * times
-    assert {place for name, place in asked if name == "reference"} <= {(first, "check"), training}
-    assert {place for name, place in asked if name == "result"} == {("infer", "unpack")}
+    training = [("train", "fit")] * 3 if first == "infer" else []
+    told = [(first, "check")] * len(stages)
+    assert sorted(place for name, place in asked if name == "public") == sorted(told + training)
+    assert {place for name, place in asked if name == "reference"} <= {(first, "check"), *training}
+    assert {place for name, place in asked if name == "output"} == {("infer", "unpack")}
+    assert {place for name, place in asked if name == "judge"} == {("infer", "check")}
+    packed = {(stage.name, "pack") for stage in stages}
+    assert {place for name, place in asked if name == "vectors"} == packed
 
 
 def test_encryptions_are_fresh_in_every_pass(tmp_path):
     pair = Pair(tmp_path)
     pair.prepared()
     first, second = pair.encrypt("train"), pair.encrypt("train")
-    assert first.plain == second.plain
+    assert first.public == second.public
     assert not set(first.inputs) & set(second.inputs)
 
 
@@ -235,25 +234,25 @@ def test_the_secret_key_is_in_no_blob(tmp_path, variant):
 def test_requests_out_of_order_are_refused(tmp_path):
     pair = Pair(tmp_path)
     assert "OutOfOrder: there are no keys yet" in pair.encrypt("train").error
-    assert "OutOfOrder: there are no keys yet" in pair.score(()).error
-    nothing = pair.store.put(plain_model.dump({}))
-    sent = messages.Encrypted((), nothing, 0, ())
+    nothing = pair.store.put(public_arrays.dump({}))
+    assert "OutOfOrder: there are no keys yet" in pair.score((nothing,)).error
+    sent = messages.Encrypted((nothing,), nothing, 0, ())
     assert "OutOfOrder: there is no evaluator yet" in pair.evaluate("train", sent).error
     pair.prepared()
     assert "infer needs what train returns: evaluate that first" in pair.evaluate("infer", sent).error
     plain = Pair(tmp_path, workload="tiny-plain")
     plain.prepared()
-    assert "tiny-plain has no phase train, only infer" in plain.evaluate("train", sent).error
+    assert "tiny-plain has no stage train for the server, only infer" in plain.evaluate("train", sent).error
 
 
 def test_a_party_refuses_what_it_does_not_know(tmp_path):
     pair = Pair(tmp_path)
     pair.workload = "tinny"
-    assert "unknown workload 'tinny'; known: tiny, tiny-plain" in pair.make_keys().error
+    assert "unknown workload 'tinny'; did you mean 'tiny'?; known: tiny, tiny-plain" in pair.make_keys().error
     pair.workload, pair.variant = "tiny", "seel"
     assert "unknown variant 'seel'" in pair.make_keys().error
     with pytest.raises(ValueError, match="Invalid value"):
-        messages.read_request("server", wire.to_line(messages.Encrypt("train", DATA)))
+        messages.read_request("server", wire.to_line(messages.Encrypt("train", SOURCE)))
 
 
 def test_too_little_security_is_unsupported(tmp_path):
@@ -278,8 +277,10 @@ def test_a_damaged_blob_is_refused(tmp_path):
     assert "is truncated: 100 bytes of" in pair.evaluate("train", sent).error
     path.unlink()
     assert "is missing" in pair.evaluate("train", sent).error
-    traversal = messages.Encrypted((Blob("../../etc/passwd", 5),), sent.plain, 0, ())
-    assert "names no blob" in pair.evaluate("train", traversal).error
+    traversal = messages.Evaluate("train", (Blob("../../etc/passwd", 5),), sent.public)
+    assert "names no blob" in pair.server.answer(traversal).error
+    with pytest.raises(ValueError, match="matching regex"):
+        messages.read_request("server", wire.to_line(traversal))
 
 
 def is_rejected(reply):
@@ -318,7 +319,7 @@ def test_what_is_no_ciphertext_is_refused(tmp_path, variant):
     sent = pair.encrypt("train")
     for data in (b"", b"nonsense" * 100):
         junk = pair.store.put(data)
-        reply = pair.evaluate("train", messages.Encrypted((junk, junk), sent.plain, 0, ()))
+        reply = pair.evaluate("train", messages.Encrypted((junk, junk), sent.public, 0, ()))
         if not isinstance(reply, Refused):  # nothing at all is a vector of no values to TenSEAL
             reply = pair.evaluate("infer", pair.encrypt("infer"))
             reply = reply if isinstance(reply, Refused) else pair.score(reply.outputs)
@@ -332,7 +333,7 @@ def test_rows_that_were_swapped_on_the_way_are_wrong(tmp_path):
     pair = Pair(tmp_path)
     pair.prepared()
     train = pair.encrypt("train")
-    swapped = messages.Encrypted(train.inputs[::-1], train.plain, 0, ())
+    swapped = messages.Encrypted(train.inputs[::-1], train.public, 0, ())
     pair.evaluate("train", swapped)
     scored = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
     assert scored.complaint.startswith("0 of 5 rows agree with the plaintext run of the same algorithm")
@@ -352,89 +353,7 @@ finite = st.floats(-1e6, 1e6)
 
 @given(st.dictionaries(st.text(), arrays(np.float64, array_shapes(max_side=4), elements=finite)))
 def test_a_plain_model_survives_its_bytes(model):
-    again = plain_model.load(plain_model.dump(model))
+    again = public_arrays.load(public_arrays.dump(model))
     assert set(again) == set(model)
     assert all(np.array_equal(again[name], model[name]) for name in model)
-    assert plain_model.dump(dict(reversed(model.items()))) == plain_model.dump(model)
-
-
-def judged(scores, reference, labels, scheme="ckks"):
-    found, clear = Result(np.array(scores)), Result(np.array(reference))
-    expected = found if scheme in EXACT_SCHEMES else clear
-    return quality(found, clear, expected, np.array(labels, dtype=float), scheme)
-
-
-def values(found):
-    return {sample.metric: sample.value for sample in found.samples}
-
-
-def test_quality_is_judged_by_agreement_and_never_by_accuracy():
-    found = judged([1.0, -2.0, 3.0, -4.5], [1.0, -2.0, 3.0, -4.0], [0, 1, 0, 0])
-    assert found.complaint is None
-    assert values(found) == {"accuracy": 0.25, "mse": 0.75, "agreement": 1.0, "noise_error": 0.125}
-    assert found.accuracy.max_abs_error == 0.5
-    assert found.accuracy.tolerance == 1.0
-    assert found.accuracy.precision_bits == 3.0
-    better = judged([1.0, 2.0, -3.0], [1.0, -2.0, 3.0], [1, 1, 0])
-    assert values(better)["accuracy"] == 1.0
-    assert better.complaint == (
-        "1 of 3 rows agree with the plaintext run of the same algorithm; ckks must agree in at least 3"
-    )
-
-
-@pytest.mark.parametrize(
-    ("scheme", "wrong", "is_right"),
-    [
-        ("ckks", 0, True),
-        ("ckks", 1, False),
-        ("bfv", 1, True),
-        ("bfv", 2, False),
-        ("bgv", 1, True),
-        ("bgv", 2, False),
-    ],
-)
-def test_how_many_rows_may_differ(scheme, wrong, is_right):
-    reference = np.ones(102)
-    scores = reference.copy()
-    scores[:wrong] = -1.0
-    found = judged(scores, reference, np.ones(102), scheme)
-    assert (found.complaint is None) == is_right
-    assert found.accuracy.wrong_slots == wrong
-    assert (found.accuracy.precision_bits is None) == (scheme != "ckks")
-
-
-def test_fixed_point_is_exact_or_wrong():
-    clear, labels = Result(np.array([3.0, -2.0])), np.array([1.0, 0.0])
-    right = Result(np.array([2.75, -2.25]))
-    exact = quality(right, clear, right, labels, "bfv")
-    assert exact.complaint is None
-    assert (values(exact)["noise_error"], values(exact)["rounding_error"]) == (0.0, 0.25 / 3)
-    assert exact.accuracy.max_abs_error == 0.25
-    off_by_one = Result(np.array([2.75 + 2.0**-30, -2.25]))
-    complaint = "1 of 2 scores are not those of the same whole numbers in the clear"
-    wrong = quality(off_by_one, clear, right, labels, "bgv")
-    assert wrong.complaint == complaint
-    assert values(wrong)["noise_error"] == 2.0**-30 / 2.75
-    assert quality(off_by_one, clear, right, labels, "ckks").complaint is None
-
-
-def test_agreement_by_chance_is_not_enough():
-    """Noise alone has the right signs of two rows one time in four."""
-    found = judged([1e6, -1e6], [1.0, -2.0], [1, 0])
-    assert values(found)["agreement"] == 1.0
-    assert found.complaint.startswith("a score is off by 5e+05 times the largest one")
-    assert judged([1e6, -1e6], [1.0, -2.0], [1, 0], "bfv").complaint is None  # there it is what is expected
-
-
-@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
-def test_scores_that_are_no_numbers_agree_with_nothing(strange):
-    found = judged([strange, 1.0], [-1.0, 1.0], [0, 1])
-    assert values(found)["agreement"] == 0.5
-    assert values(found)["accuracy"] == 0.5
-    assert found.accuracy.max_abs_error == UNBOUNDED
-    assert all(math.isfinite(sample.value) for sample in found.samples)  # JSON knows no other numbers
-
-
-def test_too_few_scores_are_an_error():
-    with pytest.raises(ValueError, match="1 rows were scored, and 2 were to be"):
-        judged([1.0], [1.0, 1.0], [1, 1])
+    assert public_arrays.dump(dict(reversed(model.items()))) == public_arrays.dump(model)

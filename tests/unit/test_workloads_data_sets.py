@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_workloads.learning.data_sets import DATA_SETS, reader, splitting, take
+from ciphermark_workloads.data_sets import DATA_SETS, reader, take
+from ciphermark_workloads.learning import splitting
 
 ROWS = "\n".join(f"{i},{i % 3},{i % 2}" for i in range(12))
 GOOD = f"a,b,y\n{ROWS}\n"

@@ -5,42 +5,49 @@ from __future__ import annotations
 import numpy as np
 
 from ciphermark_contract.interfaces import KeyRequest
-from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec
-from ciphermark_workloads.learning.workload import Result, Table, Task, Workload
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, TRAINED_IN_THE_CLEAR, Classifier
+from ciphermark_workloads.learning.task import Result, Table, Task
 
 COLUMNS = 4
 
 
-class Tiny(Workload):
+class Tiny(Classifier):
     """Score of a row x: (sum of rows of class 1 − sum of rows of class 0) · x, on encrypted data throughout."""
 
     name = "tiny"
     title = "Sums of two classes"
-    phases = ("train", "infer")
+    stages = TRAINED_ENCRYPTED
     schemes = ("bfv", "ckks")
 
     def operations(self, scheme):
         return ("sub", "mul")
 
     def parameters(self, scheme):
+        self.require_scheme(scheme)
         if scheme == "ckks":
             return ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)
-        if scheme == "bfv":
-            return ParameterSpec("bfv", 8192, None, plain_modulus=1032193)
-        raise Unsupported(f"no {scheme}")
+        return ParameterSpec("bfv", 8192, None, plain_modulus=1032193)
 
     def keys(self, parameters):
         return KeyRequest()
 
-    def require_room(self, task, parameters):
-        pass
+    def input(self, seed, data):
+        """Small integers, so that bfv computes exactly; rows come from the seed."""
+        numbers = np.random.default_rng(seed)
 
-    def plain_model(self, task):
+        def table(rows):
+            labels = np.arange(rows) % 2.0
+            features = numbers.integers(-4, 5, (rows, COLUMNS)) + 2 * (2 * labels - 1)[:, None]
+            return Table(features.astype(np.float64), labels)
+
+        return Task(table(20), table(5))
+
+    def public(self, stage, task, parameters):
         return {"rows": np.array([float(len(task.test.labels))])}
 
-    def inputs(self, phase, task, parameters):
-        if phase == "train":
+    def vectors(self, stage, task, parameters):
+        if stage == "train":
             vectors = [self._sum(task.train, 1.0), self._sum(task.train, 0.0)]
         else:
             vectors = list(task.test.features)
@@ -48,14 +55,14 @@ class Tiny(Workload):
             return vectors
         return [np.round(vector).astype(np.int64) % parameters.plain_modulus for vector in vectors]
 
-    def compute(self, phase, evaluator, inputs, state, prepared):
+    def circuit(self, stage, evaluator, inputs, state, public):
         managed = evaluator.managed()
-        if phase == "train":
+        if stage == "train":
             return [managed.apply("sub", *inputs)]
-        assert len(inputs) == int(prepared["rows"][0])
+        assert len(inputs) == int(public["rows"][0])
         return [managed.apply("mul", row, state[0]) for row in inputs]
 
-    def result(self, outputs, task, parameters):
+    def output(self, outputs, task, parameters):
         modulus = parameters.plain_modulus
         sums = np.array([float(np.sum(self._centred(vector[:COLUMNS], modulus))) for vector in outputs])
         return Result(sums)
@@ -79,17 +86,17 @@ class TinyPlain(Tiny):
     """The same with weights that the server knows in the clear."""
 
     name = "tiny-plain"
-    phases = ("infer",)
+    stages = TRAINED_IN_THE_CLEAR
 
     def operations(self, scheme):
         return ("mul_plain",)
 
-    def plain_model(self, task):
-        return {"weights": self.reference(task).weights}
+    def public(self, stage, task, parameters):
+        return {"weights": self.reference(task).weights} if stage == "train" else {}
 
-    def compute(self, phase, evaluator, inputs, state, prepared):
+    def circuit(self, stage, evaluator, inputs, state, public):
         modulus = evaluator.parameters.plain_modulus
-        weights = prepared["weights"]
+        weights = public["weights"]
         if modulus is not None:
             weights = np.round(weights).astype(np.int64) % modulus
         managed = evaluator.managed()
@@ -99,13 +106,5 @@ class TinyPlain(Tiny):
 WORKLOADS = {item.name: item for item in (Tiny(), TinyPlain())}
 
 
-def task(data) -> Task:
-    """Small integers, so that bfv computes exactly; rows come from the seed."""
-    numbers = np.random.default_rng(data.split_seed)
-
-    def table(rows):
-        labels = np.arange(rows) % 2.0
-        features = numbers.integers(-4, 5, (rows, COLUMNS)) + 2 * (2 * labels - 1)[:, None]
-        return Table(features.astype(np.float64), labels)
-
-    return Task(table(20), table(5))
+def no_data(name):
+    """The rows are made of the seed, whatever the data set is called."""

@@ -18,8 +18,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import time
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ciphermark_core.errors import UserError
 
@@ -34,8 +36,10 @@ MOST_BYTES = 16 << 30
 class Blob(msgspec.Struct, frozen=True):
     """A content-addressed blob: SHA-256 in hexadecimal, and size."""
 
-    digest: str
-    size_bytes: int
+    digest: Annotated[
+        str, Meta(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of its bytes", examples=["5e" * 32])
+    ]
+    size_bytes: Annotated[int, Meta(ge=0, le=MOST_BYTES, examples=[65649])]
 
 
 class BlobError(Exception):

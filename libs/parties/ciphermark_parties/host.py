@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
@@ -23,6 +23,7 @@ from ciphermark_measure.processes import Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_parties.party import Party, Written, blobs_in
 from ciphermark_parties.settings import PartySettings
+from ciphermark_web import logs
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.sessions import Purpose, Session, Sessions
@@ -70,21 +71,33 @@ class PartyHost:
             "ciphermark_blob_bytes", "Bytes of blobs by direction", ["direction"], registry=metrics.registry
         )
 
-    @contextmanager
-    def opened(self, purpose: Purpose, threads: int | None) -> Iterator[PartySession]:
-        """A new session for its first request, whose library has so many threads; as many as it may where ``threads``
-        is ``None``. Raises ``Problem`` where the variant, or so many threads, cannot be had here.
+    def opened(
+        self, request: messages.MakeKeys | messages.Load, headers: Mapping[str, str], expected: type[ReplyT]
+    ) -> dict[str, Any]:
+        """Open a session by its first request, whose library has so many threads as that says; as many as it may where
+        it says none. What is told is the party's reply, and the session's id, machine and version.
+
+        Raises ``Problem`` where the variant, or so many threads, cannot be had here.
         """
+        purpose = Purpose(request.variant, request.workload, **logs.ids(headers))
         interpreter = self._interpreter(purpose.variant)
-        confinement = replace(self._settings.confinement, threads=self._threads(threads))
+        confinement = replace(self._settings.confinement, threads=self._threads(request.threads))
 
         def start() -> Party:
             return Party(Process(self._program, confinement, interpreter), self._written)
 
         with self.sessions.opened(purpose, start) as session:
-            yield session
+            reply = msgspec.structs.asdict(self._ask(session, request, expected))
+        return reply | {"id": session.id, "machine": self.machine, "version": messages.VERSION}
 
-    def ask(self, session: PartySession, request: object, expected: type[ReplyT]) -> ReplyT:
+    def asked_in(self, session_id: str, request: messages.Request, expected: type[ReplyT]) -> ReplyT:
+        """What the party of a session replies; raises ``Problem`` like :meth:`opened`, and where there is no such
+        session.
+        """
+        with self.sessions.used(session_id) as session:
+            return self._ask(session, request, expected)
+
+    def _ask(self, session: PartySession, request: object, expected: type[ReplyT]) -> ReplyT:
         """The party's reply; raises ``Problem`` for a refusal, and for a party that dies of it."""
         try:
             reply = session.party.ask(request, self._settings.timeout_s)

@@ -86,6 +86,6 @@ def blobs_in(message: Any) -> tuple[Blob, ...]:
 
 
 def _place(request: object) -> Place:
-    """What was asked for: a pass asks for each phase once."""
-    phase = request.phase if isinstance(request, messages.Encrypt | messages.Evaluate) else None
-    return type(request).__name__, phase
+    """What was asked for: a pass asks for each stage once."""
+    stage = request.stage if isinstance(request, messages.Encrypt | messages.Evaluate) else None
+    return type(request).__name__, stage

@@ -1,44 +1,99 @@
-"""The workloads, by name."""
+"""Finds workloads. A family is a folder here, a workload a module in it that lists what it offers as ``WORKLOADS``;
+other packages offer theirs by the entry points ``ciphermark.workloads``, each a module, or a class below ``Workload``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract, isclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.linear_plain import PlainLinear
-from ciphermark_workloads.learning.lmc_encrypted import EncryptedLinearMeans
-from ciphermark_workloads.learning.lmc_per_row import PerRowLinearMeans
-from ciphermark_workloads.learning.lr_encrypted import K3, K5, LR_K3, LR_K5
-from ciphermark_workloads.learning.lr_fixed import FixedPointRegression
-from ciphermark_workloads.learning.workload import Workload
+from ciphermark_core.dimensions import Dimension, register
+from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_workloads import options
+from ciphermark_workloads.workload import Workload
 
-_ALL: tuple[Workload, ...] = (
-    PlainLinear(
-        "lmc-plain",
-        "linear means, trained in the clear",
-        training.linear_means,
-        ("bfv", "bgv", "ckks"),
-    ),
-    EncryptedLinearMeans(),
-    PlainLinear(
-        "lr-k3-plain",
-        "logistic regression, 3 steps in the clear",
-        partial(training.logistic_regression, descent=K3),
-        ("ckks",),
-    ),
-    LR_K3,
-    PlainLinear(
-        "lr-k5-plain",
-        "logistic regression, 5 steps in the clear",
-        partial(training.logistic_regression, descent=K5),
-        ("ckks",),
-    ),
-    LR_K5,
-    FixedPointRegression(),
-    PerRowLinearMeans("lmc-per-row-plain", "linear means as published, trained in the clear", ("infer",)),
-    PerRowLinearMeans(
-        "lmc-per-row-encrypted", "linear means as published, trained on encrypted data", ("train", "infer")
-    ),
-)
-WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in _ALL}
+AnyWorkload = Workload[Any, Any]
+GROUP = "ciphermark.workloads"
+
+
+def named(workloads: Mapping[str, AnyWorkload], name: str) -> AnyWorkload:
+    """The workload of a name; raises ``UserError`` for an unknown one."""
+    try:
+        return workloads[name]
+    except KeyError:
+        known = sorted(workloads)
+        raise UserError(
+            f"unknown workload {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+        ) from None
+
+
+def add(workloads: dict[str, AnyWorkload], workload: AnyWorkload) -> None:
+    """Add a workload and make its options known as dimensions; raises ``UserError`` for what is there already."""
+    if workload.name in workloads:
+        raise UserError(f"two workloads are called {workload.name}: name one of them otherwise")
+    for option in options.declared(workload.Options):
+        try:
+            register(Dimension(option.name, option.kind, option.sentence))
+        except ValueError:
+            raise UserError(
+                f"{workload.name}: its option {option.name!r} means something else in another workload: name it "
+                "otherwise, or give it the same type and description"
+            ) from None
+    workloads[workload.name] = workload
+
+
+def offered_by(module: ModuleType) -> tuple[AnyWorkload, ...]:
+    """What a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
+    listed: tuple[AnyWorkload, ...] | None = getattr(module, "WORKLOADS", None)
+    if listed is not None:
+        return listed
+    return tuple(kind() for kind in vars(module).values() if is_offered(kind, module))
+
+
+def is_offered(kind: object, module: ModuleType) -> bool:
+    """Whether something is a class below ``Workload`` that the module itself defines, and that can be made."""
+    is_workload = isclass(kind) and issubclass(kind, Workload) and not isabstract(kind)
+    return is_workload and getattr(kind, "__module__", None) == module.__name__
+
+
+def _ours() -> Iterator[AnyWorkload]:
+    folder = Path(__file__).parent
+    for family in pkgutil.iter_modules([str(folder)]):
+        if family.ispkg and not family.name.startswith("_"):
+            for module in pkgutil.iter_modules([str(folder / family.name)]):
+                name = f"{__package__}.{family.name}.{module.name}"
+                yield from getattr(importlib.import_module(name), "WORKLOADS", ())
+
+
+def _loaded(entry: EntryPoint) -> tuple[AnyWorkload, ...]:
+    found = entry.load()
+    return offered_by(found) if isinstance(found, ModuleType) else (found(),)
+
+
+def _installed() -> tuple[dict[str, AnyWorkload], dict[str, str]]:
+    """All workloads by name, and why entry points of other packages are of no use."""
+    found: dict[str, AnyWorkload] = {}
+    broken: dict[str, str] = {}
+    for workload in _ours():
+        add(found, workload)
+    for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
+        try:
+            for workload in _loaded(entry):
+                add(found, workload)
+        except Exception as error:  # whatever another package does wrong
+            broken[entry.name] = f"{entry.value}: {type(error).__name__}: {error}"
+    return found, broken
+
+
+WORKLOADS: Mapping[str, AnyWorkload]
+"""The workloads of our families and of other packages, by name."""
+BROKEN: Mapping[str, str]
+"""Entry points that cannot be used, and why."""
+WORKLOADS, BROKEN = _installed()

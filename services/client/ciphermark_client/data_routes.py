@@ -11,7 +11,7 @@ from ciphermark_client.data_sets import DataSets, Shape
 from ciphermark_client.schemas import DataSetFacts
 from ciphermark_core.errors import UserError
 from ciphermark_web.problems import Problem, documented
-from ciphermark_workloads.learning.data_sets import LabelRule
+from ciphermark_workloads.data_sets import LabelRule
 
 _Called = Annotated[
     str | None,

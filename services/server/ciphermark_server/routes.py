@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Request
 
 from ciphermark_measure.parties import messages
 from ciphermark_parties.host import PartyHost
-from ciphermark_parties.schemas import SessionId, fields_of
-from ciphermark_server.schemas import EvaluateAsked, EvaluateDone, SessionAsked, SessionMade
-from ciphermark_web import logs
+from ciphermark_parties.message_models import AS_MESSAGE, model_of, opened
+from ciphermark_parties.schemas import SessionId
 from ciphermark_web.problems import documented
-from ciphermark_web.sessions import Purpose
+
+_IN_SESSION = ("not-found", "session-busy", "session-lost", "out-of-turn", "library-failed")
 
 
 def router(parties: PartyHost) -> APIRouter:
@@ -21,33 +23,28 @@ def router(parties: PartyHost) -> APIRouter:
         "/sessions",
         summary="Load a client's public material",
         status_code=201,
+        response_model=opened(messages.Loaded),
         responses=documented("session-lost", "unsupported", "library-failed", "blob-refused", "too-many"),
     )
-    def load(asked: SessionAsked, request: Request) -> SessionMade:
-        wanted = messages.Load(asked.variant, asked.workload, asked.material.blob)
-        purpose = Purpose(asked.variant, asked.workload, **logs.ids(request.headers))
-        with parties.opened(purpose, asked.threads) as session:
-            reply = parties.ask(session, wanted, messages.Loaded)
-        return SessionMade(id=session.id, machine=parties.machine, **fields_of(reply))
+    def load(asked: Annotated[messages.Load, AS_MESSAGE, Body()], request: Request) -> Any:
+        return parties.opened(asked, request.headers, messages.Loaded)
 
     @made.post(
         "/sessions/{session_id}/evaluate",
-        summary="Evaluate a phase on ciphertexts",
-        responses=documented(
-            "not-found",
-            "session-busy",
-            "session-lost",
-            "out-of-turn",
-            "unsupported",
-            "exhausted",
-            "library-failed",
-            "blob-refused",
-        ),
+        summary="Evaluate a stage on ciphertexts",
+        response_model=model_of(messages.Evaluated),
+        responses=documented(*_IN_SESSION, "unsupported", "exhausted", "blob-refused"),
     )
-    def evaluate(session_id: SessionId, asked: EvaluateAsked) -> EvaluateDone:
-        inputs = tuple(item.blob for item in asked.inputs)
-        request = messages.Evaluate(asked.phase, inputs, asked.plain.blob)
-        with parties.sessions.used(session_id) as session:
-            return EvaluateDone(**fields_of(parties.ask(session, request, messages.Evaluated)))
+    def evaluate(session_id: SessionId, asked: Annotated[messages.Evaluate, AS_MESSAGE, Body()]) -> Any:
+        return parties.asked_in(session_id, asked, messages.Evaluated)
+
+    @made.post(
+        "/sessions/{session_id}/describe",
+        summary="Tell the program of a stage that was evaluated",
+        response_model=model_of(messages.Described),
+        responses=documented(*_IN_SESSION),
+    )
+    def describe(session_id: SessionId, asked: Annotated[messages.Describe, AS_MESSAGE, Body()]) -> Any:
+        return parties.asked_in(session_id, asked, messages.Described)
 
     return made

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Handle, Vector
-from ciphermark_measure import checking
 
 from ..harness import Subject
 from . import noise_bound

@@ -34,7 +34,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import OPERATIONS
+from ciphermark_contract.operations import OPERATIONS, top_level
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
@@ -229,8 +229,9 @@ class TensealEvaluator(Evaluator):
         raise Unsupported(self._declared.reasons["dump_plaintext"])
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
-        return int(ciphertext.ciphertext()[0].coeff_modulus_size()) - 1
+        """See the contract: moduli that do not exceed t are no levels."""
+        unusable = len(self.parameters.moduli) - 1 - top_level(self.parameters)
+        return int(ciphertext.ciphertext()[0].coeff_modulus_size()) - 1 - unusable
 
     def scale(self, ciphertext: Handle) -> float | None:
         """See the contract: the ciphertext's scale, not the vector's initial one."""

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Handle, KeyRequest, Vector
 from ciphermark_contract.operations import read
 from ciphermark_core.model import Accuracy, Case, Sample, Status, Trial
-from ciphermark_measure import checking, noise_control
+from ciphermark_measure import noise_control
 from ciphermark_measure.clock import Clock
 from ciphermark_measure.noise_control import Attempt
 from ciphermark_measure.probes import measured_alone, samples_of

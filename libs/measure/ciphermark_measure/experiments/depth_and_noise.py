@@ -9,11 +9,12 @@ import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operations import Kind, multiplies, padded, read
 from ciphermark_core.dimensions import CAP
 from ciphermark_core.model import Accuracy, Sample
-from ciphermark_measure import checking, data, operands
+from ciphermark_measure import data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.session import Session
 

@@ -8,10 +8,11 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read
 from ciphermark_core.model import Sample
-from ciphermark_measure import caching, checking, operands
+from ciphermark_measure import caching, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
 from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.sampling import ClockError, Phase, target

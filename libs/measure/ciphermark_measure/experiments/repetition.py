@@ -14,11 +14,12 @@ from itertools import repeat
 from statistics import median
 from time import perf_counter, perf_counter_ns
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
 from ciphermark_contract.operations import multiplies, padded, read
 from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import caching, checking, data, operands
+from ciphermark_measure import caching, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.sampling import ClockError, Phase, target

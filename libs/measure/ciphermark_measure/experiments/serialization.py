@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import checking, data
+from ciphermark_measure import data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
 from ciphermark_measure.sampling import ClockError, Phase, target
 

@@ -1,56 +1,46 @@
-"""The client: the only one that holds the secret key. It encrypts, decrypts and scores."""
+"""The client: the only one that holds the secret key. It makes the input, encrypts, decrypts and judges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_contract.interfaces import Adapter, Exhausted, KeyOwner, Unsupported
-from ciphermark_core.model import Parameters, Sample
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Exhausted, Handle, KeyOwner, KeyRequest, Unsupported
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure import security_check
 from ciphermark_measure.blobs import BlobStore
-from ciphermark_measure.parties import messages, plain_model
-from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of
-from ciphermark_measure.parties.quality import quality
+from ciphermark_measure.parties import arrays, messages
+from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
 from ciphermark_measure.parties.steps import Steps, Watch
-from ciphermark_workloads.learning.workload import PlainModel, Result, Task, Workload
-
-Tasks = Callable[[messages.DataSet], Task]
+from ciphermark_measure.parties.subject import Finder, Subject, inputs_of, judged, shared_public, subject
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.programs import all_traced, alone_before, keys_of
+from ciphermark_workloads.workload import Arrays, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
     """What ``MakeKeys`` made. The secret key is in ``owner``: it is never written, and dies with the process."""
 
-    workload: Workload
+    workload: AnyWorkload
+    batch: int
     owner: KeyOwner
     compression: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """A data set, split, with what is computed of it in the clear to judge by.
-
-    ``public`` is what the server is told of data whose model is encrypted; ``None`` where the model is what it is told.
-    """
-
-    data: messages.DataSet
-    task: Task
-    reference: Result
-    expected: Result
-    public: PlainModel | None
-
-
 class Client(Party):
-    """Answers ``MakeKeys``, ``Encrypt`` and ``Score``. ``tasks`` finds the rows of a data set."""
+    """Answers ``MakeKeys``, ``Encrypt`` and ``Score``. ``find`` finds data sets by name."""
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, Workload], tasks: Tasks) -> None:
+    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload], find: Finder) -> None:
         super().__init__(store, workloads)
-        self._tasks = tasks
+        self._find = find
         self._keys: _Keys | None = None
-        self._subject: _Subject | None = None
+        self._subject: Subject | None = None
 
     @property
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
@@ -63,21 +53,21 @@ class Client(Party):
 
     def _make_keys(self, request: messages.MakeKeys) -> messages.KeysMade:
         self._keys = self._subject = None
-        workload = self.workload_named(request.workload)
-        steps = Steps("prepare", "client")
+        workload = self.configured(request.workload, request.options)
+        steps = Steps(messages.PREPARE, "client")
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("keys"):
-            parameters = _resolved(adapter, request)
-            owner = adapter.key_owner(parameters, workload.keys(parameters))
+            parameters = _resolved(adapter, _spec(workload, declared, request))
+            owner = adapter.key_owner(parameters, self._key_request(workload, request, parameters, declared))
         with steps.step("serialize"):
             material = owner.public_material()
-        samples, check = steps.samples(), Watch("prepare")
+        samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._keys = _Keys(workload, owner, compression_of(request.variant))
+        self._keys = _Keys(workload, request.batch, owner, compression_of(request.variant))
         return messages.KeysMade(
-            phases=workload.phases,
+            stages=workload.stages,
             library=library,
             parameters=parameters,
             material=self.store.put(material),
@@ -86,86 +76,124 @@ class Client(Party):
 
     def _encrypt(self, request: messages.Encrypt) -> messages.Encrypted:
         keys = self._made_keys()
-        owner, check = keys.owner, Watch(request.phase)
+        owner, workload = keys.owner, keys.workload
+        stage, check = self.server_stage(workload, request.stage), Watch(request.stage)
         with check.step(messages.CHECK):
-            subject = self._subject_of(request.data, keys)
-        plain, trained = _plain_model(keys.workload, subject)
-        steps = Steps(request.phase, "client")
+            given = self._subject_of(request.source, keys)
+        public, alone = _told(workload, stage, given, owner.parameters)
+        steps = Steps(stage.name, "client")
         with steps.step("pack"):
-            vectors = keys.workload.inputs(request.phase, subject.task, owner.parameters)
+            vectors = [
+                vector
+                for item in given.inputs
+                for vector in workload.vectors(stage.name, item, owner.parameters)
+            ]
         with steps.step("encrypt"):
             ciphertexts = [owner.encrypt(vector) for vector in vectors]
         with steps.step("serialize"):
             dumped = [owner.dump(item, keys.compression) for item in ciphertexts]
+        samples = steps.samples()
+        with check.step(messages.CHECK):
+            size = sum(workload.plaintext_bytes(stage.name, item, owner.parameters) for item in given.inputs)
         return messages.Encrypted(
             inputs=self.kept(dumped),
-            plain=self.store.put(plain_model.dump(plain)),
-            plaintext_bytes=_plaintext_bytes(request.phase, subject.task),
-            samples=check.samples() + trained + steps.samples(),
+            public=self.store.put(arrays.dump(public)),
+            plaintext_bytes=size,
+            samples=check.samples() + alone + samples,
         )
 
     def _score(self, request: messages.Score) -> messages.Scored:
         keys = self._made_keys()
-        owner, check = keys.owner, Watch("infer")
+        owner, workload, last = keys.owner, keys.workload, keys.workload.stages[-1].name
+        check = Watch(last)
         with check.step(messages.CHECK):
-            subject = self._subject_of(request.data, keys)
+            given = self._subject_of(request.source, keys)
         dumped = self.got(request.outputs)
-        steps = Steps("infer", "client")
+        steps = Steps(last, "client")
         with steps.step("deserialize"):
             ciphertexts = [owner.load(item) for item in dumped]
         with steps.step("decrypt"):
-            outputs = [owner.decrypt(item) for item in ciphertexts]
+            decrypted = [owner.decrypt(item) for item in ciphertexts]
         with steps.step("unpack"):
-            result = keys.workload.result(outputs, subject.task, owner.parameters)
+            outputs = [
+                workload.output(part, item, owner.parameters)
+                for part, item in zip(equal_parts(decrypted, keys.batch), given.inputs, strict=True)
+            ]
         samples = steps.samples()
         with check.step(messages.CHECK):
-            labels, scheme = subject.task.test.labels, owner.parameters.spec.scheme
-            found = quality(result, subject.reference, subject.expected, labels, scheme)
-        if found.complaint and 0 in [owner.noise_budget_bits(item) for item in ciphertexts]:
+            found = judged(workload, outputs, given.truths)
+        if found.complaint and _is_spent(owner, ciphertexts):
             raise Exhausted("no noise budget is left in what the server returned")
-        return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + found.samples)
+        figures = tuple(Sample(name, value, last) for name, value in found.figures.items())
+        return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + figures)
+
+    def _key_request(
+        self,
+        workload: AnyWorkload,
+        request: messages.MakeKeys,
+        parameters: Parameters,
+        declared: Declaration,
+    ) -> KeyRequest:
+        """The keys that the workload says it needs, or that its programs take."""
+        keys = workload.keys(parameters)
+        if keys is not None:
+            return keys
+        if request.source is None:
+            raise UserError(f"the keys of {workload.name} depend on its input: say the source of it, too")
+        given = inputs_of(workload, request.source, 1, self._find)[0]
+        return keys_of(all_traced(workload, given, parameters, declared).values())
 
     def _made_keys(self) -> _Keys:
         if self._keys is None:
             raise OutOfOrder("there are no keys yet: ask for them first (make_keys)")
         return self._keys
 
-    def _subject_of(self, data: messages.DataSet, keys: _Keys) -> _Subject:
-        """Found once; raises ``Unsupported`` for data that do not fit the parameters."""
-        if self._subject is None or self._subject.data != data:
-            task, workload, parameters = self._tasks(data), keys.workload, keys.owner.parameters
-            workload.require_room(task, parameters)
-            self._subject = _Subject(
-                data,
-                task,
-                reference=workload.reference(task),
-                expected=workload.expected(task, parameters),
-                public=workload.plain_model(task) if "train" in workload.phases else None,
-            )
+    def _subject_of(self, source: messages.Source, keys: _Keys) -> Subject:
+        """Made once; raises ``Unsupported`` for an input that does not fit the parameters."""
+        if self._subject is None or self._subject.source != source:
+            inputs = inputs_of(keys.workload, source, keys.batch, self._find)
+            self._subject = subject(keys.workload, source, inputs, keys.owner.parameters)
         return self._subject
 
 
-def _plain_model(workload: Workload, subject: _Subject) -> tuple[PlainModel, tuple[Sample, ...]]:
-    """What the server is told in the clear; a model is trained for it anew, in a stage of its own."""
-    if subject.public is not None:
-        return subject.public, ()
-    steps = Steps("train", "client")
-    with steps.step("fit"):
-        model = workload.plain_model(subject.task)
-    return model, steps.samples()
+def _told(
+    workload: AnyWorkload, stage: Stage, given: Subject, parameters: Parameters
+) -> tuple[Arrays, tuple[Sample, ...]]:
+    """What the server is told in the clear with a stage, and what the client spent on the stages without the server
+    that come right before it: they are carried out anew.
+    """
+    public, samples = given.public[stage.name], list[Sample]()
+    for alone in alone_before(workload.stages, stage):
+        steps = Steps(alone.name, "client")
+        with steps.step("fit"):
+            made = shared_public(workload, alone.name, given.inputs, parameters)
+        public, samples = {**made, **public}, [*samples, *steps.samples()]
+    return public, tuple(samples)
 
 
-def _resolved(adapter: Adapter, request: messages.MakeKeys) -> Parameters:
-    """What the library makes of the request; raises ``Unsupported`` for what is less secure than asked."""
-    parameters = adapter.resolve(request.parameters)
-    asked = request.parameters.security
-    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+def _spec(workload: AnyWorkload, declared: Declaration, request: messages.MakeKeys) -> ParameterSpec:
+    """The parameters asked for, or else the workload's own."""
+    if request.parameters is None:
+        scheme = request.scheme or _first_common(workload.schemes, declared.schemes)
+        return recommended(workload, scheme, declared)
+    if request.scheme is not None:
+        raise UserError("give scheme or parameters, not both: parameters name their scheme")
+    return request.parameters
+
+
+def _first_common(wanted: Sequence[Scheme], offered: Sequence[Scheme]) -> Scheme:
+    """The first scheme of the workload that the variant offers; its very first where there is none."""
+    return next((scheme for scheme in wanted if scheme in offered), wanted[0])
+
+
+def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
+    """What the library makes of a request; raises ``Unsupported`` for what is less secure than asked."""
+    parameters = adapter.resolve(spec)
+    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, spec.security)
     if reason is not None:
         raise Unsupported(reason)
     return parameters
 
 
-def _plaintext_bytes(phase: str, task: Task) -> int:
-    if phase == "train":
-        return task.train.features.nbytes + task.train.labels.nbytes
-    return task.test.features.nbytes
+def _is_spent(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> bool:
+    return 0 in [owner.noise_budget_bits(item) for item in ciphertexts]

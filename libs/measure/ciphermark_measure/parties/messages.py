@@ -1,39 +1,44 @@
 """What is asked of the two parties of a workload, and what they answer.
 
-The same structures travel over pipes (a party in a local process) and, as JSON, over REST. Bulk never does: contexts,
-keys and ciphertexts are blobs in a store that both parties reach, named here by digest.
+The same structures travel over pipes (a party in a local process) and, as JSON, over REST, whose schemas are made of
+them. Bulk never does: contexts, keys and ciphertexts are blobs in a store that both parties reach, named here by
+digest.
 
 A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, as often as wanted, one pass: ``Encrypt``
-and ``Evaluate`` for each phase of the workload, and ``Score``. Instead of its reply a party may answer ``Refused``.
+and ``Evaluate`` for each stage of the workload that the server computes in, and ``Score``. Instead of its reply a party
+may answer ``Refused``.
 
-Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with
-``stage`` and ``step`` of :data:`Stage` and :data:`Step`; and with the ``party`` instead of a step the sum of its
-steps, and ``peak_memory`` (bytes). Getting and storing blobs is no step: it is part of the transfer.
+Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and
+``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Getting and
+storing blobs is no step: it is part of the transfer.
 
 Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
-done to judge and to record alone, ``<stage>.check``, which is in no sum (what a client computes in the clear; facts of
-the library's build); and, before a client encrypts for a model in the clear, the training of that model, which is a
-stage ``train`` of its own.
+done to judge and to record alone, step ``check``, which is in no sum (what a client computes in the clear; facts of the
+library's build); and, before a client encrypts, what it computes alone in stages without the server, each a stage of
+its own.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
-from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_core.dimensions import Value
+from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
-from ciphermark_workloads.learning.workload import Phase
+from ciphermark_workloads.workload import Stage
 
-VERSION = 1
+VERSION = 2
 
 Role = Literal["client", "server"]
-Stage = Literal["prepare", "train", "infer"]  # keys and their loading; then the phases of the workload
-# ``load`` makes the library ready; ``fit`` trains in the clear; ``pack`` lays numbers out in vectors, ``unpack`` finds
-# the scores in decrypted vectors; ``encode`` is what a server does once for a model; ``transfer`` is what is left of
-# the whole when the parties' own steps are taken away. ``check`` is no part of the whole: see above.
+PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
+# ``load`` makes the library ready; ``fit`` is what a client computes in a stage without the server; ``pack`` lays
+# numbers out in vectors, ``unpack`` finds the output in decrypted vectors; ``trace`` makes the program of a stage and
+# ``encode`` its plaintext operands, both once; ``transfer`` is what is left of the whole when the parties' own steps
+# are taken away. ``check`` is no part of the whole: see above.
 Step = Literal[
     "load",
     "keys",
@@ -42,6 +47,7 @@ Step = Literal[
     "encrypt",
     "serialize",
     "deserialize",
+    "trace",
     "encode",
     "evaluate",
     "decrypt",
@@ -51,76 +57,122 @@ Step = Literal[
 ]
 CHECK: Step = "check"
 ENCODE: Step = "encode"
+TRACE: Step = "trace"
 TRANSFER: Step = "transfer"
 RETURNED = "returned"  # of sizes: what the server gave back
 
+MOST_BLOBS = 4096  # of one request
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"
 
-class DataSet(msgspec.Struct, frozen=True):
-    """Which rows: a data set by its name (or the digest of one that the client was given), and how it is split."""
+Variant = Annotated[
+    str, Meta(pattern=_NAME, description="a variant as `GET /v1/adapters` lists them", examples=["seal"])
+]
+WorkloadName = Annotated[
+    str,
+    Meta(pattern=_NAME, description="a workload as `GET /v1/workloads` lists them", examples=["lmc-plain"]),
+]
+StageName = Annotated[
+    str,
+    Meta(pattern=_NAME, description="a stage of the workload, of those with a server", examples=["infer"]),
+]
+Options = Annotated[
+    dict[str, Value], Meta(description="options of the workload; absent: its defaults", examples=[{}])
+]
+Batch = Annotated[
+    int,
+    Meta(ge=1, le=1 << 16, description="inputs that are computed on by one program in a pass", examples=[1]),
+]
+Threads = Annotated[
+    Annotated[int, Meta(ge=1, le=4096)] | None,
+    Meta(
+        description="threads of the library, at most what CIPHERMARK_PARTY_THREADS allows, which is the default",
+        examples=[1],
+    ),
+]
+Blobs = Annotated[tuple[Blob, ...], Meta(min_length=1, max_length=MOST_BLOBS)]
+Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measured while it worked")]
 
-    name: str
-    split_seed: int
-    test_share: float = 0.2
+
+class Source(msgspec.Struct, frozen=True):
+    """What an input is made of: a seed, and a data set where the workload takes one."""
+
+    seed: Annotated[int, Meta(ge=0, lt=1 << 32, examples=[1])]
+    data_set: Annotated[
+        Annotated[str, Meta(pattern=_NAME)] | None,
+        Meta(
+            description="as `GET /v1/data-sets` lists them (or the digest of one that the client was given)",
+            examples=["boston"],
+        ),
+    ] = None
 
 
 # --- The client -----------------------------------------------------------------------------------------------------
 
 
 class MakeKeys(msgspec.Struct, tag="make_keys", frozen=True):
-    """Resolve the parameters and make the keys that a workload needs. The secret key stays in the process."""
+    """Resolve the parameters and make the keys that a workload needs. The secret key stays in the process.
 
-    variant: str
-    parameters: ParameterSpec
-    workload: str
+    Without ``parameters`` the workload's own are taken, for ``scheme`` or else the first that both it and the variant
+    have. ``source`` is needed by workloads whose keys are those of their traced programs.
+    """
+
+    variant: Variant
+    workload: WorkloadName
+    parameters: ParameterSpec | None = None
+    scheme: Annotated[
+        Scheme | None, Meta(description="which of the workload's own parameters", examples=["bfv"])
+    ] = None
+    options: Options = {}
+    batch: Batch = 1
+    source: Annotated[Source | None, Meta(examples=[{"seed": 1, "data_set": "boston"}])] = None
+    threads: Threads = None
 
 
 class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
-    """``material`` is all that a server needs; ``phases`` are those of the workload, in order."""
+    """Keys are made. ``material`` is all that a server needs; ``stages`` are those of the workload, in order."""
 
-    phases: tuple[Phase, ...]
+    stages: tuple[Stage, ...]
     library: LibraryInfo
     parameters: Parameters
     material: Blob
-    samples: tuple[Sample, ...]
+    samples: Samples
 
 
 class Encrypt(msgspec.Struct, tag="encrypt", frozen=True):
-    """Prepare and encrypt the inputs of one phase of the workload."""
+    """Encrypt what one stage of the workload needs."""
 
-    phase: Phase
-    data: DataSet
+    stage: StageName
+    source: Source
 
 
 class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
-    """``plain`` is what the server is told in the clear.
-
-    ``plaintext_bytes`` is the size of the rows of this phase before encryption: 8 bytes a number, labels included
-    where they are encrypted too.
+    """Ciphertexts are blobs. ``public`` is what the server is told in the clear; ``plaintext_bytes`` the size of what
+    was encrypted, before encryption: 8 bytes a number.
     """
 
     inputs: tuple[Blob, ...]
-    plain: Blob
-    plaintext_bytes: int
-    samples: tuple[Sample, ...]
+    public: Blob
+    plaintext_bytes: Annotated[int, Meta(examples=[5304])]
+    samples: Samples
 
 
 class Score(msgspec.Struct, tag="score", frozen=True):
-    """Decrypt the outputs of the last phase and compare the scores with those of the plaintext run."""
+    """Decrypt what the last stage returned, and judge it."""
 
-    outputs: tuple[Blob, ...]
-    data: DataSet
+    outputs: Blobs
+    source: Source
 
 
 class Scored(msgspec.Struct, tag="scored", frozen=True):
-    """How good the scores are: see :mod:`ciphermark_measure.parties.quality`.
+    """How good the result is: see :meth:`~ciphermark_workloads.workload.Workload.judge`.
 
-    ``samples`` hold those of the quality in phase ``infer``, too. ``complaint`` says why the outcome is wrong; ``None``
-    where the rows agree with the plaintext run as well as they must.
+    ``samples`` hold the workload's own figures, too. ``complaint`` says why the outcome is wrong; null where it is
+    right.
     """
 
     accuracy: Accuracy
-    complaint: str | None
-    samples: tuple[Sample, ...]
+    complaint: Annotated[str | None, Meta(examples=[None])]
+    samples: Samples
 
 
 # --- The server -----------------------------------------------------------------------------------------------------
@@ -129,38 +181,54 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
 class Load(msgspec.Struct, tag="load", frozen=True):
     """Make an evaluator of a client's public material."""
 
-    variant: str
-    workload: str
+    variant: Variant
+    workload: WorkloadName
     material: Blob
+    options: Options = {}
+    batch: Batch = 1
+    threads: Threads = None
 
 
 class Loaded(msgspec.Struct, tag="loaded", frozen=True):
-    """The server is ready to evaluate."""
+    """The evaluator is ready."""
 
     library: LibraryInfo
     parameters: Parameters
-    samples: tuple[Sample, ...]
+    samples: Samples
 
 
 class Evaluate(msgspec.Struct, tag="evaluate", frozen=True):
-    """Evaluate one phase. What it returns is kept as the state of the next phase, and also written as blobs."""
+    """Evaluate one stage on ciphertexts. What it returns is kept as the next one's state, and written as blobs."""
 
-    phase: Phase
-    inputs: tuple[Blob, ...]
-    plain: Blob
+    stage: StageName
+    inputs: Blobs
+    public: Blob
 
 
 class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
-    """The outputs of a phase."""
+    """The outputs of a stage, and the digest of the program that was executed."""
 
     outputs: tuple[Blob, ...]
-    samples: tuple[Sample, ...]
+    program: Annotated[str, Meta(examples=["3c" * 32])]
+    samples: Samples
+
+
+class Describe(msgspec.Struct, tag="describe", frozen=True):
+    """Tell the program of a stage that was evaluated."""
+
+    stage: StageName
+
+
+class Described(msgspec.Struct, tag="described", frozen=True):
+    """The bytes of a program, whose SHA-256 is its digest: see :class:`ciphermark_contract.program.Program`."""
+
+    program: Annotated[bytes, Meta(examples=["gaA="])]
 
 
 ClientRequest: TypeAlias = MakeKeys | Encrypt | Score
-ServerRequest: TypeAlias = Load | Evaluate
+ServerRequest: TypeAlias = Load | Evaluate | Describe
 Request: TypeAlias = ClientRequest | ServerRequest
-Reply: TypeAlias = Hello | Refused | KeysMade | Encrypted | Scored | Loaded | Evaluated
+Reply: TypeAlias = Hello | Refused | KeysMade | Encrypted | Scored | Loaded | Evaluated | Described
 
 _requests = {"client": msgspec.json.Decoder(ClientRequest), "server": msgspec.json.Decoder(ServerRequest)}
 _reply = msgspec.json.Decoder(Reply)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ciphermark_adapters import registry
-from ciphermark_core.errors import UserError
+from ciphermark_core.dimensions import Value
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.service import refusal
-from ciphermark_workloads.learning.workload import Workload
+from ciphermark_workloads.catalogue import AnyWorkload, named
+from ciphermark_workloads.workload import Stage
+
+T = TypeVar("T")
 
 
 class OutOfOrder(Exception):
@@ -24,7 +27,7 @@ class Party(ABC):
     ``store`` is where blobs come from and go to; ``workloads`` are those that can be asked for, by name.
     """
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, Workload]) -> None:
+    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload]) -> None:
         self.store = store
         self.workloads = workloads
 
@@ -40,14 +43,16 @@ class Party(ABC):
         except Exception as error:  # a library may throw anything: it costs one trial
             return refusal(error)
 
-    def workload_named(self, name: str) -> Workload:
-        """The workload; raises ``UserError`` for an unknown one."""
-        try:
-            return self.workloads[name]
-        except KeyError:
-            raise UserError(
-                f"unknown workload {name!r}; known: {', '.join(sorted(self.workloads))}"
-            ) from None
+    def configured(self, name: str, options: Mapping[str, Value]) -> AnyWorkload:
+        """The workload with its options; raises ``UserError`` for an unknown one, and for options it does not have."""
+        return named(self.workloads, name).with_options(options)
+
+    def server_stage(self, workload: AnyWorkload, name: str) -> Stage:
+        """The stage of a name; raises ``OutOfOrder`` for one that the server does not compute in."""
+        stages = {stage.name: stage for stage in workload.server_stages}
+        if name not in stages:
+            raise OutOfOrder(f"{workload.name} has no stage {name} for the server, only {', '.join(stages)}")
+        return stages[name]
 
     def got(self, blobs: Sequence[Blob]) -> list[bytes]:
         """The bytes of blobs."""
@@ -61,3 +66,11 @@ class Party(ABC):
 def compression_of(variant: str) -> str:
     """How a variant's ciphertexts travel: in the first way that it declares."""
     return registry.declaration(variant).compressions[0]
+
+
+def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
+    """The items in so many parts of one length; raises ``ValueError`` where that cannot be."""
+    length, rest = divmod(len(items), count)
+    if rest:
+        raise ValueError(f"{len(items)} ciphertexts are not those of a batch of {count}")
+    return [items[length * i : length * (i + 1)] for i in range(count)]

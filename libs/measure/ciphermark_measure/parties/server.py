@@ -7,89 +7,129 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_measure.blobs import Blob, BlobStore
-from ciphermark_measure.parties import messages, plain_model
-from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
+from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.parties import arrays, messages
+from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
 from ciphermark_measure.parties.steps import Steps, Watch
-from ciphermark_workloads.learning.workload import Phase, Prepared, Workload
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.programs import Call, StageProgram, traced
+from ciphermark_workloads.workload import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """The program of a stage with its plaintext operands, for what it was called with."""
+
+    call: Call
+    made: StageProgram
+    prepared: Prepared
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What ``Load`` made; what each phase returned; and what was encoded, by phase and plain model."""
+    """What ``Load`` made; and of each stage the program, and what it returned: the handles of each input of a batch."""
 
-    workload: Workload
+    workload: AnyWorkload
+    declared: Declaration
     evaluator: Evaluator
-    compression: str
-    states: dict[Phase, list[Handle]] = field(default_factory=dict)
-    encoded: dict[tuple[Phase, Blob], Prepared] = field(default_factory=dict)
+    batch: int
+    threads: int
+    ready: dict[str, _Ready] = field(default_factory=dict)
+    states: dict[str, list[list[Handle]]] = field(default_factory=dict)
 
-    def state_before(self, phase: Phase) -> list[Handle]:
-        """What the phase before returned; nothing before the first one."""
-        phases = self.workload.phases
-        if phase not in phases:
-            raise OutOfOrder(f"{self.workload.name} has no phase {phase}, only {', '.join(phases)}")
-        if phase == phases[0]:
-            return []
-        before = phases[phases.index(phase) - 1]
+    def before(self, stage: Stage) -> str | None:
+        """The server's stage before one; ``None`` for the first. Raises ``OutOfOrder`` where it was not evaluated."""
+        stages = self.workload.server_stages
+        if stage == stages[0]:
+            return None
+        before = stages[stages.index(stage) - 1].name
         if before not in self.states:
-            raise OutOfOrder(f"{phase} needs what {before} returns: evaluate that first")
-        return self.states[before]
+            raise OutOfOrder(f"{stage.name} needs what {before} returns: evaluate that first")
+        return before
 
 
 class Server(Party):
-    """Answers ``Load`` and ``Evaluate``."""
+    """Answers ``Load``, ``Evaluate`` and ``Describe``."""
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, Workload]) -> None:
+    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload]) -> None:
         super().__init__(store, workloads)
         self._loaded: _Loaded | None = None
 
     @property
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
         """See :class:`Party`."""
-        return {messages.Load: self._load, messages.Evaluate: self._evaluate}
+        return {
+            messages.Load: self._load,
+            messages.Evaluate: self._evaluate,
+            messages.Describe: self._describe,
+        }
 
     def _load(self, request: messages.Load) -> messages.Loaded:
         self._loaded = None
-        workload = self.workload_named(request.workload)
+        workload = self.configured(request.workload, request.options)
         material = self.store.get(request.material)
-        steps = Steps("prepare", "server")
+        steps = Steps(messages.PREPARE, "server")
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("deserialize"):
             evaluator = adapter.evaluator(material)
-        samples, check = steps.samples(), Watch("prepare")
+        samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._loaded = _Loaded(workload, evaluator, compression_of(request.variant))
+        self._loaded = _Loaded(workload, declared, evaluator, request.batch, request.threads or 1)
         return messages.Loaded(library, evaluator.parameters, samples + check.samples())
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
-        loaded = self._loaded
-        if loaded is None:
-            raise OutOfOrder("there is no evaluator yet: load a client's material first (load)")
-        evaluator, phase = loaded.evaluator, request.phase
-        state = loaded.state_before(phase)
-        dumped = self.got(request.inputs)
-        steps = Steps(phase, "server")
+        loaded = self._made()
+        evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
+        before = loaded.before(stage)
+        states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
+        dumped, public = self.got(request.inputs), arrays.load(self.store.get(request.public))
+        steps = Steps(stage.name, "server")
         with steps.step("deserialize"):
-            inputs = [evaluator.load(item) for item in dumped]
-        prepared = self._encoded(loaded, request, inputs, steps)
+            inputs = equal_parts([evaluator.load(item) for item in dumped], loaded.batch)
+        shapes = () if before is None else loaded.ready[before].made.returned
+        ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
-            outputs = loaded.workload.compute(phase, evaluator, inputs, state, prepared)
+            outputs = [
+                _executed(loaded, ready, [*given, *state])
+                for given, state in zip(inputs, states, strict=True)
+            ]
+        mode = compression_of(loaded.declared.variant)
         with steps.step("serialize"):
-            results = [evaluator.dump(item, loaded.compression) for item in outputs]
-        loaded.states[phase] = outputs
-        return messages.Evaluated(self.kept(results), steps.samples())
+            results = [evaluator.dump(item, mode) for part in outputs for item in part]
+        loaded.states[stage.name] = outputs
+        return messages.Evaluated(self.kept(results), ready.made.program.digest, steps.samples())
 
-    def _encoded(
-        self, loaded: _Loaded, request: messages.Evaluate, inputs: list[Handle], steps: Steps
-    ) -> Prepared:
-        """What the server knows in the clear, as the phase needs it: encoded once for one model."""
-        key = request.phase, request.plain
-        if key not in loaded.encoded:
-            plain = plain_model.load(self.store.get(request.plain))
-            with steps.step("encode"):
-                loaded.encoded[key] = loaded.workload.prepare(request.phase, loaded.evaluator, inputs, plain)
-        return loaded.encoded[key]
+    def _describe(self, request: messages.Describe) -> messages.Described:
+        ready = self._made().ready.get(request.stage)
+        if ready is None:
+            raise OutOfOrder(f"{request.stage} has no program yet: evaluate it first")
+        return messages.Described(ready.made.program.to_bytes())
+
+    def _made(self) -> _Loaded:
+        if self._loaded is None:
+            raise OutOfOrder("there is no evaluator yet: load a client's material first (load)")
+        return self._loaded
+
+
+def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
+    """The program of a stage and its plaintext operands: made anew only for another number of inputs, or where the
+    server is told something else.
+    """
+    ready = loaded.ready.get(call.stage)
+    if ready is None or not ready.call.equals(call):
+        with steps.step("trace"):
+            made = traced(loaded.workload, call, loaded.evaluator.parameters, loaded.declared)
+        with steps.step("encode"):
+            prepared = loaded.evaluator.prepare_constants(made.program, made.traced.constants)
+        loaded.ready[call.stage] = ready = _Ready(call, made, prepared)
+    return ready
+
+
+def _executed(loaded: _Loaded, ready: _Ready, handles: list[Handle]) -> list[Handle]:
+    bound = loaded.evaluator.bind_program(ready.made.program, handles, ready.prepared, loaded.threads)
+    bound.run(1)
+    return bound.results()

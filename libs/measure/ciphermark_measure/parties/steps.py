@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ciphermark_core.model import Sample
-from ciphermark_measure.parties.messages import Role, Stage, Step
+from ciphermark_measure.parties.messages import Role, Step
 from ciphermark_measure.probes import Meter, samples_of, together
 
 
 class Watch:
     """Measures what is done in ``step``. A step may come in several pieces."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: str) -> None:
         self._stage = stage
         self._meter = Meter("step")
         self._steps: dict[Step, dict[str, float]] = {}
@@ -38,7 +38,7 @@ class Watch:
 class Steps(Watch):
     """The steps of one request, which begins when this is made. Tells what they come to, too, as the party's own."""
 
-    def __init__(self, stage: Stage, role: Role) -> None:
+    def __init__(self, stage: str, role: Role) -> None:
         super().__init__(stage)
         self._role = role
         self._request = Meter("request")

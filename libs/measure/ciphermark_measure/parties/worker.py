@@ -48,13 +48,13 @@ def main() -> None:
 def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.blobs import BlobStore
     from ciphermark_measure.parties.client import Client
-    from ciphermark_measure.parties.rows import tasks
+    from ciphermark_measure.parties.data_sets import finder
     from ciphermark_measure.parties.server import Server
     from ciphermark_workloads.catalogue import WORKLOADS
 
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
     if arguments.role == "client":
-        return Client(store, WORKLOADS, tasks(arguments.data_sets))
+        return Client(store, WORKLOADS, finder(arguments.data_sets))
     return Server(store, WORKLOADS)
 
 

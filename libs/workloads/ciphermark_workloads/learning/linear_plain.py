@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,15 +18,10 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupp
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.workload import (
-    Phase,
-    PlainModel,
-    Prepared,
-    Result,
-    Table,
-    Task,
-    Workload,
-)
+from ciphermark_workloads.learning.classifier import TRAINED_IN_THE_CLEAR, Classifier
+from ciphermark_workloads.learning.lr_encrypted import K3, K5
+from ciphermark_workloads.learning.task import Result, Table, Task
+from ciphermark_workloads.workload import Arrays, Stage
 
 _RING = 4096
 _PLAIN_MODULUS_BITS = 28
@@ -37,14 +33,14 @@ _LARGEST_SCORE, _LARGEST_FEATURE = 2.0**9, 2.0**16  # what the ckks parameters h
 
 
 @dataclass(frozen=True, slots=True)
-class PlainLinear(Workload):
+class PlainLinear(Classifier):
     """Inference alone. ``train`` makes the weights of training rows, the bias first."""
 
     name: str
     title: str
     train: Callable[[Table], Floats]
     schemes: tuple[Scheme, ...]
-    phases: tuple[Phase, ...] = ("infer",)
+    stages: tuple[Stage, ...] = TRAINED_IN_THE_CLEAR
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         """See :class:`Workload`."""
@@ -56,7 +52,7 @@ class PlainLinear(Workload):
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """One prime for the data; the other is not used, but some libraries insist on it."""
-        self._require(scheme)
+        self.require_scheme(scheme)
         if scheme == "ckks":
             return ParameterSpec("ckks", _RING, (60, 49), scale_bits=26)
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _RING)
@@ -64,7 +60,7 @@ class PlainLinear(Workload):
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         """See :class:`Workload`."""
-        self._require(scheme)
+        self.require_scheme(scheme)
         if scheme == "ckks":
             return ParameterSpec("ckks", 2 * _RING, (56, 40, 60), scale_bits=40)
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, 2 * _RING)
@@ -82,11 +78,11 @@ class PlainLinear(Workload):
         require_real_room(task.test.features, _LARGEST_FEATURE, "a feature")
         require_real_room(self.reference(task).scores, _LARGEST_SCORE, "a score")
 
-    def plain_model(self, task: Task) -> PlainModel:
-        """The weights, the bias first."""
-        return {"weights": self._model(task)}
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
+        """Training makes the weights, the bias first."""
+        return {"weights": self._model(task)} if stage == "train" else {}
 
-    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """The columns of as many test rows as there are slots, then those of the next ones."""
         rows = task.test.features * _factors(parameters)[0]
         chunks = range(0, len(rows), parameters.slots)
@@ -95,28 +91,22 @@ class PlainLinear(Workload):
             return [np.ascontiguousarray(column) for column in columns]
         return [residues(column, parameters) for column in columns]
 
-    def prepare(
-        self, phase: Phase, evaluator: Evaluator, inputs: Sequence[Handle], plain: PlainModel
-    ) -> Prepared:
-        """Encode the weights that are not 0, and the bias."""
-        bias, *weights = plain["weights"]
-        if not any(weights):
-            raise Unsupported("all weights are 0: the model says the same of every row")
-        encode = _encoded_reals if evaluator.parameters.spec.scheme == "ckks" else _encoded_integers
-        return encode(evaluator, inputs[0], float(bias), weights)
-
-    def compute(
+    def circuit(
         self,
-        phase: Phase,
+        stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
-        prepared: Prepared,
+        public: Arrays,
     ) -> list[Handle]:
-        """The scores, a row in each slot."""
-        return linear_scores.scores(evaluator, inputs, prepared)
+        """The scores, a row in each slot, by the weights that are not 0, and the bias."""
+        bias, *weights = public["weights"]
+        if not any(weights):
+            raise Unsupported("all weights are 0: the model says the same of every row")
+        encode = _encoded_reals if evaluator.parameters.spec.scheme == "ckks" else _encoded_integers
+        return linear_scores.scores(evaluator, inputs, encode(evaluator, inputs[0], float(bias), weights))
 
-    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`. The client is not told the weights."""
         scores = np.concatenate(outputs)[: len(task.test.labels)]
         if parameters.spec.scheme != "ckks":
@@ -147,10 +137,6 @@ class PlainLinear(Workload):
         rows, whole = np.rint(task.test.features * factor), np.rint(np.array(weights) * weight_factor)
         scores: Floats = rows @ whole + np.rint(bias * factor * weight_factor)
         return scores
-
-    def _require(self, scheme: Scheme) -> None:
-        if scheme not in self.schemes:
-            raise Unsupported(f"{self.name} is made for {', '.join(self.schemes)}, not {scheme}")
 
 
 def _encoded_reals(evaluator: Evaluator, like: Handle, bias: float, weights: Sequence[float]) -> Scorer:
@@ -195,3 +181,25 @@ def _encoded_integers(evaluator: Evaluator, like: Handle, bias: float, weights: 
 
 def _factors(parameters: Parameters) -> tuple[float, float]:
     return _REAL if parameters.spec.scheme == "ckks" else _EXACT
+
+
+WORKLOADS = (
+    PlainLinear(
+        "lmc-plain",
+        "linear means, trained in the clear",
+        training.linear_means,
+        ("bfv", "bgv", "ckks"),
+    ),
+    PlainLinear(
+        "lr-k3-plain",
+        "logistic regression, 3 steps in the clear",
+        partial(training.logistic_regression, descent=K3),
+        ("ckks",),
+    ),
+    PlainLinear(
+        "lr-k5-plain",
+        "logistic regression, 5 steps in the clear",
+        partial(training.logistic_regression, descent=K5),
+        ("ckks",),
+    ),
+)

@@ -21,7 +21,9 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.workload import Phase, PlainModel, Prepared, Result, Task, Workload
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier
+from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.workload import Arrays
 
 _RING = 8192
 _PLAIN_MODULUS_BITS = 32
@@ -31,12 +33,12 @@ _LEAST_UNIT, _SHARE = 2.0**11, 0.8
 _ROOM = 2.0**15  # above the scale in the first prime of the ckks chain, less the sign
 
 
-class EncryptedLinearMeans(Workload):
-    """Both phases on ciphertexts; labels are hidden too."""
+class EncryptedLinearMeans(Classifier):
+    """Both stages on ciphertexts; labels are hidden too."""
 
     name = "lmc-encrypted"
     title = "linear means, trained on encrypted data"
-    phases: tuple[Phase, ...] = ("train", "infer")
+    stages = TRAINED_ENCRYPTED
     schemes: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -69,14 +71,14 @@ class EncryptedLinearMeans(Workload):
         else:
             require_room(_scores(task, parameters), parameters)
 
-    def plain_model(self, task: Task) -> PlainModel:
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
         """The number of columns, which tells the size of a block."""
         return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
 
-    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """Pairs of training rows, a block for each class; test rows doubled, one after the other."""
         columns = task.train.features.shape[1]
-        if phase == "train":
+        if stage == "train":
             one, zero = _scaled_classes(task, parameters)
             pairs = np.zeros((max(len(one), len(zero)), 2, power_of_two(columns)))
             pairs[: len(one), 0, :columns], pairs[: len(zero), 1, :columns] = one, zero
@@ -85,21 +87,21 @@ class EncryptedLinearMeans(Workload):
             rows, blocks = _doubled_tests(task, parameters), Blocks.of(parameters, columns)
         return blocks.packed(rows if _is_real(parameters) else residues(rows, parameters))
 
-    def compute(
+    def circuit(
         self,
-        phase: Phase,
+        stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
-        prepared: Prepared,
+        public: Arrays,
     ) -> list[Handle]:
         """The model; then the scores and, as it is, the model."""
-        block = power_of_two(int(prepared["columns"][0]))
-        if phase == "train":
+        block = power_of_two(int(public["columns"][0]))
+        if stage == "train":
             return linear_means.train(evaluator, inputs, block)
         return [*linear_means.infer(evaluator, inputs, state, block), *state]
 
-    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`."""
         *scores, weights, middle = (
             outputs if _is_real(parameters) else [centred(o, parameters) for o in outputs]
@@ -183,3 +185,6 @@ def _unsigned(heads: Vector) -> Floats:
     signs = np.where(np.arange(len(heads)) % 2 == 0, 1.0, -1.0)
     unsigned: Floats = heads * signs
     return unsigned
+
+
+WORKLOADS = (EncryptedLinearMeans(),)

@@ -17,7 +17,9 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Operat
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.workload import Phase, PlainModel, Prepared, Result, Task, Workload
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, TRAINED_IN_THE_CLEAR, Classifier
+from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.workload import Arrays, Stage
 
 _RING = 8192
 _PLAIN_MODULUS_BITS = 50
@@ -27,12 +29,12 @@ _ROOM = 2.0**19  # above the scale in the first prime of the ckks chain, less th
 
 
 @dataclass(frozen=True, slots=True)
-class PerRowLinearMeans(Workload):
+class PerRowLinearMeans(Classifier):
     """The score is the distance to the mean of class 0 less that to the mean of class 1, both squared."""
 
     name: str
     title: str
-    phases: tuple[Phase, ...]
+    stages: tuple[Stage, ...]
     schemes: tuple[Scheme, ...] = ("bfv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -69,45 +71,46 @@ class PerRowLinearMeans(Workload):
         else:
             require_room(self._whole_squares(task, parameters), parameters)
 
-    def plain_model(self, task: Task) -> PlainModel:
-        """The class means where the model is plain, and the sizes of the classes."""
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
+        """The sizes of the classes, and of training in the clear their means."""
         one, zero = training.by_class(task.train)
         sizes = {"sizes": np.array([len(one), len(zero)], dtype=np.float64)}
-        if "train" in self.phases:
+        if self._hides_model:
             return sizes
-        return sizes | {"means": np.stack([one.mean(axis=0), zero.mean(axis=0)])}
+        means = np.stack([one.mean(axis=0), zero.mean(axis=0)])
+        return sizes | {"means": means} if stage == "train" else {}
 
-    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """A vector per row; in training those of class 1 first."""
-        rows = np.concatenate(training.by_class(task.train)) if phase == "train" else task.test.features
+        rows = np.concatenate(training.by_class(task.train)) if stage == "train" else task.test.features
         if parameters.spec.scheme == "ckks":
             return list(rows)
         return [residues(row * self._feature_unit, parameters) for row in rows]
 
-    def compute(
+    def circuit(
         self,
-        phase: Phase,
+        stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
-        prepared: Prepared,
+        public: Arrays,
     ) -> list[Handle]:
         """Both class means; then a difference of squared distances for each row, column by column."""
         managed, parameters = evaluator.managed(), evaluator.parameters
-        sizes = [int(size) for size in prepared["sizes"]]
-        if phase == "train":
+        sizes = [int(size) for size in public["sizes"]]
+        if stage == "train":
             classes = inputs[: sizes[0]], inputs[sizes[0] :]
             return [_mean(managed, parameters, rows, sizes) for rows in classes]
         if state:
             common = _filled(parameters, _common(parameters, sizes))
             rows = [managed.apply("mul_plain", row, common) for row in inputs]
             return [_difference(managed, parameters, "sub", row, state) for row in rows]
-        means = prepared["means"]
+        means = list(public["means"])
         if parameters.spec.scheme != "ckks":
             means = [residues(mean * self._feature_unit, parameters) for mean in means]
         return [_difference(managed, parameters, "sub_plain", row, means) for row in inputs]
 
-    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`. Of an encrypted model the client learns the scores alone."""
         columns = task.test.features.shape[1]
         differences = np.stack([output[:columns] for output in outputs])
@@ -135,7 +138,7 @@ class PerRowLinearMeans(Workload):
     def _whole_squares(self, task: Task, parameters: Parameters) -> Floats:
         """Squared differences to both class means, of shape (2, rows, columns), as the circuit computes them."""
         classes, factor = training.by_class(task.train), 1
-        if "train" in self.phases:
+        if self._hides_model:
             factor = _common(parameters, [len(rows) for rows in classes])
             means = [
                 np.rint(rows * self._feature_unit).sum(axis=0) * (factor // len(rows)) for rows in classes
@@ -146,13 +149,17 @@ class PerRowLinearMeans(Workload):
         return np.stack([(tests - mean) ** 2 for mean in means])
 
     @property
+    def _hides_model(self) -> bool:
+        return self.stage("train").has_server
+
+    @property
     def _feature_unit(self) -> float:
-        return _ENCRYPTED_UNIT if "train" in self.phases else _PLAIN_UNIT
+        return _ENCRYPTED_UNIT if self._hides_model else _PLAIN_UNIT
 
     def _unit(self, task: Task, parameters: Parameters) -> float:
         if parameters.spec.scheme == "ckks":
             return 1.0
-        if "train" not in self.phases:
+        if not self._hides_model:
             return self._feature_unit
         return self._feature_unit * _common(parameters, [len(rows) for rows in training.by_class(task.train)])
 
@@ -187,3 +194,13 @@ def _filled(parameters: Parameters, value: float) -> Vector:
     return np.full(
         parameters.slots, value, dtype=np.float64 if parameters.spec.scheme == "ckks" else np.int64
     )
+
+
+WORKLOADS = (
+    PerRowLinearMeans(
+        "lmc-per-row-plain", "linear means as published, trained in the clear", TRAINED_IN_THE_CLEAR
+    ),
+    PerRowLinearMeans(
+        "lmc-per-row-encrypted", "linear means as published, trained on encrypted data", TRAINED_ENCRYPTED
+    ),
+)

@@ -16,11 +16,13 @@ from ciphermark_circuits.logistic_regression import RHO, Descent, Rows
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.workload import Phase, PlainModel, Prepared, Result, Task, Workload
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier
+from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.workload import Arrays
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedLogisticRegression(Workload):
+class EncryptedLogisticRegression(Classifier):
     """Gradient steps and inference on ciphertexts; labels are hidden too, as signs of the rows."""
 
     name: str
@@ -29,7 +31,7 @@ class EncryptedLogisticRegression(Workload):
     ring_dimension: int
     first_bits: int  # above the scale by what scores need
     scale_bits: int
-    phases: tuple[Phase, ...] = ("train", "infer")
+    stages = TRAINED_ENCRYPTED
     schemes: tuple[Scheme, ...] = ("ckks",)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -52,37 +54,37 @@ class EncryptedLogisticRegression(Workload):
         room = 2.0 ** (self.first_bits - self.scale_bits - 1)
         require_real_room(self.reference(task).scores, room, "a score")
 
-    def plain_model(self, task: Task) -> PlainModel:
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
         """The number of columns, which tells the size of a block."""
         return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
 
-    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
         values, shrinkage = task.train.features.shape[1] + 1, training.shrinkage(task.train, self.descent)
-        if phase == "infer":
+        if stage == "infer":
             return Blocks.of(parameters, values).packed(with_ones(task.test.features * shrinkage) / RHO)
         pairs = Blocks.of(parameters, values, parts=2)
         z = training.signed_rows(training.shrunk(task.train, shrinkage))
         factor = self.descent.gradient_factor(len(z))
         return [*pairs.packed(twice(z) * self.descent.row_factor), *pairs.packed(z * factor)]
 
-    def compute(
+    def circuit(
         self,
-        phase: Phase,
+        stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
-        prepared: Prepared,
+        public: Arrays,
     ) -> list[Handle]:
         """The model; then the scores and, as it is, the model."""
-        block = power_of_two(int(prepared["columns"][0]) + 1)
-        if phase == "train":
+        block = power_of_two(int(public["columns"][0]) + 1)
+        if stage == "train":
             half = len(inputs) // 2
             rows = Rows(inputs[:half], inputs[half:], block)
             return [logistic_regression.train(evaluator, rows, self.descent)]
         return [*logistic_regression.infer(evaluator, inputs, state[0], block), *state]
 
-    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`."""
         *scores, beta = outputs
         values = task.train.features.shape[1] + 1
@@ -105,19 +107,21 @@ def twice(rows: Floats) -> Floats:
 
 K3 = Descent(steps=3, rate=2.5, has_momentum=False)
 K5 = Descent(steps=5, rate=1.5, has_momentum=True)
-LR_K3 = EncryptedLogisticRegression(
-    "lr-k3-encrypted",
-    "logistic regression, 3 steps on encrypted data",
-    K3,
-    16384,
-    first_bits=55,
-    scale_bits=45,
-)
-LR_K5 = EncryptedLogisticRegression(
-    "lr-k5-encrypted",
-    "logistic regression, 5 steps on encrypted data",
-    K5,
-    32768,
-    first_bits=56,
-    scale_bits=48,
+WORKLOADS = (
+    EncryptedLogisticRegression(
+        "lr-k3-encrypted",
+        "logistic regression, 3 steps on encrypted data",
+        K3,
+        16384,
+        first_bits=55,
+        scale_bits=45,
+    ),
+    EncryptedLogisticRegression(
+        "lr-k5-encrypted",
+        "logistic regression, 5 steps on encrypted data",
+        K5,
+        32768,
+        first_bits=56,
+        scale_bits=48,
+    ),
 )

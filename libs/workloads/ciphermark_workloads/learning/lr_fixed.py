@@ -25,20 +25,22 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupp
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier
 from ciphermark_workloads.learning.lr_encrypted import twice
-from ciphermark_workloads.learning.workload import Phase, PlainModel, Prepared, Result, Task, Workload
+from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.workload import Arrays
 
 _RING = 16384
 _PLAIN_MODULUS_BITS = 47
 _UNIT = 2.0**5  # what a feature of 1 becomes
 
 
-class FixedPointRegression(Workload):
+class FixedPointRegression(Classifier):
     """Two gradient steps and inference in whole numbers; labels are hidden too, as signs of the rows."""
 
     name = "lr-fixed-encrypted"
     title = "logistic regression with a linear sigmoid in exact fixed point, trained on encrypted data"
-    phases: tuple[Phase, ...] = ("train", "infer")
+    stages = TRAINED_ENCRYPTED
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -61,38 +63,38 @@ class FixedPointRegression(Workload):
         """See :class:`Workload`."""
         require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)
 
-    def plain_model(self, task: Task) -> PlainModel:
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
         """The number of columns, and κ: the learning rate, which the client chose for its training rows."""
         columns = task.train.features.shape[1]
         return {"columns": np.array([columns], dtype=np.float64), "kappa": np.array([_kappa(task)])}
 
-    def inputs(self, phase: Phase, task: Task, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
         values = task.train.features.shape[1] + 1
-        if phase == "infer":
+        if stage == "infer":
             tests = _whole(with_ones(task.test.features))
             return Blocks.of(parameters, values).packed(residues(tests, parameters))
         pairs, z = Blocks.of(parameters, values, parts=2), _whole(training.signed_rows(task.train))
         return [*pairs.packed(residues(twice(z), parameters)), *pairs.packed(residues(z, parameters))]
 
-    def compute(
+    def circuit(
         self,
-        phase: Phase,
+        stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
-        prepared: Prepared,
+        public: Arrays,
     ) -> list[Handle]:
         """The model; then the scores and, as it is, the model."""
-        block = power_of_two(int(prepared["columns"][0]) + 1)
-        if phase == "train":
+        block = power_of_two(int(public["columns"][0]) + 1)
+        if stage == "train":
             half = len(inputs) // 2
             rows = Rows(inputs[:half], inputs[half:], block)
-            return [fixed_point.train(evaluator, rows, int(prepared["kappa"][0]))]
+            return [fixed_point.train(evaluator, rows, int(public["kappa"][0]))]
         (weights,) = state
         return [*(sums.inner_products(evaluator, row, weights, block) for row in inputs), weights]
 
-    def result(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`."""
         *scores, weights = (centred(output, parameters) for output in outputs)
         values = task.train.features.shape[1] + 1
@@ -128,3 +130,6 @@ def _whole_weights(task: Task) -> Floats:
     start = z.sum(axis=0)
     weights: Floats = _kappa(task) * start - z.T @ (z @ start)
     return weights
+
+
+WORKLOADS = (FixedPointRegression(),)

@@ -9,9 +9,9 @@ from itertools import product
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import LearningText
 from ciphermark_core.dimensions import DATA_SET
-from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
-from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.learning.workload import Workload
+from ciphermark_core.model import SCHEMES, Case
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import recommended
 
 KIND = "learning"
 
@@ -31,7 +31,7 @@ def cases(
         if scheme not in workload.schemes:
             continue
         found = available[variant]
-        spec = _parameters(workload, scheme, found)
+        spec = recommended(workload, scheme, found.declaration)
         case = Case(
             variant=variant,
             experiment=KIND,
@@ -45,13 +45,7 @@ def cases(
         yield case, _reason_against(case, workload, found)
 
 
-def _parameters(workload: Workload, scheme: Scheme, available: Availability) -> ParameterSpec:
-    if available.declaration.chooses_primes:
-        return workload.roomy_parameters(scheme)
-    return workload.parameters(scheme)
-
-
-def _reason_against(case: Case, workload: Workload, available: Availability) -> str | None:
+def _reason_against(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
     declared, scheme = available.declaration, case.parameters.scheme
     if scheme not in declared.schemes:
         return f"{declared.library} offers no {scheme} here"

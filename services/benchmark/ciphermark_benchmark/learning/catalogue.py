@@ -16,8 +16,8 @@ from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.client_data import ClientData
 from ciphermark_benchmark.learning.data_sets import Finder, Known, unknown
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties import rows
-from ciphermark_workloads.learning.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
+from ciphermark_measure.parties import data_sets
+from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
 
 
 class Place(Protocol):
@@ -45,7 +45,7 @@ class Folder:
 
     def find(self, name: str) -> Known | None:
         """See :class:`Place`; raises ``UserError`` for a file that is no data set."""
-        path = rows.kept(self.folder, name)
+        path = data_sets.kept(self.folder, name)
         if path is None:
             return None
         given = take(path.read_bytes(), str(path))
@@ -56,7 +56,7 @@ class Folder:
 
     def put(self, name: str, data: bytes) -> None:
         """See :class:`Place`."""
-        rows.keep(self.folder, name, data)
+        data_sets.keep(self.folder, name, data)
 
 
 class Catalogue(Finder):
@@ -104,7 +104,7 @@ class Catalogue(Finder):
                 self._place.put(name, self._copy(name))
 
     def _copy(self, name: str) -> bytes:
-        path = rows.kept(self._home.folder, name)
+        path = data_sets.kept(self._home.folder, name)
         if path is None:
             raise UserError(
                 f"the data set {name} is no longer in {self._home.folder}: put {name}.csv back there"

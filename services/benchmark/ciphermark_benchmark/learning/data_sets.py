@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_workloads.learning.data_sets import DATA_SETS, LabelRule
+from ciphermark_workloads.data_sets import DATA_SETS, LabelRule
 
 _FILE = ".csv"
 _FORMS = "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}"

@@ -41,6 +41,7 @@ _ROUTES: dict[type, tuple[str, Any]] = {
     messages.Score: ("/score", messages.Scored),
     messages.Load: ("", messages.Loaded),
     messages.Evaluate: ("/evaluate", messages.Evaluated),
+    messages.Describe: ("/describe", messages.Described),
 }
 # What only Ciphermark's own chains ask for; workloads name their primes.
 _NOT_OVER_REST = ("depth", "ring_dimension_is_minimum")
@@ -62,10 +63,8 @@ class Service:
 class HttpParty:
     """One party: a session of a service, made by the first request."""
 
-    def __init__(self, service: Service, threads: int = 1) -> None:
-        """``threads`` are those of the library."""
+    def __init__(self, service: Service) -> None:
         self._service = service
-        self._threads = threads
         self._ids: dict[str, str] = {}
         self._is_opening = False
         self._is_killed = Event()
@@ -92,7 +91,7 @@ class HttpParty:
         step, kind = _ROUTES[type(request)]
         path = f"{_SESSIONS}/{self._session}{step}" if step else _SESSIONS
         self._is_opening = self._is_opening or not step
-        response = self._sent("POST", path, _body(request, self._threads), timeout_s)
+        response = self._sent("POST", path, _body(request), timeout_s)
         if response.is_success:
             return self._reply(response, kind)
         return self._refusal(response)
@@ -146,11 +145,18 @@ class HttpParty:
             fields = _object.decode(response.content)
             if kind in (messages.KeysMade, messages.Loaded):
                 self._session, self.machine = str(fields.pop("id")), fields.get("machine")
+                self._require_version(fields.pop("version"))
             tag = kind.__struct_config__.tag
             reply: messages.Reply = msgspec.convert(fields | {"type": tag}, kind)
             return reply
         except (msgspec.MsgspecError, KeyError):
             raise self._death(f"it answers nonsense: {response.text[:100]!r}") from None
+
+    def _require_version(self, version: object) -> None:
+        if version != messages.VERSION:
+            raise self._death(
+                f"it speaks version {version} of the messages, and {messages.VERSION} is needed"
+            )
 
     def _refusal(self, response: httpx.Response) -> Refused:
         """A problem document as a refusal; raises ``WorkerDied`` where the session is lost, or cannot be had."""
@@ -175,8 +181,8 @@ class HttpParty:
 class HttpParties(Parties):
     """A session of each service. Blobs are the services' own matter: they sweep their volume."""
 
-    def __init__(self, client: Service, server: Service, threads: int) -> None:
-        self._client, self._server = HttpParty(client, threads), HttpParty(server, threads)
+    def __init__(self, client: Service, server: Service) -> None:
+        self._client, self._server = HttpParty(client), HttpParty(server)
         self.client, self.server = self._client, self._server
 
     def meet(self, trial: Trial) -> None:
@@ -218,7 +224,7 @@ def chosen(environ: Mapping[str, str], data_sets: Path | None = None) -> Callabl
     named = services(environ)
     if named is None:
         return lambda needs: LocalParties(needs, data_sets)
-    return lambda needs: HttpParties(*named, needs.confinement.threads)
+    return lambda _: HttpParties(*named)
 
 
 def services(environ: Mapping[str, str]) -> tuple[Service, Service] | None:
@@ -263,12 +269,10 @@ def _seconds(response: httpx.Response) -> float | None:
     return float(told) if told.isascii() and told.isdigit() else None
 
 
-def _body(request: messages.Request, threads: int) -> bytes:
+def _body(request: messages.Request) -> bytes:
     fields = msgspec.to_builtins(request)
     fields.pop("type")
-    if isinstance(request, messages.MakeKeys | messages.Load):
-        fields["threads"] = threads
-    if isinstance(request, messages.MakeKeys):
+    if isinstance(request, messages.MakeKeys) and request.parameters is not None:
         asked = fields["parameters"]
         fields["parameters"] = {name: value for name, value in asked.items() if name not in _NOT_OVER_REST}
     return msgspec.json.encode(fields)

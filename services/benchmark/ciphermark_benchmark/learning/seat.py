@@ -17,9 +17,11 @@ from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
+from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.options import of_case as options_of
 
 R = TypeVar("R")
-_SPLIT_SEEDS = 1 << 32  # as many as the client service takes
+_SEEDS = 1 << 32  # as many as the client service takes
 
 
 class _Failed(Exception):
@@ -47,11 +49,10 @@ class _Open:
     failure: protocol.Refused | None = None
 
     @property
-    def data(self) -> messages.DataSet:
-        """The rows: split by the trial's seed, which all variants of a comparison share."""
+    def source(self) -> messages.Source:
+        """What the input is made of: by the trial's seed, which all variants of a comparison share."""
         data_set = DATA_SET.of(self.trial.case.dimensions)
-        assert data_set is not None
-        return messages.DataSet(data_set, self.trial.seed % _SPLIT_SEEDS)
+        return messages.Source(self.trial.seed % _SEEDS, data_set)
 
     @property
     def is_done(self) -> bool:
@@ -187,35 +188,47 @@ class LearningSeat:
         assert self._parties is not None
         found, client, server = self._trial, self._parties.client, self._parties.server
         case = found.trial.case
+        options, batch = options_of(case.dimensions), BATCH.of(case.dimensions) or 1
+        keys = messages.MakeKeys(
+            case.variant,
+            case.operation,
+            case.parameters,
+            options=options,
+            batch=batch,
+            source=found.source,
+            threads=case.threads,
+        )
         start = perf_counter()
-        made = self._asked(
-            client, messages.MakeKeys(case.variant, case.parameters, case.operation), messages.KeysMade
-        )
+        made = self._asked(client, keys, messages.KeysMade)
         found.made = made
-        loaded = self._asked(
-            server, messages.Load(case.variant, case.operation, made.material), messages.Loaded
-        )
+        load = messages.Load(case.variant, case.operation, made.material, options, batch, case.threads)
+        loaded = self._asked(server, load, messages.Loaded)
         elapsed_s = perf_counter() - start
         self._parties.tidy()
-        material = Sample("size", float(made.material.size_bytes), "prepare")
-        return [*stage_costs.stage_samples("prepare", elapsed_s, made.samples + loaded.samples), material]
+        material = Sample("size", float(made.material.size_bytes), messages.PREPARE)
+        return [
+            *stage_costs.stage_samples(messages.PREPARE, elapsed_s, made.samples + loaded.samples),
+            material,
+        ]
 
     def _passed(self) -> list[Sample]:
-        """All phases of the workload once: encrypt, evaluate, and in the end decrypt and score."""
+        """All stages of the workload once: encrypt, evaluate, and in the end decrypt and judge."""
         assert self._parties is not None
         found, client, server = self._trial, self._parties.client, self._parties.server
         samples: list[Sample] = []
         assert found.made is not None
-        for phase in found.made.phases:
+        for stage in filter(lambda stage: stage.has_server, found.made.stages):
             start = perf_counter()
-            sent = self._asked(client, messages.Encrypt(phase, found.data), messages.Encrypted)
-            back = self._asked(server, messages.Evaluate(phase, sent.inputs, sent.plain), messages.Evaluated)
+            sent = self._asked(client, messages.Encrypt(stage.name, found.source), messages.Encrypted)
+            back = self._asked(
+                server, messages.Evaluate(stage.name, sent.inputs, sent.public), messages.Evaluated
+            )
             told = sent.samples + back.samples
-            if phase == "infer":
-                scored = self._asked(client, messages.Score(back.outputs, found.data), messages.Scored)
+            if stage.returns == "result":
+                scored = self._asked(client, messages.Score(back.outputs, found.source), messages.Scored)
                 told += scored.samples
-            samples += stage_costs.stage_samples(phase, perf_counter() - start, told)
-            samples += stage_costs.size_samples(phase, sent.inputs, back.outputs, sent.plaintext_bytes)
+            samples += stage_costs.stage_samples(stage.name, perf_counter() - start, told)
+            samples += stage_costs.size_samples(stage.name, sent.inputs, back.outputs, sent.plaintext_bytes)
         self._parties.tidy()
         found.accuracy, found.complaint = scored.accuracy, scored.complaint
         return samples

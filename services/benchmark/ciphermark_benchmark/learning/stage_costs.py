@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import Blob
-from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRANSFER, Stage
+from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER
 
 
-def stage_samples(stage: Stage, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
+def stage_samples(stage: str, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
     """One sample per metric and phase, and the totals of the stage.
 
     ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``told`` all samples that they
-    answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and the training of a
-    model in the clear, which is the stage ``train``: nothing is sent in it, so that it has no transfer.
+    answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and what the client
+    computed in stages without the server, a model say: nothing is sent in them, so that they have no transfer.
 
     The totals of ``cpu_time`` and whatever else probes tell are the parties', that of ``time`` what is then left of
     ``elapsed_s``; the transfer is what is left of that when the parties' steps are taken away.
     """
     merged = _merged(told)
     own = [sample for sample in merged if sample.stage == stage]
-    trained = [sample for sample in merged if sample.stage != stage]
-    trained_s = _in_steps(trained, "time")
+    alone = [sample for sample in merged if sample.stage != stage]
     checked_s = sum(sample.value for sample in own if sample.step == CHECK and sample.metric == "time")
-    elapsed_s -= trained_s + checked_s
+    elapsed_s -= _in_steps(alone, "time") + checked_s
     return [
-        *(_with_totals("train", trained_s, trained) if trained else ()),
+        *_alone(alone),
         *_with_totals(stage, elapsed_s, own),
         Sample("time", elapsed_s - _in_steps(own, "time"), stage, step=TRANSFER),
     ]
 
 
-def _with_totals(stage: Stage, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
+def _alone(samples: Sequence[Sample]) -> Iterator[Sample]:
+    """The stages without the server, each with its totals."""
+    for stage in dict.fromkeys(sample.stage for sample in samples):
+        own = [sample for sample in samples if sample.stage == stage]
+        yield from _with_totals(stage, _in_steps(own, "time"), own)
+
+
+def _with_totals(stage: str, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
     metrics = dict.fromkeys(sample.metric for sample in samples if sample.step and sample.metric != "time")
     totals = [Sample(name, _in_steps(samples, name), stage) for name in metrics if METRICS[name].adds_up]
     return [*samples, Sample("time", elapsed_s, stage), *totals]
 
 
 def size_samples(
-    stage: Stage, inputs: Sequence[Blob], outputs: Sequence[Blob], plaintext_bytes: int
+    stage: str, inputs: Sequence[Blob], outputs: Sequence[Blob], plaintext_bytes: int
 ) -> list[Sample]:
     """Exact sizes of what went to the server and back, and how much larger the rows became by encryption."""
     sent = sum(blob.size_bytes for blob in inputs)
@@ -51,7 +57,7 @@ def size_samples(
         Sample("size", float(sent), stage),
         Sample("size", float(returned), stage, step=RETURNED),
         Sample("plaintext_size", float(plaintext_bytes), stage),
-        Sample("expansion", sent / plaintext_bytes, stage),
+        *([Sample("expansion", sent / plaintext_bytes, stage)] if plaintext_bytes else ()),
     ]
 
 
@@ -61,7 +67,7 @@ def elapsed_s(samples: Iterable[Sample]) -> float:
 
 
 def first(samples: Iterable[Sample]) -> list[Sample]:
-    """Of the first pass, which counts for nothing else: peaks of memory, and what the server encodes once."""
+    """Of the first pass, which counts for nothing else: peaks of memory, and what the server makes once."""
     return [sample for sample in samples if _is_first(sample)]
 
 
@@ -73,7 +79,7 @@ def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> lis
 
 
 def _is_first(sample: Sample) -> bool:
-    return not METRICS[sample.metric].adds_up or sample.step == ENCODE
+    return not METRICS[sample.metric].adds_up or sample.step in (TRACE, ENCODE)
 
 
 def _in_steps(samples: Iterable[Sample], metric: str) -> float:

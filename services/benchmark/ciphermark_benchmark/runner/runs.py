@@ -30,7 +30,7 @@ from ciphermark_benchmark.suite import LearningText, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
 from ciphermark_measure import probes
-from ciphermark_workloads.learning.data_sets import DATA_SETS
+from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from ciphermark_workloads.learning.workload import PlainModel
+from ciphermark_workloads.workload import Arrays
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True):
@@ -16,13 +16,13 @@ class _Array(msgspec.Struct, frozen=True, array_like=True):
 _decoder = msgspec.msgpack.Decoder(dict[str, _Array])
 
 
-def dump(model: PlainModel) -> bytes:
-    """The arrays as bytes: equal models give equal bytes."""
-    arrays = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in sorted(model.items())}
-    return msgspec.msgpack.encode({name: _Array(item.shape, item.tobytes()) for name, item in arrays.items()})
+def dump(arrays: Arrays) -> bytes:
+    """The arrays as bytes: equal arrays give equal bytes."""
+    plain = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in sorted(arrays.items())}
+    return msgspec.msgpack.encode({name: _Array(item.shape, item.tobytes()) for name, item in plain.items()})
 
 
-def load(data: bytes) -> PlainModel:
+def load(data: bytes) -> Arrays:
     """Read the arrays; raises ``ValueError`` for bytes that are none."""
     arrays = _decoder.decode(data)
     return {

@@ -1,4 +1,4 @@
-"""Where a client's rows come from: the data sets that are shipped, and a folder of the user's own."""
+"""Where a client's data come from: the data sets that are shipped, and a folder of the user's own."""
 
 from __future__ import annotations
 
@@ -9,24 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.messages import DataSet
-from ciphermark_workloads.learning.data_sets import DATA_SETS, read, split
-from ciphermark_workloads.learning.data_sets import DataSet as Rows
-from ciphermark_workloads.learning.workload import Task
+from ciphermark_workloads.data_sets import DATA_SETS, DataSet, read
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 
 
-def tasks(folder: Path | None) -> Callable[[DataSet], Task]:
-    """Finds data sets and splits them: those that are shipped, and ``NAME.csv`` in ``folder``.
+def finder(folder: Path | None) -> Callable[[str], DataSet]:
+    """Finds data sets by name: those that are shipped, and ``NAME.csv`` in ``folder``.
 
-    What it returns raises ``UserError`` for a data set that is nowhere, or that cannot be read or split.
+    What it returns raises ``UserError`` for a data set that is nowhere, or that cannot be read.
     """
-
-    def task(data: DataSet) -> Task:
-        return split(_found(data.name, folder), data.split_seed, data.test_share)
-
-    return task
+    return lambda name: _found(name, folder)
 
 
 def keep(folder: Path, name: str, data: bytes) -> None:
@@ -44,7 +37,7 @@ def kept(folder: Path, name: str) -> Path | None:
     return path if _NAME.fullmatch(name) and path.is_file() else None
 
 
-def _found(name: str, folder: Path | None) -> Rows:
+def _found(name: str, folder: Path | None) -> DataSet:
     if name in DATA_SETS:
         return DATA_SETS[name]()
     path = kept(folder, name) if folder is not None else None

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ciphermark_core.errors import UserError
-from ciphermark_workloads.learning.data_sets.reader import LabelRule, two_classes
+from ciphermark_workloads.data_sets.reader import LabelRule, two_classes
 
 _LONGEST_STEM = 40
 _DIGITS = 8
@@ -32,7 +32,7 @@ def take(data: bytes, origin: str, rule: LabelRule = "binary") -> Given:
     """Check CSV as a user gave it; ``origin`` is what faults call it.
 
     With the rule ``median`` what is taken has 0 and 1 as labels: the rule is a part of the contents.
-    Raises ``UserError`` for what :func:`~ciphermark_workloads.learning.data_sets.reader.read` refuses.
+    Raises ``UserError`` for what :func:`~ciphermark_workloads.data_sets.reader.read` refuses.
     """
     try:
         text = data.decode()

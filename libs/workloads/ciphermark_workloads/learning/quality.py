@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ciphermark_circuits.layout import Floats
-from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Sample, Scheme
-from ciphermark_measure.checking import UNBOUNDED
-from ciphermark_workloads.learning.workload import Result
+from ciphermark_contract.checking import UNBOUNDED
+from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Scheme
+from ciphermark_workloads.learning.task import Result
+from ciphermark_workloads.workload import Judgement
 
 # Share of rows that must agree with the plaintext run. bfv and bgv compute with features rounded to integers: a row
 # close to the boundary may fall on the other side of it.
@@ -21,16 +21,7 @@ _MOST_NOISE = 1.0  # likewise, in ckks: few rows may agree by chance with scores
 _MOST_BITS = 1074.0  # precision of scores without any error: the smallest float is 2^-1074
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """``complaint`` says why the scores are wrong; ``None`` where they are right."""
-
-    accuracy: Accuracy
-    samples: tuple[Sample, ...]
-    complaint: str | None
-
-
-def quality(found: Result, reference: Result, expected: Result, labels: Floats, scheme: Scheme) -> Quality:
+def quality(found: Result, reference: Result, expected: Result, labels: Floats, scheme: Scheme) -> Judgement:
     """Compare the scores of all rows with the reference's, with ``expected`` and with ``labels`` (rows,).
 
     ``expected`` is what the circuit computes when nothing goes wrong: the reference in ckks, in bfv and bgv the same
@@ -59,18 +50,18 @@ def quality(found: Result, reference: Result, expected: Result, labels: Floats, 
         precision_bits=None if is_exact else _precision_bits(error / max(1.0, _largest(reference))),
     )
     noise = _relative_error(found, expected)
-    samples = [
-        Sample("accuracy", float(np.mean(is_hit)), "infer"),
-        Sample("agreement", agreement, "infer"),
-        Sample("mse", float(np.mean(~is_hit)), "infer"),
-        Sample("noise_error", noise, "infer"),
-    ]
+    figures = {
+        "accuracy": float(np.mean(is_hit)),
+        "agreement": agreement,
+        "mse": float(np.mean(~is_hit)),
+        "noise_error": noise,
+    }
     if is_exact:
-        samples.append(Sample("rounding_error", _relative_error(expected, reference), "infer"))
+        figures["rounding_error"] = _relative_error(expected, reference)
     complaint = _disagreement(agreement, len(agrees), scheme)
     if complaint is None:
         complaint = _inexactness(found.scores, expected.scores) if is_exact else _noisiness(noise)
-    return Quality(accuracy, tuple(samples), complaint)
+    return Judgement(accuracy, complaint, figures)
 
 
 def _distance(found: Result, right: Result) -> float:

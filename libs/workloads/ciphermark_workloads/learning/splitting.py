@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ciphermark_core.errors import Unsupported
-from ciphermark_workloads.learning.data_sets.reader import DataSet
-from ciphermark_workloads.learning.workload import Table, Task
+from ciphermark_workloads.data_sets.reader import DataSet
+from ciphermark_workloads.learning.task import Table, Task
 
 TEST_SHARE = 0.2
 

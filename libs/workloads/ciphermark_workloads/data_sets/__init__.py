@@ -1,4 +1,4 @@
-"""Data sets that are shipped, the reader of a user's own, and the split into training and test rows."""
+"""Data sets that are shipped, and the reader of a user's own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 
-from ciphermark_workloads.learning.data_sets.given import Given, take
-from ciphermark_workloads.learning.data_sets.reader import MOST_BYTES, DataSet, LabelRule, read
-from ciphermark_workloads.learning.data_sets.splitting import split
+from ciphermark_workloads.data_sets.given import Given, take
+from ciphermark_workloads.data_sets.reader import MOST_BYTES, DataSet, LabelRule, read
 
 
 @cache
@@ -30,4 +29,4 @@ def _shipped(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "Given", "LabelRule", "read", "split", "take"]
+__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "Given", "LabelRule", "read", "take"]

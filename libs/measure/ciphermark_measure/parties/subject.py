@@ -1,0 +1,96 @@
+"""What a client computes on, and what it judges by: made once for a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Accuracy, Parameters
+from ciphermark_measure.parties.messages import Source
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.data_sets import DataSet
+from ciphermark_workloads.programs import equal_arrays
+from ciphermark_workloads.workload import Arrays, Judgement, Truth
+
+Finder = Callable[[str], DataSet]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The inputs of a batch with what they are judged by, and what the server is told with each of its stages."""
+
+    source: Source
+    truths: tuple[Truth[Any, Any], ...]
+    public: Mapping[str, Arrays]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The inputs alone."""
+        return [truth.input for truth in self.truths]
+
+
+def inputs_of(workload: AnyWorkload, source: Source, batch: int, find: Finder) -> list[Any]:
+    """The inputs of a batch: each of a seed of its own, one after the other.
+
+    Raises ``UserError`` where the workload takes a data set and none is named.
+    """
+    if workload.takes_data and source.data_set is None:
+        raise UserError(f"{workload.name} computes on a data set: name one")
+    data = find(source.data_set) if workload.takes_data and source.data_set is not None else None
+    return [workload.input(source.seed + i, data) for i in range(batch)]
+
+
+def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parameters: Parameters) -> Subject:
+    """Raises ``Unsupported`` for inputs that do not fit the parameters."""
+    for given in inputs:
+        workload.require_room(given, parameters)
+    truths = tuple(
+        Truth(given, workload.reference(given), workload.expected(given, parameters), parameters)
+        for given in inputs
+    )
+    public = {
+        stage.name: shared_public(workload, stage.name, inputs, parameters)
+        for stage in workload.server_stages
+    }
+    return Subject(source, truths, public)
+
+
+def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], parameters: Parameters) -> Arrays:
+    """What the server is told with a stage, the same for all inputs of a batch, since one program computes on them.
+
+    Raises ``UserError`` where it is not the same.
+    """
+    first, *others = (workload.public(stage, given, parameters) for given in inputs)
+    if any(not equal_arrays(first, other) for other in others):
+        raise UserError(
+            f"{workload.name}: the inputs of a batch tell the server different things in stage {stage}, and one "
+            "program computes on all of them: use a batch of 1"
+        )
+    return first
+
+
+def judged(workload: AnyWorkload, found: Sequence[Any], truths: Sequence[Truth[Any, Any]]) -> Judgement:
+    """The judgement of a batch: the worst accuracy, the first complaint, and the mean of each figure."""
+    judgements = [workload.judge(output, truth) for output, truth in zip(found, truths, strict=True)]
+    if len(judgements) == 1:
+        return judgements[0]
+    complaints = [f"input {i}: {item.complaint}" for i, item in enumerate(judgements) if item.complaint]
+    return Judgement(
+        _worst([item.accuracy for item in judgements]),
+        complaints[0] if complaints else None,
+        {name: float(np.mean([item.figures[name] for item in judgements])) for name in judgements[0].figures},
+    )
+
+
+def _worst(several: Sequence[Accuracy]) -> Accuracy:
+    precisions = [item.precision_bits for item in several if item.precision_bits is not None]
+    return Accuracy(
+        max_abs_error=max(item.max_abs_error for item in several),
+        wrong_slots=sum(item.wrong_slots for item in several),
+        tolerance=min(item.tolerance for item in several),
+        precision_bits=min(precisions, default=None),
+    )

@@ -1,0 +1,88 @@
+"""Options of workloads: declared as frozen structs, checked at the edge, varied by suites.
+
+An option is a field of a ``msgspec.Struct`` with a default, a text or a number::
+
+    class Options(msgspec.Struct, frozen=True):
+        size: Annotated[int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices")] = 32
+
+One that a workload got after results were stored is marked ``extra={"is_newer": True}``: while it has its default, it
+is no part of a case, and the keys of those results stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+
+from ciphermark_core.dimensions import DATA_SET, Dimension, Value, register
+from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
+
+BATCH = register(Dimension("batch", int, "Inputs that one program computes on in a pass (workloads)."))
+
+
+class NoOptions(msgspec.Struct, frozen=True):
+    """For workloads without options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option, for the reader and for suites; ``sentence`` says what it is."""
+
+    name: str
+    kind: type
+    default: Any
+    sentence: str
+    is_newer: bool
+
+
+def declared(options: type[msgspec.Struct]) -> tuple[Option, ...]:
+    """The options of a type, in order."""
+    return tuple(_declared(field) for field in msgspec.structs.fields(options))
+
+
+def _declared(field: msgspec.structs.FieldInfo) -> Option:
+    kind, *notes = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+    sentence = next((note.description for note in notes if note.description), "")
+    is_newer = any((note.extra or {}).get("is_newer", False) for note in notes)
+    return Option(field.name, kind, field.default, sentence, is_newer)
+
+
+def read(options: type[msgspec.Struct], values: Mapping[str, Value], owner: str) -> msgspec.Struct:
+    """The options that values say, defaults for the rest; ``owner`` is whose they are.
+
+    Raises ``UserError`` for unknown names and for values that are out of range or of another kind.
+    """
+    known = options.__struct_fields__
+    for name in values:
+        if name not in known:
+            offered = f"it has {', '.join(known)}" if known else "it has none"
+            raise UserError(f"{owner} has no option {name!r}{did_you_mean(name, known)}; {offered}")
+    try:
+        return msgspec.convert(dict(values), options)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{owner}: options: {error}") from None
+
+
+def combinations(lists: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
+    """Every combination of the values of each option, the last option varied first."""
+    for chosen in product(*lists.values()):
+        yield dict(zip(lists, chosen, strict=True))
+
+
+def to_case(options: msgspec.Struct) -> dict[str, Value]:
+    """What options are in a case: all of them but newer ones at their default."""
+    return {
+        option.name: getattr(options, option.name)
+        for option in declared(type(options))
+        if not option.is_newer or getattr(options, option.name) != option.default
+    }
+
+
+def of_case(dimensions: Mapping[str, Value]) -> dict[str, Value]:
+    """The options of a workload among the dimensions of its case."""
+    return {name: value for name, value in dimensions.items() if name not in (DATA_SET.name, BATCH.name)}

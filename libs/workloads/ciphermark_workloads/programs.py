@@ -1,0 +1,124 @@
+"""The programs of a workload: its stages traced, each on what the stage before returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
+from ciphermark_contract.keys import NO_KEYS, KeyRequest
+from ciphermark_contract.operations import Shape
+from ciphermark_contract.program import Program
+from ciphermark_contract.tracing import AS_NEEDED, Form, Traced, fresh_inputs, trace
+from ciphermark_core.model import Parameters
+from ciphermark_workloads.workload import Arrays, Stage, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the circuit of a stage is called with: so many fresh inputs, the state's shapes, and what the server is told
+    in the clear.
+    """
+
+    stage: str
+    inputs: int
+    state: tuple[Shape, ...]
+    public: Arrays
+
+    def equals(self, other: Call) -> bool:
+        """Whether both give the same program."""
+        mine, theirs = (self.stage, self.inputs, self.state), (other.stage, other.inputs, other.state)
+        return mine == theirs and equal_arrays(self.public, other.public)
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgram:
+    """The program of a stage with the vectors of its constants, and the shapes of what it returns: the next state."""
+
+    traced: Traced
+    returned: tuple[Shape, ...]
+
+    @property
+    def program(self) -> Program:
+        """The program alone."""
+        return self.traced.program
+
+
+def traced(
+    workload: Workload[Any, Any], call: Call, parameters: Parameters, declared: Declaration
+) -> StageProgram:
+    """The program of a stage for a library. Its inputs are the stage's, then the state. For a library that takes care
+    of levels itself it has the managed form where the circuit changes levels, or multiplies ciphertexts.
+
+    Raises ``Unsupported`` for a chain that is too short, with the depth that it needs, and for a missing operation.
+    """
+    scheme = parameters.spec.scheme
+    by_levels, managed = declared.operations[scheme], declared.managed[scheme]
+    if declared.drives_levels(scheme):
+        return _traced(workload, call, parameters, (by_levels, AS_NEEDED))
+    try:
+        program = _traced(workload, call, parameters, (by_levels, AS_NEEDED))
+    except Unsupported:
+        return _traced(workload, call, parameters, (managed, Form(is_managed=True)))
+    if any(shape.polynomials > 2 for shape in program.program.shapes):
+        return _traced(workload, call, parameters, (managed, Form(is_managed=True)))
+    return program
+
+
+def _traced(
+    workload: Workload[Any, Any], call: Call, parameters: Parameters, how: tuple[Sequence[str], Form]
+) -> StageProgram:
+    returned: list[Shape] = []
+
+    def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
+        inputs, state = handles[: call.inputs], handles[call.inputs :]
+        outputs = workload.circuit(call.stage, evaluator, inputs, state, call.public)
+        returned[:] = [_shape(evaluator, output) for output in outputs]
+        return outputs
+
+    shapes = [*fresh_inputs(parameters, call.inputs), *call.state]
+    return StageProgram(trace(circuit, parameters, shapes, *how), tuple(returned))
+
+
+def _shape(evaluator: Evaluator, handle: Handle) -> Shape:
+    return Shape(evaluator.level(handle), evaluator.scale(handle), evaluator.polynomials(handle))
+
+
+def all_traced(
+    workload: Workload[Any, Any], given: Any, parameters: Parameters, declared: Declaration
+) -> Mapping[str, StageProgram]:
+    """The programs of all stages with a server, for an input. Raises ``Unsupported`` as :func:`traced`."""
+    programs: dict[str, StageProgram] = {}
+    state: tuple[Shape, ...] = ()
+    public: Arrays = {}
+    for stage in workload.stages:
+        public = {**public, **workload.public(stage.name, given, parameters)}
+        if stage.has_server:
+            count = len(workload.vectors(stage.name, given, parameters))
+            call = Call(stage.name, count, state, public)
+            programs[stage.name] = traced(workload, call, parameters, declared)
+            state, public = programs[stage.name].returned, {}
+    return programs
+
+
+def equal_arrays(a: Arrays, b: Arrays) -> bool:
+    """Whether both have the same arrays under the same names."""
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def alone_before(stages: Sequence[Stage], stage: Stage) -> Sequence[Stage]:
+    """The stages without the server that come right before one."""
+    before = stages[: stages.index(stage)]
+    last = max((i + 1 for i, item in enumerate(before) if item.has_server), default=0)
+    return before[last:]
+
+
+def keys_of(programs: Iterable[StageProgram]) -> KeyRequest:
+    """The evaluation keys that programs take together."""
+    return reduce(or_, (item.program.keys for item in programs), NO_KEYS)

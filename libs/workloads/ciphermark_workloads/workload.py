@@ -1,0 +1,210 @@
+"""What a workload is: a circuit in stages, what it computes on, what to expect of it, and how to judge what came out.
+
+Two parties carry it out. The client makes the input, encrypts what a stage needs, and decrypts and judges what comes
+back. The server, which holds public material alone, computes. How ciphertexts get from one to the other is no matter
+of a workload. A family is a folder of workloads that are judged alike.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_contract import checking
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_core.dimensions import Value
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.options import NoOptions, read
+
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+Arrays: TypeAlias = Mapping[str, npt.NDArray[np.float64]]
+Returns = Literal["nothing", "state", "result"]
+OWN = "own"  # the family of workloads that are in no family's folder
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage. What the server ``returns`` of it is ``state``, which it keeps for the next stage, or the ``result``,
+    which the client decrypts and judges: that of the last stage, and of no other. In a stage that returns ``nothing``
+    the client computes alone: see :meth:`Workload.public`.
+    """
+
+    name: str
+    returns: Returns = "result"
+
+    @property
+    def has_server(self) -> bool:
+        """Whether the server computes in it."""
+        return self.returns != "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Generic[Input, Output]):
+    """What an output is judged by: the input, and what the same algorithm makes of it in the clear, in floating point
+    (``reference``) and as exactly as the circuit computes (``expected``).
+    """
+
+    input: Input
+    reference: Output
+    expected: Output
+    parameters: Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether an output is right. ``complaint`` says why it is wrong, ``None`` where it is right.
+
+    ``figures`` are the workload's own, by the names of registered metrics (:mod:`ciphermark_core.metrics`).
+    """
+
+    accuracy: Accuracy
+    complaint: str | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+class Workload(ABC, Generic[Input, Output]):
+    """One workload with its options. Instances hold no data: everything comes with the input.
+
+    ``name`` is what suites call it, ``title`` a line for the reader. ``Options`` is the type of its options, each with
+    its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
+    other makes its input of a seed. ``tolerance`` is the largest error of a ckks slot that counts as right, relative to
+    max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself.
+    """
+
+    family: str = OWN
+    name: str
+    title: str
+    schemes: tuple[Scheme, ...]
+    stages: tuple[Stage, ...] = (Stage("compute"),)
+    Options: ClassVar[type[msgspec.Struct]] = NoOptions
+    takes_data: bool = False
+    tolerance: float = 1e-3
+
+    @property
+    def options(self) -> Any:
+        """The options of this instance, of the type ``Options``: the defaults, until :meth:`with_options`."""
+        return self.__dict__.get("_options") or self.Options()
+
+    def with_options(self, values: Mapping[str, Value]) -> Workload[Input, Output]:
+        """This workload with other options; raises ``UserError`` for those that it does not have or cannot take."""
+        other = copy.copy(self)
+        other.__dict__["_options"] = read(self.Options, values, self.name)
+        return other
+
+    def stage(self, name: str) -> Stage:
+        """The stage of a name; raises ``KeyError`` for an unknown one."""
+        return {stage.name: stage for stage in self.stages}[name]
+
+    @property
+    def server_stages(self) -> tuple[Stage, ...]:
+        """The stages that the server computes in, in order."""
+        return tuple(stage for stage in self.stages if stage.has_server)
+
+    def require_scheme(self, scheme: Scheme) -> None:
+        """Raise ``Unsupported`` for a scheme that it is not made for."""
+        if scheme not in self.schemes:
+            raise Unsupported(f"{self.name} is made for {', '.join(self.schemes)}, not {scheme}")
+
+    # --- What both parties and the suite ask -------------------------------------------------------------------------
+
+    @abstractmethod
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """The recommended parameter set; raises ``Unsupported`` for a scheme that the workload is not made for."""
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """The parameter set for libraries that choose their own primes, of which some are larger than asked for."""
+        return self.parameters(scheme)
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        """The managed operations that a variant must declare. A circuit that asks for what a library does not have is
+        ``unsupported`` in any case; these are known before anything is started.
+        """
+        return ()
+
+    def keys(self, parameters: Parameters) -> KeyRequest | None:
+        """The evaluation keys that the server needs; ``None``: those that its traced programs need."""
+        return None
+
+    # --- The client --------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def input(self, seed: int, data: Any) -> Input:
+        """What is computed on: made of the seed, or of the data set that a workload takes (else ``None``)."""
+
+    def require_room(self, given: Input, parameters: Parameters) -> None:
+        """Raise ``Unsupported`` for an input that leads to numbers which the parameters do not hold; by the algorithm
+        in the clear, so that it is asked once for an input.
+        """
+
+    @abstractmethod
+    def vectors(self, stage: str, given: Input, parameters: Parameters) -> list[Vector]:
+        """The vectors that the client encrypts for a stage, in order: at most ``parameters.slots`` values each, int64
+        in [0, t) for bfv and bgv, float64 for ckks. Raises ``Unsupported`` for what does not fit.
+        """
+
+    def public(self, stage: str, given: Input, parameters: Parameters) -> Arrays:
+        """What the server is told in the clear with a stage: named arrays of float64, public sizes say.
+
+        In a stage without the server it is all that the client does: timed as its step ``fit``, anew in every pass,
+        and told to the server with the next stage.
+        """
+        return {}
+
+    def plaintext_bytes(self, stage: str, given: Input, parameters: Parameters) -> int:
+        """The size of what is encrypted for a stage, before encryption: 8 bytes a number."""
+        return sum(8 * vector.size for vector in self.vectors(stage, given, parameters))
+
+    @abstractmethod
+    def output(self, outputs: Sequence[Vector], given: Input, parameters: Parameters) -> Output:
+        """What the decrypted results of the last stage say: all slots of each."""
+
+    @abstractmethod
+    def reference(self, given: Input) -> Output:
+        """The same algorithm in the clear, in floating point."""
+
+    def expected(self, given: Input, parameters: Parameters) -> Output:
+        """What the circuit computes when nothing goes wrong: the reference; in fixed point, that to the last digit."""
+        return self.reference(given)
+
+    def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
+        """Whether an output is right. By default outputs are arrays, which are compared with the expected one value by
+        value: exactly in bfv and bgv, within ``tolerance`` in ckks.
+        """
+        is_exact = truth.parameters.spec.scheme in EXACT_SCHEMES
+        actual, expected = (
+            np.asarray(values, dtype=np.float64).ravel() for values in (found, truth.expected)
+        )
+        if actual.shape != expected.shape:
+            return Judgement(
+                Accuracy(checking.UNBOUNDED, expected.size, self.tolerance),
+                f"the output has {actual.size} values, and {expected.size} were expected",
+            )
+        accuracy = checking.accuracy([actual], [expected], 0.0 if is_exact else self.tolerance)
+        wrong = accuracy.wrong_slots
+        return Judgement(accuracy, f"{wrong} of {actual.size} values are wrong" if wrong else None)
+
+    # --- The server --------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """The server's part of a stage. ``state`` is what the stage before returned, ``public`` what the client told.
+
+        It is traced once for each stage, number of inputs and ``public``, and what was traced is what is executed: it
+        must not depend on anything else. What it encodes is encoded once (step ``encode``).
+        """
