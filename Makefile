@@ -2,9 +2,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+SOAK ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check bench clean
+.PHONY: help setup demo serve test soak check bench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +24,14 @@ serve: setup ## Start all services here, without containers; Ctrl-C stops them
 # A file of tests stays in one process. The files of tests/acceptance come first: one of them mostly waits for images.
 test: setup ## Run the tests
 	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+
+soak: setup ## Repeat the contract suite (SOAK=30 times) and print what failed in any of them
+	@failed=0; for round in $$(seq $(SOAK)); do \
+		log=.build/logs/soak-$$round.log; \
+		$(BIN)/python -m pytest tests/contract --numprocesses=3 --dist=loadfile -q >$$log 2>&1 || failed=1; \
+		echo "$$round of $(SOAK): $$(tail -n 1 $$log)"; \
+		grep -E '^(FAILED|ERROR) ' $$log || true; \
+	done; exit $$failed
 
 check: setup ## Check style, types and the direction of imports
 	$(BIN)/ruff check
