@@ -15,7 +15,20 @@ from datetime import datetime, timezone
 from pathlib import Path
 from time import monotonic
 
-from bench import aa, api, baseline, dashboard, learning, loop, memory, overhead, quick, storage, wrappers
+from bench import (
+    aa,
+    api,
+    baseline,
+    dashboard,
+    learning,
+    loop,
+    memory,
+    overhead,
+    programs,
+    quick,
+    storage,
+    wrappers,
+)
 from bench.figures import Figure, Section
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
@@ -28,6 +41,7 @@ SECTIONS: dict[str, Section] = {
     "memory": memory.section,
     "quick": quick.section,
     "baseline": baseline.section,
+    "programs": programs.section,
     "learning": learning.section,
     "wrappers": wrappers.section,
     "api": api.section,

@@ -158,10 +158,13 @@ private:
 
     std::size_t level(const Ciphertext &a) const { return context_.get_context_data(a.parms_id())->chain_index(); }
 
+    // Into another ciphertext: SEAL's form in place copies twice.
     void lower(Ciphertext &a, std::size_t to) const
     {
         while (level(a) > to) {
-            evaluator_.mod_switch_to_next_inplace(a);
+            Ciphertext lower;
+            evaluator_.mod_switch_to_next(a, lower);
+            a = std::move(lower);
         }
     }
 
@@ -240,7 +243,7 @@ private:
         Row z(rows_.begin(), half);
         Row z2(half, rows_.end());
         Ciphertext constant_term = total(z2.begin(), z2.end());
-        sum_of_blocks(constant_term, 2 * request_.block);
+        sum_of_blocks(constant_term, request_.block);
         Ciphertext beta = constant_term;
         for (int step = 2; step <= 3; ++step) {
             Ciphertext slope = gradient(z, z2, beta);
@@ -273,7 +276,7 @@ private:
             }
         }
         shrink(sum);
-        sum_of_blocks(sum, 2 * request_.block);
+        sum_of_blocks(sum, request_.block);
         return sum;
     }
 

@@ -9,6 +9,7 @@ import pytest
 
 from ciphermark_contract import execution
 from ciphermark_contract.interfaces import Bound, Evaluator, Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.operations import OPERATIONS, Call, Kind
 from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
 
 from . import harness
@@ -18,6 +19,7 @@ from .harness import Subject
 NODES = 24
 SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
+RESULTS = (Kind.CIPHERTEXT, Kind.CIPHERTEXTS)
 
 
 def _random_circuit(subject: Subject, seed: int) -> Circuit:
@@ -123,6 +125,57 @@ def test_the_interpreter_gives_the_bytes_of_single_calls(deep: Subject) -> None:
         bound.run(2)
         dumps.append([deep.evaluator.dump(result, deep.compression) for result in bound.results()])
     assert dumps[0] == dumps[1]
+
+
+def _call_circuit(subject: Subject, call: Call) -> Circuit:
+    """One operation on inputs, products of them where it takes such, and plaintexts."""
+    row = call.operation
+
+    def prepared(evaluator: Evaluator, handle: Handle) -> Handle:
+        if row.prepared_by is None:
+            return handle
+        plain = [evaluator.encode(subject.vector(50), like=handle)]
+        others = [handle, *plain][: len(OPERATIONS[row.prepared_by].operands) - 1]
+        if Kind.PLAINTEXT in OPERATIONS[row.prepared_by].operands:
+            others = plain
+        return evaluator.apply(row.prepared_by, handle, *others)
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        operands: list[Handle] = []
+        for kind in row.operands:
+            for number in range(call.count):
+                handle = prepared(evaluator, inputs[(len(operands) + number) % 2])
+                if kind is Kind.CIPHERTEXT:
+                    operands.append(handle)
+                    continue
+                scale = evaluator.scale(handle) if row.is_at_scale else None
+                plain = evaluator.encode(subject.vector(51 + number), like=handle, scale=scale)
+                if kind is Kind.PREPARED and "transform_plain" in evaluator.operations:
+                    plain = evaluator.apply("transform_plain", plain, handle)
+                operands.append(plain)
+        result = evaluator.apply(row.name, *operands, *call.operands)
+        return list(result) if row.has_several_results else [result]
+
+    return circuit
+
+
+def test_every_operation_of_a_library_is_one_of_its_programs(deep: Subject) -> None:
+    """A node gives what the call gives, for each operation on ciphertexts that a key was made for."""
+    _require_levels(deep)
+    inputs = [deep.encrypted(deep.vector(number)) for number in range(2)]
+    names = [name for name in deep.declared.operations[deep.scheme] if name in deep.evaluator.operations]
+    for call in [call for name in names for call in OPERATIONS[name].calls()]:
+        if Kind.CIPHERTEXT not in call.operation.operands or call.operation.result not in RESULTS:
+            continue
+        circuit = _call_circuit(deep, call)
+        try:
+            expected = circuit(deep.evaluator, inputs)
+        except Unsupported:  # a key that was not made
+            continue
+        bound = _bound(deep, _traced(deep, circuit), inputs, 1)
+        bound.run(1)
+        for result, value in zip(bound.results(), expected, strict=True):
+            compare(deep, deep.decrypted(result), deep.decrypted(value), operations=NODES)
 
 
 def test_outputs_may_be_inputs_and_come_twice(deep: Subject) -> None:

@@ -9,11 +9,13 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Vector
+from ciphermark_contract.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from ciphermark_contract.program import Program
 
-# A node, ready to be called: function, values it takes, what follows them, first result, results, values that die.
+# A node, ready to be called: function, values it takes, what follows them, first result, how many where they are a list
+# (else 0), values that die.
 _Step = tuple[Callable[..., Handle], tuple[int, ...], tuple[Handle, ...], int, int, tuple[int, ...]]
 
 
@@ -60,7 +62,7 @@ class ProgramBound(Bound):
         values: list[Handle] = [*self._inputs, *repeat(None, self._count - len(self._inputs))]
         for function, operands, others, first, count, dying in self._steps:
             result = function(*[values[operand] for operand in operands], *others)
-            if count == 1:
+            if count == 0:
                 values[first] = result
             else:
                 values[first : first + count] = result
@@ -93,7 +95,7 @@ def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) ->
             node.operands,
             (*(constants[index] for index in node.constants), *node.arguments),
             first,
-            len(node.results),
+            len(node.results) if OPERATIONS[node.operation].has_several_results else 0,
             dying,
         )
         for node, first, dying in rows

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
-from ciphermark_contract.operations import OPERATIONS, Shape, fresh, top_level
+from ciphermark_contract.operations import OPERATIONS, Kind, Shape, fresh, top_level
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
 
@@ -177,10 +177,7 @@ class TracingEvaluator(Evaluator):
             level = top_level(self.parameters) if like is None else like.shape.level
         if self.parameters.scale is not None:
             scale = float(scale or self.parameters.scale)
-        constant = Constant(digest_of(values), level, scale)
-        index = self._recorded.constants.setdefault(constant, len(self._recorded.constants))
-        self._recorded.vectors.setdefault(constant.digest, values)
-        return Plaintext(index, Shape(level, scale, 1))
+        return self._constant(Constant(digest_of(values), level, scale), values)
 
     def load(self, data: bytes) -> Handle:
         """A circuit's ciphertexts are its inputs."""
@@ -226,12 +223,19 @@ class TracingEvaluator(Evaluator):
             program, {digest: values for digest, values in recorded.vectors.items() if digest in kept}
         )
 
+    def _constant(self, constant: Constant, values: Vector) -> Plaintext:
+        index = self._recorded.constants.setdefault(constant, len(self._recorded.constants))
+        self._recorded.vectors.setdefault(constant.digest, values)
+        return Plaintext(index, Shape(constant.level, constant.scale, 1))
+
     def _record(self, operation: str, *operands: Any) -> Handle:
         ciphertexts = [operand for operand in operands if isinstance(operand, Ciphertext)]
         plaintexts = [operand for operand in operands if isinstance(operand, Plaintext)]
         numbers = tuple(operands[len(ciphertexts) + len(plaintexts) :])
         shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
         row = OPERATIONS[operation]
+        if row.result not in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS):
+            return self._encoded(*operands)
         shape = row.shape_after(self.parameters, *shapes, *numbers)
         if self._form.is_managed and operation in _MAINTENANCE:
             return replace(ciphertexts[0], shape=shape)
@@ -243,7 +247,17 @@ class TracingEvaluator(Evaluator):
             (shape,) * (len(numbers) if row.has_several_results else 1),
         )
         results = self._recorded.added(node)
-        return results if row.has_several_results else results[0]
+        return list(results) if row.has_several_results else results[0]
+
+    def _encoded(self, values: Vector | Plaintext, like: Ciphertext | None = None) -> Plaintext:
+        """What makes plaintexts is no node: an evaluator prepares constants as their nodes take them."""
+        if not isinstance(values, Plaintext):
+            return self._constant(
+                Constant(digest_of(values), top_level(self.parameters), self.parameters.scale), values
+            )
+        constant = list(self._recorded.constants)[values.constant]
+        vector = self._recorded.vectors[constant.digest]
+        return self._constant(replace(constant, level=(like or values).shape.level), vector)
 
 
 def pruned(program: Program) -> Program:

@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from ciphermark_adapters.seal.binding import NativeEvaluator, NativeProgram, ProgramNode, SealModule
 from ciphermark_contract.interfaces import Handle, KeyRequest, Unsupported
 from ciphermark_contract.program import Node, Program
+from ciphermark_core.model import Scheme
 
-# Operations of bgv whose plaintexts SEAL would transform in every call.
-_TAKES_TRANSFORMED = frozenset({"mul_plain", "multiply_accumulate"})
+# Operations and schemes whose plaintexts SEAL would transform in every call, or wants transformed.
+_TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
+    "mul_plain": ("bgv",),
+    "multiply_accumulate": ("bfv", "bgv"),
+}
 
 
 def translated(
     module: SealModule, native: NativeEvaluator, program: Program, encoded: Sequence[Handle]
 ) -> NativeProgram:
-    """The program over its encoded constants: as they are, transformed in bgv, or both, as its nodes take them."""
+    """The program over its encoded constants: as they are, transformed, or both, as its nodes take them."""
     uses = [
         (constant, _is_transformed(program, node)) for node in program.nodes for constant in node.constants
     ]
@@ -50,4 +54,4 @@ def require_keys(program: Program, made: KeyRequest) -> None:
 
 
 def _is_transformed(program: Program, node: Node) -> bool:
-    return program.scheme == "bgv" and node.operation in _TAKES_TRANSFORMED
+    return program.scheme in _TAKES_TRANSFORMED.get(node.operation, ())

@@ -120,7 +120,7 @@ Value *Execution::overwritable(const Instruction &instruction)
     if (dies(values_[operands[0]], instruction.words)) {
         return &values_[operands[0]];
     }
-    if (instruction.kernel->commutes && dies(values_[operands[1]], instruction.words)) {
+    if (instruction.commutes && dies(values_[operands[1]], instruction.words)) {
         return &values_[operands[1]];
     }
     return nullptr;

@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include "errors.hpp"
+#include <cstdint>
 #include <map>
 
 namespace ciphermark {
@@ -74,20 +75,72 @@ void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, 
     evaluator.seal().rotate_columns(*operands.ciphertexts[0], evaluator.rotation_keys(), out);
 }
 
+// A number modulo 2N, a power of two.
+std::uint32_t modulo_order(const Evaluator &evaluator, double number)
+{
+    const auto order = static_cast<std::int64_t>(2 * evaluator.context().parameters().poly_modulus_degree());
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number) & (order - 1));
+}
+
+void substitute(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const std::uint32_t element = modulo_order(evaluator, operands.numbers[0]);
+    evaluator.seal().apply_galois(*operands.ciphertexts[0], element, evaluator.rotation_keys(), out);
+}
+
+void conjugate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().complex_conjugate(*operands.ciphertexts[0], evaluator.rotation_keys(), out);
+}
+
+void add_many(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    out = *operands.ciphertexts[0];
+    for (std::size_t i = 1; i < operands.ciphertexts.size(); ++i) {
+        evaluator.seal().add_inplace(out, *operands.ciphertexts[i]);
+    }
+}
+
+// Ciphertexts of bfv are transformed for it, and the sum is transformed back.
+void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const seal::Evaluator &seal = evaluator.seal();
+    const bool is_transformed = operands.ciphertexts[0]->is_ntt_form();
+    Ciphertext product;
+    for (std::size_t i = 0; i < operands.ciphertexts.size(); ++i) {
+        Ciphertext &term = i == 0 ? out : product;
+        term = *operands.ciphertexts[i];
+        if (!is_transformed) {
+            seal.transform_to_ntt_inplace(term);
+        }
+        seal.multiply_plain_inplace(term, *operands.plaintexts.at(i));
+        if (i != 0) {
+            seal.add_inplace(out, product);
+        }
+    }
+    if (!is_transformed) {
+        seal.transform_from_ntt_inplace(out);
+    }
+}
+
 const std::map<std::string, Kernel> kernels = {
     { "negate", { unary<&seal::Evaluator::negate> } },
     { "add", { add, true } },
     { "sub", { sub } },
-    { "mul", { mul, true } },
+    { "mul", { mul, true, true } },
     { "square", { unary_pooled<&seal::Evaluator::square> } },
     { "add_plain", { add_plain } },
     { "sub_plain", { sub_plain } },
     { "mul_plain", { mul_plain } },
     { "relinearize", { relinearize } },
     { "rescale", { unary_pooled<&seal::Evaluator::rescale_to_next> } },
-    { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, false, true } },
+    { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, false, false, true } },
     { "rotate", { rotate } },
     { "rotate_columns", { rotate_columns } },
+    { "substitute", { substitute } },
+    { "conjugate", { conjugate } },
+    { "add_many", { add_many } },
+    { "multiply_accumulate", { multiply_accumulate } },
 };
 
 } // namespace

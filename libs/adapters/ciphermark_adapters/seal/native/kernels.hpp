@@ -20,7 +20,8 @@ struct Kernel {
     using Function = void (*)(const Evaluator &, const KernelOperands &, seal::Ciphertext &out);
 
     Function apply;
-    bool commutes = false;        // `out` may as well be the second operand
+    bool commutes = false;        // `out` may as well be the second operand, with the same bytes as result:
+    bool commutes_in_bgv = false; // there sums balance correction factors, and not the same way in both orders
     bool copies_in_place = false; // overwriting the operand would cost a copy that another destination does not
 };
 

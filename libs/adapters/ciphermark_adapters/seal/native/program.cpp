@@ -39,7 +39,10 @@ void Program::add(const ProgramNode &node)
     const auto &parms = evaluator_.context().seal().get_context_data(parms_id)->parms();
     const std::size_t words = polynomials * parms.poly_modulus_degree() * parms.coeff_modulus().size();
     const Index result = static_cast<Index>(inputs_ + instructions_.size());
-    Instruction made{ &kernel_named(operation), operands, {}, result, parms_id, polynomials, words };
+    const Kernel &kernel = kernel_named(operation);
+    const bool is_bgv = parms.scheme() == seal::scheme_type::bgv;
+    const bool commutes = is_bgv ? kernel.commutes_in_bgv : kernel.commutes;
+    Instruction made{ &kernel, commutes, operands, {}, result, parms_id, polynomials, words };
     made.fixed.numbers = numbers;
     for (const Index plaintext : plaintexts) {
         made.fixed.plaintexts.push_back(plaintexts_.at(plaintext).get());

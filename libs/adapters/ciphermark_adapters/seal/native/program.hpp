@@ -23,6 +23,7 @@ using ProgramNode = std::tuple<
 
 struct Instruction {
     const Kernel *kernel;
+    bool commutes;
     std::vector<Index> operands;
     KernelOperands fixed; // plaintexts and numbers
     Index result;
