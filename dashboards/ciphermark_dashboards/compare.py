@@ -9,11 +9,11 @@ from fastapi.responses import RedirectResponse
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import runs, templating
-from ciphermark_dashboards.catalogue import comparing
 from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
+from ciphermark_figures.catalogue import comparing
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards.formats import level
+from ciphermark_figures.formats import level
 
 Query = Sequence[tuple[str, str]]
 Rows = Sequence[Mapping[str, Any]]
@@ -18,7 +18,8 @@ Rows = Sequence[Mapping[str, Any]]
 class Filter:
     """One filter: a query parameter, its label, and where its choices come from.
 
-    ``column`` is the column of the block ``choices``, unless ``values`` lists them. ``many``: several values at once,
+    ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
+    ``values`` lists them. ``many``: several values at once,
     all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
     lowest that is at least so much, or the highest. ``write`` puts a value into words.
     """
@@ -35,8 +36,8 @@ class Filter:
 
     @property
     def parameter(self) -> str:
-        """Its name in SQL: a list where it takes several values."""
-        return f"{self.name}s" if self.many else self.name
+        """What it chooses in queries: the column, where it is about one."""
+        return self.column or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Selection:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """By name, for SQL; a filter for which a run has no value is NULL."""
+        """What queries are asked with: the chosen values by column; one that a run has no value of is NULL."""
         found: dict[str, Any] = {_IN_SQL[name]: run_id for name, run_id in self.subject} | dict(self.extra)
         for choice in self.choices:
             chosen = list(choice.chosen)
@@ -115,7 +116,7 @@ LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any")
 SHOW = Filter(
     "show", "Show", preferred="all", values=("all", "regressions", "changed", "unchanged", "not comparable")
 )
-PHASE = Filter("phase", "Phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
+PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
 
 
 def selected(

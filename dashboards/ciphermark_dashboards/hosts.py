@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ciphermark_dashboards import formats
-from ciphermark_dashboards.store import Row
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Row
 
 _UNKNOWN = "cannot be read"
 

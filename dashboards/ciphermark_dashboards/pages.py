@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ciphermark_dashboards import filters
-from ciphermark_dashboards.catalogue import case, comparing, quality, times, workloads
-from ciphermark_dashboards.figures import Figure
 from ciphermark_dashboards.filters import Filter
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue import case, comparing, learning, published, quality, repetitions, times
+from ciphermark_figures.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of figures about one run; its filters offer what cases of these ``experiments`` have."""
+    """A page of figures about one run; its filters offer what cases of the figures' subjects have."""
 
     path: str
     title: str
     lead: str
-    experiments: tuple[str, ...]
     filters: tuple[Filter, ...]
     figures: tuple[Figure, ...]
 
+    def choices(self, rows: Iterable[Row]) -> list[Row]:
+        """Of the rows of the block ``choices`` those that are about what the page shows."""
+        subjects = list(dict.fromkeys(figure.subject for figure in self.figures if figure.subject))
+        return [
+            row if of_case.has_operations else {**row, "operation": None}
+            for row in rows
+            for of_case in subjects
+            if of_case.covers(row["experiment"])
+        ]
+
 
 _COMMON = (filters.SCHEME, filters.SECURITY, filters.RING_DIMENSION, filters.OPERATION, filters.VARIANT)
-
-_TIMED = ("arithmetic", "rotation")
 
 OVERVIEW_PAGE = Page(
     "/",
     "Overview",
     "Which library for which computation, at one security level.",
-    _TIMED,
     _COMMON,
     (times.LEADERBOARD, times.MATRIX),
 )
@@ -38,7 +46,6 @@ OPERATIONS_PAGE = Page(
     "/operations",
     "Operations",
     "What each operation costs.",
-    _TIMED,
     (*_COMMON, filters.PHASE, filters.SIZE, filters.DATA, filters.THREADS),
     (times.LATENCY, times.LATENCY_BY_SIZE, times.BY_DATA),
 )
@@ -46,7 +53,6 @@ HEXL_PAGE = Page(
     "/hexl",
     "HEXL",
     "What Intel HEXL brings: the same library, built with and without it, in turns.",
-    _TIMED,
     (
         filters.SCHEME,
         filters.SECURITY,
@@ -63,15 +69,13 @@ NOISE_PAGE = Page(
     "/noise",
     "Noise and depth",
     "How far a computation can go before decryption fails.",
-    (*_TIMED, "noise", "depth", "repetition"),
     (*_COMMON, filters.SIZE, filters.DATA, filters.THREADS),
-    (quality.BITS_LEFT, quality.NOISE, quality.DEPTH, workloads.CHAINS),
+    (quality.BITS_LEFT, quality.NOISE, quality.DEPTH, repetitions.REPETITIONS),
 )
 MEMORY_PAGE = Page(
     "/memory",
     "Memory and bytes",
     "What a computation takes in memory and on the wire.",
-    (*_TIMED, "serialization"),
     (*_COMMON, filters.PHASE, filters.SIZE, filters.DATA, filters.THREADS),
     (quality.MEMORY, quality.SIZES),
 )
@@ -79,15 +83,13 @@ LEARNING_PAGE = Page(
     "/learning",
     "Machine learning",
     "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
-    ("learning",),
     (filters.DATA_SET, filters.WORKLOAD, filters.VARIANT),
-    (workloads.LEARNING, workloads.STAGES, workloads.PUBLISHED),
+    (learning.LEARNING, learning.STAGES, published.PUBLISHED),
 )
 CASE_PAGE = Page(
     "/case",
     "Case",
     "One case, every variant.",
-    (),
     (),
     (case.CASE_OUTCOMES, case.CASE_FIGURES, case.CASE_SAMPLES),
 )
@@ -96,7 +98,6 @@ COMPARE_PAGE = Page(
     "/compare",
     "Compare",
     "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
-    (),
     (filters.LEVELS, filters.SHOW),
     (comparing.TWO_RUNS,),
 )

@@ -17,9 +17,12 @@ from urllib.parse import urlencode
 import vl_convert
 
 from ciphermark_dashboards.cache import Kept
-from ciphermark_dashboards.figures import Column, Figure
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.store import Answer, Row, Store, with_values
+from ciphermark_dashboards.store import Store, with_values
+from ciphermark_figures import query
+from ciphermark_figures.answer import Answer, Row
+from ciphermark_figures.figure import Column, Figure
+from ciphermark_figures.query import Query
 
 _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 640  # of charts that take the width of the page they are in
@@ -52,15 +55,13 @@ class Filled:
     @cached_property
     def specification(self) -> dict[str, Any] | None:
         """The chart in Vega-Lite, data inside; nothing where there is nothing to draw."""
-        chart = self.figure.draw(self.rows) if self.figure.draw else None
+        chart = self.figure.draw(self.rows)
         return None if chart is None else chart.to_dict(validate=False)  # a test validates every chart
 
     @property
     def sql(self) -> str:
         """The query with its parameters written out; once for each run where it is about one of several."""
-        if self.figure.combine is None:
-            return with_values(self.figure.block, self.selection.parameters)
-        return "\n".join(with_values(self.figure.block, {"run_id": run_id}) for run_id in self.selection.runs)
+        return "\n".join(with_values(query) for query in _queries(self.figure, self.selection))
 
     @property
     def csv(self) -> str:
@@ -149,20 +150,20 @@ class Figures:
 
 def filled(store: Store, figure: Figure, selection: Selection) -> Filled:
     """Ask the figure's query."""
+    queries = _queries(figure, selection)
     if figure.combine is not None:
-        return Filled(
-            figure, selection, figure.combine(_of_each(store, figure, selection), selection.parameters)
-        )
-    answer = store.ask(figure.block, selection.parameters)
+        with ThreadPoolExecutor(len(queries)) as pool:  # one after the other they would take twice as long
+            answers = list(pool.map(store.answer, queries))
+        return Filled(figure, selection, figure.combine(answers, selection.parameters))
+    answer = store.answer(queries[0])
     if figure.derive is not None:
         answer = figure.derive(answer, selection.parameters)
     return Filled(figure, selection, answer)
 
 
-def _of_each(store: Store, figure: Figure, selection: Selection) -> list[Answer]:
-    """The figure's query for each run, at the same time: one after the other they would take twice as long."""
-    with ThreadPoolExecutor(len(selection.runs)) as pool:
-        return list(pool.map(lambda run_id: store.ask(figure.block, {"run_id": run_id}), selection.runs))
+def _queries(figure: Figure, selection: Selection) -> list[Query]:
+    """One for each run."""
+    return [query.of(figure, run_id, selection.parameters) for run_id in selection.runs]
 
 
 def svg(specification: Row) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import psycopg
 from psycopg import errors
@@ -17,17 +16,15 @@ from psycopg.sql import SQL, Identifier, Literal
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ciphermark_dashboards.errors import NotFoundError, TooSlowError, UnpreparedError
-from ciphermark_db import sql
 from ciphermark_db.errors import DatabaseUnavailable
-
-Row = Mapping[str, Any]
+from ciphermark_figures.answer import Answer, Row
+from ciphermark_figures.query import Query
 
 QUERY_TIMEOUT_S = 20
 _POOL_SIZE = 4
 _WAIT_S = 4.0
 _RECONNECT_S = 1.0  # then the next request tries again, rather than the pool after ever longer pauses
 _READER = "ciphermark_reader"
-_SHARED = ("run_figures", "published")  # blocks of the command line that the pages ask too
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _UNPREPARED = (
@@ -37,19 +34,6 @@ _UNPREPARED = (
     errors.InsufficientPrivilege,
 )
 _NO_NAME = (errors.InvalidTextRepresentation, errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Column names, and the rows in the order of the query."""
-
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[Any, ...]]
-
-    @property
-    def mappings(self) -> list[dict[str, Any]]:
-        """The rows by column name."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 class Store:
@@ -89,8 +73,12 @@ class Store:
 
     def ask(self, block: str, params: Row) -> Answer:
         """The answer to a block of ``sql/*.sql``."""
+        return self.answer(Query(blocks()[block], params))
+
+    def answer(self, query: Query) -> Answer:
+        """The answer to a figure's query."""
         with self._connected() as connection:
-            cursor = connection.execute(blocks()[block].encode(), params)
+            cursor = connection.execute(query.text.encode(), query.parameters)
             assert cursor.description is not None
             return Answer(tuple(column.name for column in cursor.description), cursor.fetchall())
 
@@ -135,7 +123,7 @@ def _settle(connection: psycopg.Connection[TupleRow]) -> None:
 @cache
 def blocks() -> dict[str, str]:
     """All blocks of all files in ``sql/`` by name; a block starts at a line ``-- name: <name>``."""
-    found = {name: sql.blocks("reports")[name].decode().strip() for name in _SHARED}
+    found: dict[str, str] = {}
     for file in sorted((files(__package__) / "sql").iterdir(), key=lambda item: item.name):
         found |= parsed(file.read_text())
     return found
@@ -147,8 +135,8 @@ def parsed(text: str) -> dict[str, str]:
     return dict(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True))
 
 
-def with_values(block: str, params: Row) -> str:
-    """A block as one can paste it into psql: its parameters written out."""
-    text = blocks()[block]
-    written = _PLACEHOLDER.sub(lambda match: Literal(params[match[1]]).as_string(None), text)
+def with_values(query: Query) -> str:
+    """A query as one can paste it into psql: its parameters written out."""
+    values = query.parameters
+    written = _PLACEHOLDER.sub(lambda match: Literal(values[match[1]]).as_string(None), query.text)
     return written.replace("%%", "%") + "\n"

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
-from ciphermark_dashboards import formats, rendering, runs, templating
+from ciphermark_dashboards import rendering, runs, templating
 from ciphermark_dashboards.errors import NotFoundError
 from ciphermark_dashboards.filters import Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, FIGURES, Page
@@ -17,6 +17,7 @@ from ciphermark_dashboards.rendering import Figures, Filled
 from ciphermark_dashboards.runs import Run
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
+from ciphermark_figures import formats
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
@@ -89,8 +90,7 @@ class Views:
         query = request.query_params.multi_items()
         run_id = runs.named(self._store, request.query_params.get("run", ""))["run_id"]
         rows = self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings
-        here = [row for row in rows if row["experiment"] in page.experiments]
-        return selected((("run", run_id),), page.filters, here, query)
+        return selected((("run", run_id),), page.filters, page.choices(rows), query)
 
     def _of_case(self, request: Request) -> Selection:
         require_known(request.query_params, ("run", "case"))

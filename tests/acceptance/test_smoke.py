@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_benchmark.formats import duration
 from ciphermark_core import host
 from ciphermark_db import embedded
+from ciphermark_figures.formats import duration
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = Path(sys.executable).with_name("ciphermark")

@@ -105,7 +105,7 @@ def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
 def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     ciphermark, ids = recorded
     tables = _tables(ciphermark("results", ids[0]).out)
-    rows = [line.split() for line in _only(tables, "chain of mul · bgv · security 128 bits (2018)")[2:]]
+    rows = [line.split() for line in _only(tables, "mul in a row · bgv · security 128 bits (2018)")[2:]]
     assert rows[0][:6] == ["3", "openfhe", "16384", "smallest", "360", "250"]
     assert rows[1][:4] == ["seal", "8192", "smallest", "200"]
     assert rows[2][:4] == ["seal", "16384", "given", "360"]

@@ -296,7 +296,7 @@ def test_sizes(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
 
 
 def test_chains(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
-    rows = ask("chains")
+    rows = ask("repetitions")
     assert {(row["variant"], row["repetitions"]) for row in rows} == {
         (variant, count) for variant in COSTS_MS for count in ("2", "20")
     }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_dashboards import formats
 from ciphermark_dashboards.cache import Kept
-from ciphermark_dashboards.catalogue import comparing, times
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_dashboards.store import Answer
 from ciphermark_db.pairing import PLACE
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Answer
+from ciphermark_figures.catalogue import comparing, times
 
 FIGURE = dict.fromkeys(PLACE) | {
     "scheme": "bfv",

@@ -18,11 +18,14 @@ RUN = (("run", "r1"),)
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ([], {"scheme": "bfv", "security": 128, "ns": [8192], "variants": ["seal", "tenseal"]}),
-        ([("scheme", "ckks"), ("n", "8192")], {"scheme": "ckks", "ns": [8192]}),
-        ([("variant", "tenseal"), ("variant", "seal")], {"variants": ["tenseal", "seal"]}),
-        ([("variant", "seal"), ("variant", "seal")], {"variants": ["seal"]}),
-        ([("security", "0")], {"security": 0}),
+        (
+            [],
+            {"scheme": "bfv", "security_2018": 128, "ring_dimension": [8192], "variant": ["seal", "tenseal"]},
+        ),
+        ([("scheme", "ckks"), ("n", "8192")], {"scheme": "ckks", "ring_dimension": [8192]}),
+        ([("variant", "tenseal"), ("variant", "seal")], {"variant": ["tenseal", "seal"]}),
+        ([("variant", "seal"), ("variant", "seal")], {"variant": ["seal"]}),
+        ([("security", "0")], {"security_2018": 0}),
         ([("scheme", "")], {"scheme": "bfv"}),
         ([("run", "anything")], {"run_id": "r1"}),
     ],
@@ -44,9 +47,12 @@ def test_filters_offer_what_goes_with_the_scheme_and_the_level():
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ([("scheme", "ckks"), ("security", "128"), ("n", "1024")], {"security": 192, "ns": [8192]}),
-        ([("n", "1024"), ("n", "8192")], {"security": 128, "ns": [8192]}),
-        ([("n", "1024"), ("security", "0")], {"ns": [1024]}),
+        (
+            [("scheme", "ckks"), ("security", "128"), ("n", "1024")],
+            {"security_2018": 192, "ring_dimension": [8192]},
+        ),
+        ([("n", "1024"), ("n", "8192")], {"security_2018": 128, "ring_dimension": [8192]}),
+        ([("n", "1024"), ("security", "0")], {"ring_dimension": [1024]}),
     ],
 )
 def test_what_the_run_has_elsewhere_is_let_go(query, expected):
@@ -69,7 +75,13 @@ def test_what_is_let_go_is_told_and_leaves_the_address():
 
 def test_a_run_without_values_asks_for_null():
     parameters = selected(RUN, COMMON, [], []).parameters
-    assert parameters == {"run_id": "r1", "scheme": None, "security": None, "ns": [], "variants": []}
+    assert parameters == {
+        "run_id": "r1",
+        "scheme": None,
+        "security_2018": None,
+        "ring_dimension": [],
+        "variant": [],
+    }
 
 
 def test_the_first_value_stands_in_for_a_preferred_one_that_is_not_there():
@@ -83,7 +95,7 @@ def test_the_first_value_stands_in_for_a_preferred_one_that_is_not_there():
 )
 def test_the_lowest_level_that_is_secure_is_shown_first(levels, expected):
     rows = [{**ROWS[0], "security_2018": level} for level in levels]
-    assert selected(RUN, COMMON, rows, []).parameters["security"] == expected
+    assert selected(RUN, COMMON, rows, []).parameters["security_2018"] == expected
 
 
 @pytest.mark.parametrize(

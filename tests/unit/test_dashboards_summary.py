@@ -8,12 +8,12 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
-from ciphermark_dashboards.store import Answer
+from ciphermark_figures.answer import Answer
 
 
 def told(name: str, *rows: dict[str, Any]) -> list[str]:
     """The sentences about a figure's rows, less those about outcomes."""
-    place = {"scheme": "bfv", "security": 128, "data_set": "boston"}
+    place = {"scheme": "bfv", "security_2018": 128, "data_set": "boston"}
     selection = Selection((("run", "r"),), extra=place)
     answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
     return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))[1:]

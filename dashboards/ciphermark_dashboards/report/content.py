@@ -8,11 +8,12 @@ from typing import Any
 
 from ciphermark_dashboards import filters, pages, rendering, runs
 from ciphermark_dashboards.filters import Choice, Selection, selected
-from ciphermark_dashboards.formats import level
 from ciphermark_dashboards.pages import Page
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
-from ciphermark_dashboards.store import Row, Store
+from ciphermark_dashboards.store import Store
+from ciphermark_figures.answer import Row
+from ciphermark_figures.formats import level
 
 _SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
 
@@ -61,9 +62,8 @@ def made(store: Store, run: str) -> Report:
 def _sections(store: Store, run_id: str) -> Iterator[Section]:
     rows = store.ask("choices", {"run_id": run_id}).mappings
     for page in pages.PAGES:
-        here = [row for row in rows if row["experiment"] in page.experiments]
         asked: set[str] = set()
-        for selection in _selections(run_id, page, here):
+        for selection in _selections(run_id, page, page.choices(rows)):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
             told = tuple(item for item in figures if item.rows and item.sql not in asked)
             asked |= {item.sql for item in figures}  # what does not depend on the data set is told once
@@ -91,7 +91,7 @@ def _heading(page: Page, selection: Selection) -> str:
     parameters: dict[str, Any] = selection.parameters
     if "scheme" not in parameters:
         return f"{page.title}: data set {parameters['data_set']}"
-    return f"{page.title}: {parameters['scheme']}, {level(parameters['security'])} (2018)"
+    return f"{page.title}: {parameters['scheme']}, {level(parameters['security_2018'])} (2018)"
 
 
 def _scope(selection: Selection) -> str:

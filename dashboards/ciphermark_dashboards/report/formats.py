@@ -17,11 +17,11 @@ from jinja2 import Environment, PackageLoader
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, hosts, rendering
-from ciphermark_dashboards import formats as written
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import limits
 from ciphermark_dashboards.report.content import Report
 from ciphermark_dashboards.report.limits import Limits, Table
+from ciphermark_figures import formats as written
 
 _TEMPLATES = files("ciphermark_dashboards.report") / "templates"
 _METHOD = " ".join((_TEMPLATES / "method.txt").read_text().split())

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_dashboards.report import quality, times
-from ciphermark_dashboards.store import Row
-
-_TELLERS: dict[str, Callable[[Filled], Iterator[str]]] = {
-    "leaderboard": times.leaderboard,
-    "latency": times.latency,
-    "by-data": times.by_data,
-    "speedup": times.speedup,
-    "noise": quality.noise,
-    "bits-left": quality.bits_left,
-    "depth": quality.depth,
-    "chains": quality.chains,
-    "memory": quality.memory,
-    "sizes": quality.sizes,
-    "learning": quality.learning,
-}
+from ciphermark_figures.answer import Row
 
 
 def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
     """What a reader in a hurry should know: how many trials, what each figure says, and what failed."""
     yield _outcomes(outcomes)
-    for name, tell in _TELLERS.items():
+    for figure in dict.fromkeys(item.figure.name for item in figures):
         for item in figures:
-            if item.figure.name == name:
-                yield from tell(item)
+            if item.figure.name == figure and item.figure.tell is not None:
+                yield from item.figure.tell(item.rows, item.selection.parameters)
     yield from _failures(outcomes)
 
 

@@ -119,7 +119,7 @@ order by t.run_id;
 select distinct
     c.scheme,
     c.experiment,
-    case when c.experiment <> 'serialization' then c.operation end as operation,
+    c.operation,
     c.variant,
     c.size,
     c.data_pattern,

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.comparison import COLUMNS, settled, with_judgement
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
-from ciphermark_db.reports import report
+from ciphermark_figures.catalogue.comparing import TWO_RUNS
 
 Row = Mapping[str, Any]
 
@@ -33,10 +34,10 @@ def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str])
 
     No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
     """
-    figures = {part: report(database, "run_figures", run_id=part) for part in {*parts_a, *parts_b}}
+    figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
-    rows = [(*with_judgement(row), *(row[part] for part in _PARTS)) for row in settled(whole(pairs))]
-    return Table((*COLUMNS, *_PARTS), rows)
+    judged = [(*with_judgement(row), *(row[part] for part in _PARTS)) for row in settled(whole(pairs))]
+    return Table((*COLUMNS, *_PARTS), judged)
 
 
 def whole(pairs: Sequence[Pair]) -> list[Row]:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import comparison, export, ranking, storage
+from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import published as published_figures
+from ciphermark_benchmark.cli import tables
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.export import Format
 from ciphermark_core.errors import UserError
@@ -62,16 +62,16 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             return
         run_id = found_run(database, run)
         if format == "table":
-            ranking.show(wide_console(output), database, run_id, phase, any_security)
+            tables.show_results(wide_console(output), database, run_id, phase, any_security)
             return
         export.write(database.query("select * from results where run_id = %s", [run_id]), format, output)
 
 
 def _published(database: Database, run_id: str | None, format: Format, output: Path | None) -> None:
     if format == "table":
-        published_figures.show(wide_console(output), database, run_id)
+        tables.show_published(wide_console(output), database, run_id)
     else:
-        export.write(published_figures.beside(database, run_id), format, output)
+        export.write(tables.published_table(database, run_id), format, output)
 
 
 def compare(
@@ -87,9 +87,9 @@ def compare(
     with storage.caught_up(homes.find()) as database:
         ids = found_run(database, run_a), found_run(database, run_b)
         if format == "table":
-            comparison.show(wide_console(output), database, ids, any_security)
+            tables.show_comparison(wide_console(output), database, ids, any_security)
             return
-        export.write(comparison.compared(database, *ids, any_security), format, output)
+        export.write(tables.compared(database, ids, any_security), format, output)
 
 
 def sql(

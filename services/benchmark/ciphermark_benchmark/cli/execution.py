@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import ranking, storage
+from ciphermark_benchmark import run_notes, storage
+from ciphermark_benchmark.cli import tables
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.cli.progress import progress_of
 from ciphermark_benchmark.runner import runs
@@ -114,14 +115,14 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
         )
         return
     with storage.connected(home) as database:
-        ranking.show(console, database, ended.run.id)
+        tables.show_results(console, database, ended.run.id)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
-    for reason, count in ranking.reasons(ended.outcomes):
+    for reason, count in run_notes.reasons(ended.outcomes):
         console.print(f"  {count} × {escape(reason)}", soft_wrap=True)
-    for caveat in ranking.caveats(ended.run, ended.outcomes):
+    for caveat in run_notes.caveats(ended.run, ended.outcomes):
         console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
-    for note in ranking.notes(ended.outcomes):
+    for note in run_notes.notes(ended.outcomes):
         console.print(f"note: {escape(note)}", soft_wrap=True)
     console.print(f"data: run {ended.run.id} in {escape(storage.place(home))}", soft_wrap=True)
     console.print(

@@ -1,0 +1,98 @@
+"""The figure of two runs, side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.pairing import paired
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Answer, Row
+from ciphermark_figures.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
+from ciphermark_figures.figure import Column, Figure
+
+_INCOMPARABLE = "not comparable"
+_REGRESSIONS = ("failed", "slower", "worse")
+_GAINS = ("mended", "faster", "better")
+_SAME = ("no difference", "unchanged")
+_ORDER = (*_REGRESSIONS, "changed", *_GAINS, "too few samples", *_SAME, _INCOMPARABLE)
+_SHOWN = {
+    "regressions": _REGRESSIONS,
+    "changed": (*_REGRESSIONS, "changed", *_GAINS),
+    "unchanged": _SAME,
+    _INCOMPARABLE: (_INCOMPARABLE,),
+}
+
+
+def judged(answers: Sequence[Answer], params: Row) -> Answer:
+    """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
+    rows = []
+    for row in settled(paired(*(answer.mappings for answer in answers))):
+        judgement = with_judgement(row, params["levels"] == "any")
+        of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
+        rows.append((*judgement, row["comparison_key"], of_run))
+    place = COLUMNS.index("verdict")
+    shown = _SHOWN.get(params["show"], _ORDER)
+    kept = [row for row in rows if kind_of(row[place]) in shown]
+    kept.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
+    return Answer((*COLUMNS, "comparison_key", "run_id"), kept)
+
+
+def kind_of(verdict: str) -> str:
+    """The verdict without its reason."""
+    return verdict.partition(":")[0]
+
+
+def counted(rows: Sequence[Row]) -> Iterator[str]:
+    """How many cases were judged how, in the order of importance."""
+    counts = Counter(kind_of(row["verdict"]) for row in rows)
+    yield from (f"{counts[kind]} {kind}" for kind in _ORDER if counts[kind])
+
+
+def _verdict(value: str) -> str:
+    kind = kind_of(value)
+    if kind in _REGRESSIONS:
+        return f"▼ {value}: a regression" if kind == value else f"▼ {value}"
+    return f"▲ {value}" if kind in _GAINS else value
+
+
+def _text(value: Any) -> str:
+    return value or ""
+
+
+TWO_RUNS = Figure(
+    name="two-runs",
+    title="Case by case",
+    lead=(
+        "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
+        "of 5 % show no difference; neither do memory and sizes within 5 %, nor budgets and precision within 2 bits. "
+        "What failed in b alone is a regression. The SQL has the figures that are judged here."
+    ),
+    view="run_figures",
+    narrowed_by=(),
+    order="case_key, phase, metric, repetitions",
+    chart="ratios.two_runs",
+    combine=judged,
+    columns=(
+        Column("verdict", "In b", _verdict),
+        VARIANT,
+        SCHEME,
+        N,
+        Column("experiment", "Experiment"),
+        OPERATION,
+        SIZE,
+        Column("data_pattern", "Data"),
+        Column("repetitions", "In a row", formats.text, is_number=True),
+        Column("phase", "Phase", formats.text),
+        Column("metric", "Metric", formats.text),
+        Column("a_median", "a", is_number=True, unit="unit"),
+        Column("b_median", "b", is_number=True, unit="unit"),
+        Column("ratio", "a / b", formats.digits, is_number=True),
+        Column("ratio_low", "95 % from", formats.digits, is_number=True),
+        Column("ratio_high", "to", formats.digits, is_number=True),
+        Column("remark", "Parameters", _text),
+    ),
+    empty="No case is judged so.",
+)

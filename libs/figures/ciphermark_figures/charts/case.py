@@ -1,0 +1,47 @@
+"""The chart of one case: every sample, in the order it was taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import altair as alt
+
+from ciphermark_figures.answer import Row
+from ciphermark_figures.charts import style
+from ciphermark_figures.charts.style import Chart
+
+_MOST_SAMPLES = 20_000
+
+
+def samples(rows: Sequence[Row]) -> Chart | None:
+    """Each sample's time against its place in the trial, one small chart per phase.
+
+    Of very many samples every so manieth is drawn, which the title says: a browser could not hold them all.
+    """
+    if not rows:
+        return None
+    step = math.ceil(len(rows) / _MOST_SAMPLES)
+    names = style.variants_of(rows)
+    columns = ("variant", "phase", "process", "ordinal", "value", "loops", "is_warmup")
+    chart = style.dressed(
+        alt.Chart(style.data(rows[::step], *columns))
+        .mark_point(filled=True, size=45)
+        .encode(
+            x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=style.seconds_axis()),
+            color=style.colour(names),
+            shape=style.shape(names),
+            opacity=alt.condition("datum.is_warmup", alt.value(0.35), alt.value(1)),
+            tooltip=style.tips(
+                "variant:N", "process:O", "ordinal:Q", alt.Tooltip("value:Q", format=".4s"), "loops:Q"
+            ),
+        )
+        .properties(width=style.WIDTH, height=style.HEIGHT)
+        .facet(facet=alt.Facet("phase:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )
+    if step == 1:
+        return chart
+    return chart.properties(title=f"One of {step} samples is drawn; all {len(rows):,} are in the CSV")

@@ -1,0 +1,48 @@
+"""Which rows a chart shows, and what it calls the rings they were measured at. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ciphermark_figures.answer import Row
+
+
+def fullest(rows: Sequence[Row]) -> list[Row]:
+    """Of each N the rows of one size: the largest vector that fits one ciphertext, else the smallest there is."""
+    sizes: dict[int, set[int]] = defaultdict(set)
+    for row in rows:
+        sizes[row["ring_dimension"]].add(row["size"])
+    chosen = {n: _fullest(found, n if rows[0]["scheme"] != "ckks" else n // 2) for n, found in sizes.items()}
+    return [row for row in rows if row["size"] == chosen[row["ring_dimension"]]]
+
+
+def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows with a ``ring`` each: N, and the bits of the chain where an operation has several chains at one N."""
+    chains: dict[tuple[str, int], dict[str, Row]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: str(row["variant"])):
+        of_place = chains[row["operation"], row["ring_dimension"]]
+        of_place.setdefault(
+            row["comparison_key"], row
+        )  # libraries may change a chain: the first one's names it
+    return [{**row, "ring": _ring(row, chains[row["operation"], row["ring_dimension"]])} for row in rows]
+
+
+def ring_order(rows: Sequence[Row]) -> list[str]:
+    """The rings of :func:`with_rings` by N."""
+    return list(
+        dict.fromkeys(row["ring"] for row in sorted(rows, key=lambda row: int(row["ring_dimension"])))
+    )
+
+
+def _fullest(sizes: set[int], slots: int) -> int:
+    fitting = [size for size in sizes if size <= slots]
+    return max(fitting) if fitting else min(sizes)
+
+
+def _ring(row: Row, chains: dict[str, Row]) -> str:
+    name = str(row["ring_dimension"])
+    if len(chains) < 2:
+        return name
+    return f"{name}, {sum(chains[row['comparison_key']]['modulus_bits'])} bits"

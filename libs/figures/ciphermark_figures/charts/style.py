@@ -1,0 +1,137 @@
+"""What all charts share: one colour and one shape per variant, sizes, and axes. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import altair as alt
+from altair.utils import schemapi
+
+from ciphermark_figures.answer import Row
+
+# Okabe and Ito's colours for every kind of colour vision, without those that vanish on white or on black. A variant
+# keeps its colour on every page; shapes tell variants apart where colours do not.
+_OF_VARIANT = {
+    "seal": ("#0072B2", "circle"),
+    "seal-hexl": ("#D55E00", "square"),
+    "tenseal": ("#009E73", "triangle-up"),
+    "pyfhel": ("#CC79A7", "diamond"),
+    "openfhe": ("#8C6D00", "cross"),
+    "helib": ("#0E8A9E", "triangle-down"),
+    "lattigo": ("#7F5BD4", "triangle-right"),
+}
+_OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
+
+# A test validates every chart; doing it for every part, every time, took half of drawing.
+schemapi.disable_debug_mode()
+
+WIDTH = 320
+HEIGHT = 200
+GREY = "#767676"
+# Vega writes 0.0003 as 300µ and 1024 as 1k: here a label says its unit, and bytes count in powers of 1024.
+_WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
+_WITH_BYTES = (
+    "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? "
+    "datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
+_LABEL_LIMIT = 340  # pixels
+_MARGIN = 12  # pixels between the outermost marks and the frame
+
+C = TypeVar("C", bound=alt.TopLevelMixin)
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
+
+
+def dressed(chart: C) -> C:
+    """The chart with its legend above it, where it takes no room from the plots."""
+    return chart.configure_legend(orient="top", titleOrient="left", symbolLimit=0).configure_axisY(
+        labelLimit=_LABEL_LIMIT
+    )
+
+
+def log_scale() -> alt.Scale:
+    """A logarithmic scale that ends where the values do, not at the next power of ten."""
+    return alt.Scale(type="log", nice=False, padding=_MARGIN)
+
+
+def seconds_axis(values: Iterable[float] = ()) -> alt.Axis:
+    """An axis of times with their units; where they are ``values`` of many decades, with a line for each decade."""
+    return alt.Axis(format="~s", labelExpr=_WITH_SECONDS, tickCount=5, **_powers(values, 10))
+
+
+def bands() -> alt.Axis:
+    """An axis of names with a line between each and the next, for marks side by side at each name."""
+    return alt.Axis(grid=True, tickBand="extent")
+
+
+def bytes_axis(values: Iterable[float]) -> alt.Axis:
+    """An axis of bytes, with a line for each factor of 16."""
+    return alt.Axis(labelExpr=_WITH_BYTES, **_powers(values, 16))
+
+
+def _powers(values: Iterable[float], base: int) -> dict[str, Any]:
+    """The powers of ``base`` among values, as an option of an axis; none where the values are too close for that."""
+    known = [value for value in values if value]
+    if not known:
+        return {}
+    first, last = (round(math.log(value, base), 6) for value in (min(known), max(known)))
+    powers = [float(base) ** power for power in range(math.ceil(first), math.floor(last) + 1)]
+    return {"values": powers} if len(powers) > 1 else {}
+
+
+def colour(variants: Iterable[str]) -> alt.Color:
+    """Colour by variant."""
+    names = sorted(set(variants))
+    return alt.Color(
+        "variant:N",
+        title="Variant",
+        scale=alt.Scale(domain=names, range=[look(name, names)[0] for name in names]),
+    )
+
+
+def shape(variants: Iterable[str]) -> alt.Shape:
+    """Shape by variant."""
+    names = sorted(set(variants))
+    return alt.Shape(
+        "variant:N",
+        title="Variant",
+        scale=alt.Scale(domain=names, range=[look(name, names)[1] for name in names]),
+    )
+
+
+def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
+    """What a mark tells when pointed at. As channels: Altair takes long to find out what kind a text is meant to be."""
+    return [field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields]
+
+
+def one() -> alt.Chart:
+    """A line where a ratio is 1."""
+    return alt.Chart().mark_rule(strokeDash=[4, 3], color=GREY).encode(x=alt.XDatum(1))
+
+
+def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
+    """Colour and shape of a variant; one that is not known takes the next of the others."""
+    if variant in _OF_VARIANT:
+        return _OF_VARIANT[variant]
+    strangers = [name for name in names if name not in _OF_VARIANT]
+    return _OTHERS[strangers.index(variant) % len(_OTHERS)]
+
+
+def data(rows: Sequence[Row], *columns: str) -> alt.Data:
+    """The columns that a chart needs, as plain JSON values."""
+    return alt.Data(values=[{name: plain(row[name]) for name in columns} for row in rows])
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: decimals become numbers, lists text."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return float(value)
+
+
+def variants_of(rows: Sequence[Row]) -> list[str]:
+    """The variants that rows tell of."""
+    return sorted({row["variant"] for row in rows})

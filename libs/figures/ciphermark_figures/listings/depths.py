@@ -1,0 +1,70 @@
+"""How far operations go in a row, and what is left of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ciphermark_figures import formats, subject
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue.columns import DATA, OPERATION, VARIANT
+from ciphermark_figures.catalogue.quality import DEPTH, NOISE
+from ciphermark_figures.listings.headings import LEVELS
+from ciphermark_figures.listings.printed import Head, Printed, grouped, of, printed
+
+FIGURES = (DEPTH, NOISE, replace(NOISE, subject=subject.DEPTH))
+_ABOUT_DEPTH = "the most repetitions that still decrypt right"
+_ABOUT_NOISE = (
+    "noise budget (bfv, bgv) or precision (ckks), fresh and at the last count of 1, 2, 4, 8, … looked at"
+)
+_ORDER = ("scheme", "ring_dimension", "operation", "data_pattern", "variant")
+
+
+def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
+    """A table of depths, and one of noise. ``answers`` are those of :data:`FIGURES`."""
+    depths, noise, noise_of_depths = answers
+    bits = {rows[0]["comparison_key"] + rows[0]["variant"]: _bits(rows) for rows in _cases(noise_of_depths)}
+    found = [
+        {**row, "fresh": None, "last": None, **bits.get(row["comparison_key"] + row["variant"], {})}
+        for row in depths
+        if row["depth"] is not None
+    ]
+    if found:
+        yield _printed("depth", _ABOUT_DEPTH, found)
+    if noise:
+        yield _printed("noise", _ABOUT_NOISE, [_noise(rows) for rows in _cases(noise)])
+
+
+def _cases(rows: Sequence[Row]) -> list[list[Row]]:
+    return grouped(rows, lambda row: (row["comparison_key"], row["variant"]))
+
+
+def _bits(rows: Sequence[Row]) -> dict[str, Any]:
+    """Bits left of fresh ciphertexts, and after the most operations that were looked at."""
+    by_count = {row["repetitions"]: row["bits"] for row in rows if row["repetitions"] is not None}
+    return {"fresh": by_count.get(0), "last": by_count[max(by_count)] if by_count else None}
+
+
+def _noise(rows: Sequence[Row]) -> Row:
+    most = max(row["repetitions"] for row in rows)
+    return {**rows[0], "depth": most, "is_capped": False, **_bits(rows)}
+
+
+def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
+    columns = [
+        (Head("parameters", is_prose=True), _parameters),
+        *map(of, (OPERATION, DATA, VARIANT, *LEVELS)),
+        (Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"),
+        (Head("fresh", True), lambda row: _written(row["fresh"])),
+        (Head("last", True), lambda row: _written(row["last"])),
+    ]
+    return printed(title, about, columns, sorted(rows, key=lambda row: tuple(row[name] for name in _ORDER)))
+
+
+def _parameters(row: Row) -> str:
+    return f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
+
+
+def _written(bits: float | None) -> str:
+    return "" if bits is None else f"{bits:.0f} bits"

@@ -1,0 +1,68 @@
+"""What rows of a table have in common is told in its heading, once; what they do not, row by row. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue.columns import LOG_QP, SECURITY_2018, SECURITY_2024, N
+from ciphermark_figures.figure import Column
+from ciphermark_figures.listings.printed import head
+
+PARAMETERS = (N, LOG_QP)
+LEVELS = (SECURITY_2018, SECURITY_2024)
+
+
+def is_shared(column: Column, rows: Sequence[Row]) -> bool:
+    """Whether the column would have the same in all rows."""
+    return len({column.brief_cell(row) for row in rows}) == 1
+
+
+def heading(rows: Sequence[Row]) -> str:
+    """Scheme, parameters and security of all rows; of what differs it says that the rows tell it."""
+    parameters = [_told(column, rows) for column in PARAMETERS if is_shared(column, rows)]
+    by_row = [] if len(parameters) == len(PARAMETERS) else ["parameters by row"]
+    return " · ".join([rows[0]["scheme"], *parameters, f"security {levels(rows)}", *by_row])
+
+
+def levels(rows: Sequence[Row]) -> str:
+    """The security of all rows by both tables."""
+    told = [
+        _heading(column, rows[0]) if is_shared(column, rows) else f"by row ({column.short})"
+        for column in LEVELS
+    ]
+    return ", ".join(told)
+
+
+def columns(rows: Sequence[Row]) -> list[Column]:
+    """The columns that the heading cannot tell."""
+    return [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
+
+
+def vector(rows: Sequence[Row]) -> str:
+    """Data, values, ciphertexts and threads of all rows."""
+    first = rows[0]
+    counts = sorted({row["ciphertexts"] for row in rows})
+    several = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    sizes = sorted({row["size"] for row in rows})
+    values = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
+        return f"{first['data_set']}, {values} values, {threads(first)}"
+    ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}"
+    return f"{first['data_pattern']} data, {values} values in {ciphertexts}, {threads(first)}"
+
+
+def threads(row: Row) -> str:
+    """How many threads the library may use."""
+    return "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+
+
+def _told(column: Column, rows: Sequence[Row]) -> str:
+    told = {_heading(column, row) for row in rows}
+    return (
+        told.pop() if len(told) == 1 else f"{head(column)} = {column.brief_cell(rows[0])}, primes by library"
+    )
+
+
+def _heading(column: Column, row: Row) -> str:
+    return column.heading(row) if column.heading else column.brief_cell(row)

@@ -1,0 +1,73 @@
+"""What each stage of a workload of learning costs with each variant, and how good the result is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue.columns import VARIANT
+from ciphermark_figures.catalogue.learning import COSTS, LEARNING, QUALITY, STAGES
+from ciphermark_figures.listings import headings
+from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
+
+FIGURES = (LEARNING, STAGES)
+EXPLAINED = (
+    "median times of one pass; train in the clear is the client's; mse: of the predicted classes; agree: rows that do, "
+    "with the plaintext run of the same algorithm; noise: largest difference of scores from what should come out; "
+    "rounding: likewise of that from the plaintext run; expansion: of the rows by encryption; sent: ciphertexts of one "
+    "pass to the server; CPU: of the party by wall time of the stage; peak: memory of the party; serialization: both "
+    "parties'; transfer: messages, blobs and waiting"
+)
+_PLACE = ("operation", "data_set", "threads", "scheme")
+
+
+def tables(
+    answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str]
+) -> Iterator[Printed]:
+    """Two tables per workload, data set, threads, scheme and security level by the 2018 table, or of all levels with
+    ``any_security``: the results by variant, and the costs by stage. ``answers`` are those of :data:`FIGURES`;
+    ``titles`` tell workloads in words.
+    """
+    results, stages = answers
+    ok = [row for row in results if row["status"] == "ok"]
+    rows = sorted(
+        ok, key=lambda row: (_table(row, any_security), absent_last(row["infer_s"]), row["variant"])
+    )
+    costs = {(row["stage"], row["case_key"]): row for row in stages}
+    names = list(dict.fromkeys(row["stage"] for row in stages))
+    for same in grouped(rows, lambda row: _table(row, any_security)):
+        first = same[0]
+        title = f"{_title(first['operation'], titles)} · {first['data_set']}"
+        yield _results(title, f"{headings.heading(same)} · {headings.threads(first)}", same)
+        yield _costs(
+            [
+                costs[name, row["case_key"]]
+                for name in names
+                for row in same
+                if (name, row["case_key"]) in costs
+            ]
+        )
+
+
+def _title(name: str, titles: Mapping[str, str]) -> str:
+    return (
+        f"{name}: {titles[name]}" if name in titles else name
+    )  # a run of another version may have had others
+
+
+def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
+    level = None if any_security or row["security_2018"] is None else -row["security_2018"]
+    return (*absent_last(*(row[name] for name in _PLACE)), *absent_last(level))
+
+
+def _results(title: str, about: str, rows: Sequence[Row]) -> Printed:
+    told = present(map(of, QUALITY), rows, nothing=(formats.NOTHING,))
+    return printed(title, about, [of(VARIANT), *map(of, headings.columns(rows)), *told], rows)
+
+
+def _costs(rows: Sequence[Row]) -> Printed:
+    """Stage by stage, the variants in the order of ``rows``; the name of a stage stands in its first row."""
+    columns = [(Head("stage"), lambda row: str(row["stage"])), of(VARIANT), *map(of, COSTS)]
+    return printed("", "", columns, rows, once=1)

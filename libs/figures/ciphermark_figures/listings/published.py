@@ -1,0 +1,49 @@
+"""Published figures beside ours; they are looked at together and never ranked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Row
+from ciphermark_figures.listings.printed import Head, Printed, grouped, told_once
+
+ABOUT = "Hosts differ, and so may parameters: these figures are no comparison of libraries."
+_UNSTATED = "unstated"
+_HEADS = (
+    Head("system"),
+    Head("scheme"),
+    Head("figure", is_prose=True, least_width=20),
+    Head("published", True),
+    Head("note", is_prose=True),
+    Head("ours", True),
+    Head("95 % interval", True),
+    Head("our case", is_prose=True, least_width=24),
+)
+_STATED = 5  # columns of the published figure, which are told once beside all of ours
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Printed]:
+    """A table per source and host of the rows of the figure ``published``."""
+    for same in grouped(rows, lambda row: (row["source"], row["year"], row["published_host"])):
+        source, year, host = same[0]["source"], same[0]["year"], same[0]["published_host"]
+        place = "on a host that is not told" if host == _UNSTATED else f"on {host}"
+        texts = [(*_published(row), *_ours(row)) for row in same]
+        yield Printed(f"{source}, {year} · measured {place}", "", _HEADS, told_once(texts, _STATED))
+
+
+def _published(row: Row) -> tuple[str, ...]:
+    value = formats.brief_quantity(row["published_value"], row["unit"])
+    return row["system"], row["scheme"], row["figure"], value, row["note"] or ""
+
+
+def _ours(row: Row) -> tuple[str, str, str]:
+    """Our figure, its interval, and the parameters that it was measured with."""
+    if row["median"] is None:
+        return formats.NOTHING, "", ""
+    ring = f"N {row['ring_dimension']}{' (smallest)' if row['is_least'] else ''}"
+    place = f"{row['variant']} {row['operation']}, {ring}, {formats.level_or_unknown(row['security_2018'])} (2018)"
+    if row["unit"] == "s":
+        return (*formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"]), place)
+    own = "" if row["ci_low"] is None else formats.interval(row["ci_low"], row["ci_high"], 1e-6)
+    return formats.brief_quantity(row["median"], row["unit"]), own, place

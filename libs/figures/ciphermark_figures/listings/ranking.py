@@ -1,0 +1,117 @@
+"""The ranked variants of every case of a run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ciphermark_db.comparison import differences
+from ciphermark_figures import formats, subject
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue import times
+from ciphermark_figures.catalogue.columns import VARIANT
+from ciphermark_figures.listings import headings
+from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
+from ciphermark_figures.subject import Subject
+
+UNPAIRED = "not in turns"
+# Whatever has phases has its ranks here; operations in a row have a table of their own.
+_EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
+FIGURES = tuple(replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP))
+_SAME_TIME = ("case_key", "phase", "repetitions")
+_ASKED = ("scheme", "asked_ring_dimension", "asked_modulus_bits", "depth")
+_VECTOR = ("size", "data_pattern", "data_set", "threads")
+
+
+def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
+    """A table for what was asked for with the same parameters, vector and threads, of one security level by the 2018
+    table; with ``any_security`` of all levels. ``answers`` are those of :data:`FIGURES`.
+    """
+    rows = sorted(_joined(*answers), key=lambda row: (_table(row, any_security), *_order(row)))
+    for same in grouped(rows, lambda row: _table(row, any_security)):
+        about = f"time of phase {same[0]['phase']}, {headings.vector(same)}"
+        yield _printed(headings.heading(same), about, same)
+
+
+def _joined(ranks: Sequence[Row], timed: Sequence[Row], speedups: Sequence[Row]) -> Iterator[Row]:
+    """Every rank with its time's interval and what HEXL brings."""
+    times_of = {tuple(row[name] for name in _SAME_TIME): row for row in timed}
+    speedup_of = {
+        (row["comparison_key"], row["variant_on"], row["phase"], row["repetitions"]): row for row in speedups
+    }
+    for row in ranks:
+        own = times_of.get(tuple(row[name] for name in _SAME_TIME))
+        if own is not None and row["rank"] is not None:
+            place = (row["comparison_key"], row["variant"], row["phase"], row["repetitions"])
+            bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
+            chain = None if row["modulus_bits"] is None else tuple(row["modulus_bits"])
+            asked = {"asked_modulus_bits": chain, "modulus_bits": own["modulus_bits"]}
+            yield {**row, **bounds, **asked, "hexl": speedup_of.get(place)}
+
+
+def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
+    """What was asked for, and the level that came of it: libraries may choose other primes."""
+    level = 0 if any_security else row["security_2018"]
+    asked = absent_last(*(row[name] for name in _ASKED), first=True)
+    return (
+        *asked,
+        absent_last(None if level is None else -level),
+        *absent_last(*(row[n] for n in _VECTOR), first=True),
+    )
+
+
+def _order(row: Row) -> tuple[Any, ...]:
+    count = absent_last(row["repetitions"], first=True)
+    return row["experiment"], row["operation"], count, row["comparison_key"], row["rank"]
+
+
+def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
+    columns = [
+        (Head("operation"), _name),
+        of(VARIANT),
+        *map(of, headings.columns(rows)),
+        (Head("median", True), lambda row: _time(row)[0]),
+        (Head("95 % interval", True), lambda row: _time(row)[1]),
+        (
+            Head("× fastest", True),
+            lambda row: "1" if row["rank"] == 1 else formats.brief_digits(row["ratio"]),
+        ),
+        (Head("95 % interval", True), _ratio_interval),
+        *present(
+            [
+                (Head("HEXL speed-up", is_prose=True), _hexl),
+                (Head("parameters", is_prose=True, is_remark=True), _remark),
+            ],
+            rows,
+        ),
+    ]
+    return printed(title, about, columns, rows, once=1)
+
+
+def _name(row: Row) -> str:
+    """The operation; or the operation and the count that it was applied."""
+    count = row["repetitions"]
+    return str(row["operation"]) if count is None else f"{row['operation']} × {count}"
+
+
+def _time(row: Row) -> tuple[str, str]:
+    return formats.time_with_interval(row["median"], row["low"], row["high"])
+
+
+def _ratio_interval(row: Row) -> str:
+    return "" if row["rank"] == 1 else formats.interval(row["ci_low"], row["ci_high"])
+
+
+def _hexl(row: Row) -> str:
+    found = row["hexl"]
+    if found is None:
+        return ""
+    verdict = "" if found["verdict"] == "faster" else f"  {found['verdict']}"
+    return f"{formats.brief_digits(found['ratio'])} {formats.interval(found['ci_low'], found['ci_high'])}{verdict}"
+
+
+def _remark(row: Row) -> str:
+    """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
+    fastest = {name: row[f"fastest_{name}"] for name in ("ring_dimension", "log_qp", "security_2018")}
+    return ", ".join(filter(None, (differences(row, fastest), "" if row["is_paired"] else UNPAIRED)))

@@ -1,0 +1,1 @@
+"""What figures say in plain words, for the summaries of reports."""

@@ -1,0 +1,16 @@
+select
+    variant,
+    phase,
+    metric,
+    unit,
+    repetitions,
+    n,
+    median,
+    ci_low,
+    ci_high,
+    mad,
+    min,
+    max
+from results
+where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric is not null
+order by metric <> 'time', metric, phase, repetitions, median, variant;

@@ -1,0 +1,26 @@
+select
+    run_id,
+    variant,
+    scheme,
+    ring_dimension,
+    log_qp,
+    modulus_bits,
+    security_2018,
+    security_2024,
+    experiment,
+    operation,
+    phase,
+    repetitions,
+    size,
+    ciphertexts,
+    data_pattern,
+    data_set,
+    threads,
+    n,
+    median,
+    ci_low,
+    ci_high,
+    comparison_key,
+    case_key
+from results
+where metric = 'time'

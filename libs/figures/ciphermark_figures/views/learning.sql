@@ -1,0 +1,35 @@
+select
+    run_id,
+    experiment,
+    operation,
+    data_set,
+    size,
+    ciphertexts,
+    data_pattern,
+    threads,
+    scheme,
+    variant,
+    status,
+    ring_dimension,
+    modulus_bits,
+    log_qp,
+    security_2018,
+    security_2024,
+    max(median) filter (where metric = 'time' and phase = 'prepare') as prepare_s,
+    max(median) filter (where metric = 'time' and phase = 'train') as train_s,
+    max(median) filter (where metric = 'time' and phase = 'infer') as infer_s,
+    max(median) filter (where metric = 'accuracy') as accuracy,
+    max(median) filter (where metric = 'mse') as mse,
+    max(median) filter (where metric = 'agreement') as agreement,
+    max(median) filter (where metric = 'noise_error') as noise_error,
+    max(median) filter (where metric = 'rounding_error') as rounding_error,
+    sum(median) filter (where metric = 'size' and phase in ('train', 'infer'))
+    / nullif(sum(median) filter (where metric = 'plaintext_size'), 0) as expansion,
+    sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes,
+    min(error) as error,
+    comparison_key,
+    case_key
+from results
+group by
+    run_id, experiment, operation, data_set, size, ciphertexts, data_pattern, threads, scheme, variant, status,
+    ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key

@@ -1,0 +1,87 @@
+-- What was measured comes from the ratios, which have the medians, too; what was not, from its trials. What was never
+-- resolved is of the levels that others resolved the same case to.
+select
+    r.run_id,
+    r.scheme,
+    r.experiment,
+    r.operation,
+    r.phase,
+    r.repetitions,
+    c.ring_dimension as asked_ring_dimension,
+    r.ring_dimension,
+    c.modulus_bits,
+    c.depth,
+    r.size,
+    r.data_pattern,
+    r.data_set,
+    r.threads,
+    r.variant,
+    'ok' as status,
+    r.median_s as median,
+    r.rank,
+    r.ratio,
+    r.ci_low,
+    r.ci_high,
+    r.verdict,
+    r.is_paired,
+    r.is_equal_parameters,
+    r.fastest_variant,
+    r.fastest_ring_dimension,
+    r.fastest_log_qp,
+    r.fastest_security_2018,
+    r.log_qp,
+    r.security_2018,
+    r.security_2024,
+    null as error,
+    r.comparison_key,
+    r.case_key
+from ratios(%(any_security)s) as r
+join case_ as c on c.key = r.case_key
+union all
+select
+    t.run_id,
+    c.scheme,
+    c.experiment,
+    c.operation,
+    null,
+    c.repetitions,
+    c.ring_dimension,
+    coalesce(p.ring_dimension, c.ring_dimension),
+    c.modulus_bits,
+    c.depth,
+    c.size,
+    c.data_pattern,
+    c.data_set,
+    c.threads,
+    c.variant,
+    t.status,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    min(p.log_qp),
+    coalesce(p.security_2018, l.security_2018),
+    min(p.security_2024),
+    string_agg(distinct t.error, E'\n'),
+    c.comparison_key,
+    c.key
+from trial as t
+join case_ as c on c.key = t.case_key
+left join parameter_set as p on p.id = t.parameter_set_id
+left join (
+    select distinct t.run_id, c.comparison_key, p.security_2018
+    from trial as t
+    join case_ as c on c.key = t.case_key
+    join parameter_set as p on p.id = t.parameter_set_id
+) as l on l.run_id = t.run_id and l.comparison_key = c.comparison_key and p.id is null
+where t.status <> 'ok'
+group by
+    t.run_id, c.key, coalesce(p.ring_dimension, c.ring_dimension), coalesce(p.security_2018, l.security_2018), t.status

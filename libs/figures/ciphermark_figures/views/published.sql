@@ -1,0 +1,30 @@
+select
+    r.id as run_id,
+    p.id,
+    p.source,
+    p.year,
+    p.system,
+    p.host as published_host,
+    p.scheme,
+    p.figure,
+    p.metric,
+    p.unit,
+    p.value as published_value,
+    p.stated,
+    p.note,
+    m.host,
+    m.variant,
+    m.operation,
+    m.ring_dimension,
+    m.is_least,
+    m.log_qp,
+    m.security_2018,
+    m.security_2024,
+    m.size,
+    m.n,
+    m.median,
+    m.ci_low,
+    m.ci_high
+from published as p
+cross join (select id from run union all select null) as r
+left join published_match as m on m.published_id = p.id and m.run_id = r.id

@@ -1,0 +1,26 @@
+"""What the database answers to figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ciphermark_db.gateway import Database, Table
+from ciphermark_figures import query
+from ciphermark_figures.figure import Figure
+
+
+def asked(
+    database: Database, figure: Figure, run_id: str | None, chosen: Mapping[str, Any] | None = None
+) -> Table:
+    """The answer to a figure about a run; ``chosen`` are values by column."""
+    statement = query.of(figure, run_id, chosen or {})
+    return database.query(statement.text, statement.parameters)
+
+
+def rows(
+    database: Database, figure: Figure, run_id: str | None, chosen: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """The rows of :func:`asked`, by column name."""
+    table = asked(database, figure, run_id, chosen)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_benchmark import run_notes
+from ciphermark_core.model import (
+    Budget,
+    Case,
+    Host,
+    LibraryInfo,
+    Outcome,
+    Parameters,
+    ParameterSpec,
+    Run,
+    Trial,
+)
+
+HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
+RUN = Run("run", "mine", "", 1, "2026-01-01T00:00:00+00:00", HOST, "0")
+SEAL = LibraryInfo("SEAL", "seal", "4.1.2", False, {})
+
+
+def outcome(status="ok", error=None, operation="add", variant="seal", **changes):
+    case = Case(variant, "arithmetic", operation, ParameterSpec("bfv", 4096), 4096, "random")
+    trial = Trial("id", "run", case, 0, 1, Budget())
+    return Outcome(trial, status, "2026-01-01T00:00:00+00:00", 1.0, error=error, **changes)
+
+
+def test_reasons_are_told_once_with_their_count_most_frequent_first():
+    outcomes = [
+        outcome(),
+        outcome("crashed", "SIGSEGV", operation="mul"),
+        outcome("unsupported", "no rotation", variant="tenseal"),
+        outcome("unsupported", "no rotation", variant="tenseal"),
+    ]
+    assert run_notes.reasons(outcomes) == [
+        ("unsupported: tenseal, add: no rotation", 2),
+        ("crashed: seal, mul: SIGSEGV", 1),
+    ]
+
+
+def test_a_good_run_has_no_reasons_and_no_caveats():
+    assert run_notes.reasons([outcome(library=SEAL)]) == []
+    assert run_notes.caveats(RUN, [outcome(library=SEAL)]) == []
+
+
+def test_what_the_host_warns_of_is_a_caveat():
+    run = replace(RUN, host=replace(HOST, warnings=("turbo is on",)))
+    assert run_notes.caveats(run, []) == ["turbo is on"]
+
+
+def test_more_threads_than_cores_are_a_caveat():
+    crowded = outcome()
+    case = replace(crowded.trial.case, threads=3)
+    crowded = replace(crowded, trial=replace(crowded.trial, case=case))
+    (caveat,) = run_notes.caveats(RUN, [outcome(), crowded])
+    assert caveat.startswith("3 threads on 1 core: ")
+    assert "ask for at most 1" in caveat
+
+
+@pytest.mark.parametrize(("is_elsewhere", "count"), [(0.0, 0), (1.0, 1)])
+def test_parties_on_another_machine_are_a_caveat(is_elsewhere, count):
+    found = run_notes.caveats(RUN, [outcome(facts={"is_elsewhere": is_elsewhere})])
+    assert len([text for text in found if "on another machine than the worker" in text]) == count
+
+
+def test_a_debug_build_is_a_caveat_told_once():
+    debug = replace(SEAL, is_debug=True)
+    assert run_notes.caveats(RUN, [outcome(library=debug), outcome(library=debug)]) == [
+        "seal is a debug build: its times mean nothing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "ring_dimension", "prime", "is_told"),
+    [
+        ("ckks", 8192, (1 << 25) + 1, True),
+        ("ckks", 4096, (1 << 25) + 1, False),
+        ("ckks", 8192, (1 << 30) + 1, False),
+        ("bfv", 8192, (1 << 25) + 1, False),
+    ],
+)
+def test_small_primes_are_a_caveat(scheme, ring_dimension, prime, is_told):
+    spec = ParameterSpec(scheme, ring_dimension)
+    scale = 2.0**25 if scheme == "ckks" else None
+    made = Parameters(spec, ring_dimension, (1 << 59, prime), (1 << 59,), spec.slots, scale=scale)
+    found = run_notes.caveats(RUN, [outcome(parameters=made)])
+    assert any("primes under 30 bits" in item for item in found) is is_told
+
+
+def test_notes_are_those_of_what_was_measured():
+    outcomes = [
+        outcome(operation="mul"),
+        outcome(operation="mul"),
+        outcome("crashed", operation="mul_plain"),
+        outcome(operation="add", variant="tenseal"),
+    ]
+    first, second = run_notes.notes(outcomes)
+    assert first == "seal, mul: without relinearization and rescaling"
+    assert second.startswith("tenseal, add: allocates the result")

@@ -1,0 +1,250 @@
+"""Every chart is valid Vega-Lite and can be drawn; colours can be told apart and read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from importlib.resources import files
+
+import pytest
+
+from ciphermark_dashboards import rendering
+from ciphermark_figures.charts import case, learning, operations, places, quality, ratios, repetitions, style
+
+PLACE = {
+    "operation": "mul",
+    "scheme": "bfv",
+    "ring_dimension": 8192,
+    "modulus_bits": [43, 43, 44, 44, 44],
+    "size": 8192,
+    "security_2018": 128,
+    "comparison_key": "c",
+}
+TIME = {"median": 0.002, "ci_low": 0.0019, "ci_high": 0.0021}
+RATIO = {"ratio": 2.0, "ci_low": 1.9, "ci_high": 2.1, "verdict": "faster"}
+
+
+def of_variants(*variants: str, **columns: object) -> list[dict[str, object]]:
+    return [{"variant": name, **PLACE, **columns} for name in variants]
+
+
+PAIR = ("seal", "tenseal")
+CHARTS = {
+    "leaderboard": (ratios.leaderboard, of_variants(*PAIR, mean_ratio=1.5, common_cases=3)),
+    "speedup": (ratios.speedup, of_variants("seal", variant_on="seal-hexl", **RATIO)),
+    "two runs": (
+        ratios.two_runs,
+        of_variants(
+            *PAIR,
+            **RATIO,
+            metric="time",
+            phase="operation",
+            repetitions=None,
+            data_pattern="random",
+            ratio_low=1.9,
+            ratio_high=2.1,
+        ),
+    ),
+    "latency": (operations.latency_against_n, of_variants(*PAIR, **TIME)),
+    "latency by size": (
+        operations.latency_against_size,
+        of_variants("seal", **TIME) + of_variants("seal", **TIME | {"size": 16}),
+    ),
+    "by data": (operations.by_data, of_variants(*PAIR, **RATIO)),
+    "noise": (quality.noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
+    "bits left": (quality.bits_left, of_variants(*PAIR, bits=30.5)),
+    "depth": (quality.depth, of_variants(*PAIR, depth=4, is_capped=False)),
+    "memory": (quality.peak_memory, of_variants(*PAIR, peak_bytes=5e7)),
+    "sizes": (quality.object_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
+    "repetitions": (repetitions.against_count, of_variants(*PAIR, **TIME, repetitions=3, is_least=True)),
+    "learning": (learning.phases, of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2)),
+    "samples": (
+        case.samples,
+        of_variants(*PAIR, phase="operation", process=0, ordinal=1, value=0.001, loops=3, is_warmup=False),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_valid_and_drawn(name):
+    draw, rows = CHARTS[name]
+    chart = draw(rows)
+    chart.to_dict(validate=True)
+    text = rendering.svg(chart.to_dict(validate=False))
+    assert text.startswith("<svg")
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_nothing_is_drawn_of_nothing(name):
+    draw, _ = CHARTS[name]
+    assert draw([]) is None
+
+
+def test_the_leaderboard_keeps_the_order_of_its_rows():
+    rows = [
+        {"variant": name, "mean_ratio": ratio, "common_cases": 1}
+        for name, ratio in (("tenseal", 1.0), ("seal", 2.0), ("pyfhel", 3.0))
+    ]
+    text = rendering.svg(ratios.leaderboard(rows).to_dict())
+    places = [text.index(f">{row['variant']}<") for row in rows]
+    assert places == sorted(places)
+
+
+def shown(chart) -> list[dict[str, object]]:
+    """The rows inside a chart."""
+    return chart.to_dict()["data"]["values"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "sizes", "expected"),
+    [("bfv", (16, 8192, 65536), 8192), ("ckks", (16, 4096, 8192), 4096), ("bfv", (65536, 16384), 16384)],
+)
+def test_a_chart_shows_one_full_ciphertext(scheme, sizes, expected):
+    rows = [row for size in sizes for row in of_variants(*PAIR, **TIME, scheme=scheme, size=size)]
+    assert {row["size"] for row in places.fullest(rows)} == {expected}
+    assert len(shown(operations.latency_against_n(rows))) == len(PAIR)
+    assert len(shown(operations.latency_against_size(rows))) == len(PAIR) * len(sizes)
+
+
+def test_two_chains_at_one_n_are_told_apart():
+    short, long = ([43, 43, 44, 44, 44], [60, 60, 60])
+    rows = [
+        row
+        for key, bits in (("c", short), ("d", long))
+        for row in of_variants(*PAIR, comparison_key=key, modulus_bits=bits, repetitions=2, bits=9.0)
+    ]
+    rows[-1]["modulus_bits"] = [59, 60, 60]  # a library that changes the chain it is given
+    assert [row["ring"] for row in places.with_rings(rows)] == ["8192, 218 bits"] * 2 + ["8192, 180 bits"] * 2
+    assert {row["place"] for row in shown(quality.noise(rows))} == {
+        "mul, N = 8192, 218 bits",
+        "mul, N = 8192, 180 bits",
+    }
+    assert {row["ring"] for row in places.with_rings(rows[:2])} == {"8192"}
+
+
+@pytest.mark.parametrize(
+    ("draw", "row"),
+    [
+        (quality.noise, {"repetitions": 2, "bits": 9.0}),
+        (quality.bits_left, {"bits": 9.0}),
+        (quality.depth, {"depth": 4, "is_capped": False}),
+        (quality.peak_memory, {"peak_bytes": 5e7}),
+        (quality.object_sizes, {"object": "ciphertext", "compression": "none", "bytes": 1e6}),
+    ],
+)
+def test_a_chart_mixes_no_sizes(draw, row):
+    rows = of_variants(*PAIR, **row) + of_variants(*PAIR, **row, size=16, comparison_key="d")
+    assert len(shown(draw(rows))) == len(PAIR)
+
+
+def test_a_chart_of_too_many_samples_says_how_many_it_shows():
+    (row,) = of_variants(
+        "seal", phase="operation", process=0, ordinal=1, value=0.001, loops=3, is_warmup=False
+    )
+    assert "title" not in case.samples([row] * 20_000).to_dict()
+    chart = case.samples([row] * 50_000).to_dict()
+    assert chart["title"] == "One of 3 samples is drawn; all 50,000 are in the CSV"
+    assert len(chart["data"]["values"]) == 16_667
+
+
+def test_equal_values_do_not_hide_each_other():
+    """Variants with the same bits at the same count have marks of their own, side by side."""
+    rows = [row for count in (0, 1, 2) for row in of_variants(*PAIR, repetitions=count, bits=9.0)]
+    text = rendering.svg(quality.noise(rows).to_dict())
+    marks = re.findall(
+        r'aria-label="[^"]*" role="graphics-symbol"[^>]*transform="translate\(([^)]*)\)"', text
+    )
+    assert len(marks) == len(rows)
+    assert len(set(marks)) == len(rows)
+
+
+def test_workloads_of_unequal_security_stand_apart():
+    times = {"prepare_s": 0.1, "train_s": 0.3, "infer_s": 0.2}
+    rows = of_variants("seal", **times) + of_variants("openfhe", **times, security_2018=256)
+    rows += of_variants("seal", **times, scheme="ckks")
+    failed = of_variants("tenseal", **dict.fromkeys(times), security_2018=None)
+    assert [row["workload"] for row in shown(learning.phases(rows + failed))][::3] == [
+        "mul, bfv, 128 bits",
+        "mul, bfv, 256 bits",
+        "mul, ckks",
+    ]
+
+
+def test_a_depth_at_the_cap_is_at_least_that():
+    rows = of_variants("seal", depth=4, is_capped=False) + of_variants("pyfhel", depth=1024, is_capped=True)
+    assert [row["text"] for row in shown(quality.depth(rows))] == ["4", "≥ 1,024"]
+
+
+@pytest.mark.parametrize(
+    ("values", "base", "expected"),
+    [
+        ((0.002, 3.0), 10, [0.01, 0.1, 1.0]),
+        ((0.01, 1.0), 10, [0.01, 0.1, 1.0]),
+        ((100, 5_000_000), 16, [256, 4096, 65536, 1048576]),
+        ((0.2, 0.9), 10, None),
+        ((), 10, None),
+    ],
+)
+def test_an_axis_of_many_decades_has_a_line_for_each(values, base, expected):
+    axis = {10: style.seconds_axis, 16: style.bytes_axis}[base](values).to_dict()
+    assert axis.get("values") == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(3e-4, "300 µs"), (2e-3, "2 ms"), (0.02, "20 ms"), (3.0, "3 s")]
+)
+def test_axes_say_their_units(seconds, told):
+    rows = of_variants(*PAIR, **TIME | {"median": seconds, "ci_low": seconds * 0.5, "ci_high": seconds * 2})
+    assert f">{told}<" in rendering.svg(operations.latency_against_n(rows).to_dict())
+
+
+def test_no_two_variants_look_alike():
+    names = [
+        "seal",
+        "seal-hexl",
+        "tenseal",
+        "pyfhel",
+        "openfhe",
+        "helib",
+        "lattigo",
+        "mine",
+        "yours",
+        "theirs",
+    ]
+    looks = [style.look(name, names) for name in names]
+    assert len({colour for colour, _ in looks}) == len(names)
+    assert len({shape for _, shape in looks}) == len(names)
+
+
+def luminance(colour: str) -> float:
+    """As WCAG 2 has it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def themes() -> list[dict[str, str]]:
+    text = (files("ciphermark_dashboards") / "assets" / "style.css").read_text()
+    blocks = re.findall(r"\{([^{}]*--ground:[^{}]*)\}", text)
+    return [dict(re.findall(r"(--[\w-]+):\s*(#[0-9a-f]{6})", block)) for block in blocks]
+
+
+@pytest.mark.parametrize("theme", themes())
+def test_texts_can_be_read_in_every_theme(theme):
+    inks = ("--text", "--muted", "--accent", "--warn", "--bad", "--good")
+    for ink, paper in itertools.product(inks, ("--ground", "--raised")):
+        assert contrast(theme[ink], theme[paper]) >= 4.5, (ink, paper)
+    assert contrast(theme["--on-accent"], theme["--accent"]) >= 4.5
+
+
+def test_marks_are_seen_in_every_theme():
+    for theme, name in itertools.product(
+        themes(), ("seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib", "lattigo")
+    ):
+        assert contrast(style.look(name, [name])[0], theme["--ground"]) >= 3, name

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from ciphermark_benchmark.cli import tables as cli_tables
+from ciphermark_db.comparison import differences
+from ciphermark_figures.listings import headings, repetitions
+from ciphermark_figures.listings.printed import head
+
+
+def row(variant="seal", median=2.0, **changes):
+    made = {
+        "scheme": "bgv",
+        "operation": "mul",
+        "repetitions": 3,
+        "data_pattern": "random",
+        "size": 16,
+        "ciphertexts": 1,
+        "threads": 1,
+        "variant": variant,
+        "ring_dimension": 8192,
+        "modulus_bits": [50, 40, 60],
+        "log_qp": 150.0,
+        "security_2018": 128,
+        "security_2024": 128,
+        "is_least": True,
+        "status": "ok",
+        "comparison_key": "least",
+        "case_key": f"least/{variant}",
+        "n": 6,
+        "median": median,
+        "ci_low": 0.9 * median,
+        "ci_high": 1.1 * median,
+        "peak_bytes": 50e6,
+        "bits_left": 12.0,
+        "fastest_variant": "seal",
+        "ratio": median / 2.0,
+        "ratio_low": 0.99 * median / 2.0,
+        "ratio_high": 1.01 * median / 2.0,
+        "is_paired": True,
+    }
+    return made | changes
+
+
+def given(variant, ring_dimension, median, **changes):
+    key = f"given/{ring_dimension}"
+    return row(
+        variant,
+        median,
+        is_least=False,
+        ring_dimension=ring_dimension,
+        comparison_key=key,
+        fastest_variant=variant,
+        **changes,
+    )
+
+
+def contests(rows):
+    return [
+        [(item["variant"], item["ring_dimension"]) for item in group] for group in repetitions.contests(rows)
+    ]
+
+
+def test_the_smallest_and_the_given_ring_of_each_library_are_one_contest_fastest_first():
+    rows = [
+        row("openfhe", 3.0, ring_dimension=16384),
+        row("seal", 2.0),
+        given("openfhe", 32768, 7.0),
+        given("seal", 4096, 1.0),
+    ]
+    assert contests(rows) == [[("seal", 4096), ("seal", 8192), ("openfhe", 16384), ("openfhe", 32768)]]
+
+
+def test_where_a_suite_varies_the_ring_every_ring_is_a_contest():
+    rows = [
+        given(name, ring, ring * factor)
+        for ring in (8192, 16384)
+        for name, factor in (("openfhe", 1e-3), ("seal", 2e-3))
+    ]
+    assert contests([row("seal", 5.0), *rows]) == [
+        [("seal", 8192)],
+        [("openfhe", 8192), ("seal", 8192)],
+        [("openfhe", 16384), ("seal", 16384)],
+    ]
+
+
+def test_every_number_of_operations_is_a_contest():
+    rows = [row(repetitions=count) for count in (2, 3, 20)]
+    assert contests(rows) == [[("seal", 8192)]] * 3
+
+
+def test_what_failed_comes_last_and_has_no_ratio():
+    failed = row("openfhe", status="exhausted", is_paired=False) | {"median": None, "n": None}
+    (group,) = repetitions.contests([failed, row()])
+    first, second = repetitions.against_fastest(group)
+    assert [item["variant"] for item in group] == ["seal", "openfhe"]
+    assert (first.ratio.median, second.ratio) == (1.0, None)
+
+
+def test_the_ratio_of_those_that_took_turns_is_the_database_s():
+    slower = row("openfhe", 6.0, ratio=2.5, ratio_low=2.4, ratio_high=2.6)
+    _, found = repetitions.against_fastest([row(), slower])
+    assert found.is_paired
+    assert (found.ratio.median, found.ratio.low, found.ratio.high) == (2.5, 2.4, 2.6)
+
+
+@pytest.mark.parametrize(
+    "slower",
+    [
+        row("openfhe", 6.0, is_paired=False, ratio=99.0),
+        row("openfhe", 6.0, comparison_key="another", ratio=99.0),
+        row("openfhe", 6.0, fastest_variant="tenseal", ratio=99.0),
+    ],
+    ids=["no pairs", "another comparison", "paired with another"],
+)
+def test_others_get_the_conservative_interval(slower):
+    _, found = repetitions.against_fastest([row(), slower])
+    assert not found.is_paired
+    assert found.ratio.median == 3.0
+    assert found.ratio.low == pytest.approx(5.4 / 2.2)
+    assert found.ratio.high == pytest.approx(6.6 / 1.8)
+
+
+def printed(rows):
+    ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
+    console = Console(file=io.StringIO(), width=120)
+    with console.capture() as capture:
+        cli_tables.show(console, repetitions.tables([rows, ranks], any_security=True))
+    _, _, _, *lines = capture.get().splitlines()  # an empty one, the title, and what it is about
+    return [line.rstrip() for line in lines]
+
+
+def test_the_table_tells_everything_in_120_columns():
+    rows = [
+        row("seal-hexl", 2.0, fastest_variant="seal-hexl", ring_dimension=16384, log_qp=411.0),
+        given("openfhe", 32768, 9.0),
+    ]
+    header, first, second = printed(rows)
+    for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95 % interval", "peak", "left"):
+        assert word in header
+    for word in ("3", "seal-hexl", "16384", "smallest", "411", "2 s", "50 MB", "12 bits"):
+        assert word in first
+    for word in ("openfhe", "32768", "given", "4.5", "not in turns"):
+        assert word in second
+
+
+def test_unequal_security_is_said_in_the_row():
+    rows = [row("seal", 2.0), row("openfhe", 3.0, security_2018=0)]
+    header, _, second, *_ = printed(rows)
+    assert "2018" in header
+    assert "<128" in second
+    assert "unequal" in second
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, ""),
+        ({"log_qp": 150.9}, ""),
+        ({"log_qp": 411.0}, "log QP 411 against 150"),
+        ({"ring_dimension": 16384}, "N 16384 against 8192"),
+        ({"ring_dimension": 16384, "log_qp": 411.0}, "N 16384 against 8192, log QP 411 against 150"),
+        ({"security_2018": 0}, "security <128 against 128 bits (2018)"),
+        (
+            {"security_2018": 192, "log_qp": 120.0},
+            "security 192 against 128 bits (2018), log QP 120 against 150",
+        ),
+    ],
+)
+def test_differences(changes, text):
+    assert differences(row(**changes), row()) == text
+
+
+def test_a_heading_claims_only_what_all_rows_share():
+    same = [row(), row("openfhe")]
+    assert headings.heading(same) == (
+        "bgv · N = 8192 · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), 128 bits (2024)"
+    )
+    assert headings.columns(same) == []
+    other_primes = [row(), row("openfhe", modulus_bits=[45, 45, 60])]
+    assert "log QP = 150, primes by library" in headings.heading(other_primes)
+    other_ring = [row(), row("openfhe", ring_dimension=16384, security_2024=0)]
+    heading = headings.heading(other_ring)
+    assert heading == (
+        "bgv · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), by row (2024) · parameters by row"
+    )
+    assert [head(column) for column in headings.columns(other_ring)] == ["N", "2024"]
