@@ -9,7 +9,8 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.experiments import Findings, Repetition, Setting
+from ciphermark_measure.experiments import Findings, Setting
+from ciphermark_measure.experiments.repetition import Repetition
 from ciphermark_measure.session import Session, prepare
 
 DEPTH = 2

@@ -12,8 +12,9 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import estimate, plan
 from ciphermark_benchmark.suite import BudgetText, Suite
-from ciphermark_benchmark.suite_operations import DEFAULT_OPERATIONS, KNOWN_OPERATIONS
+from ciphermark_benchmark.suite_operations import defaults
 from ciphermark_core.model import Budget, Case, ParameterSpec
+from ciphermark_measure.experiments import KINDS
 
 RUN = str(uuid.UUID(int=1))
 OTHER_RUN = str(uuid.UUID(int=2))
@@ -136,9 +137,9 @@ def test_the_same_chain_is_asked_of_every_library_for_ckks():
     assert {item.case.parameters.modulus_bits for item in found} == {(60, 30, 30, 30, 60)}
 
 
-@pytest.mark.parametrize("kind", DEFAULT_OPERATIONS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_default_operations_are_known_ones(kind):
-    assert {text.partition("(")[0] for text in DEFAULT_OPERATIONS[kind]} <= set(KNOWN_OPERATIONS[kind])
+    assert {text.partition("(")[0] for text in defaults(kind)} <= set(KINDS[kind].operations)
 
 
 # What cannot be, and why

@@ -91,7 +91,7 @@ class Service:
     def _made(self, trial: Trial) -> Experiment:
         assert self._session is not None
         setting = Setting(self._session, trial, self.clock, self._resolution_ns)
-        return KINDS[trial.case.experiment](setting)
+        return KINDS[trial.case.experiment].experiment(setting)
 
     def _outcome(self, trial: Trial, findings: Findings) -> Outcome:
         assert self._session is not None

@@ -12,14 +12,13 @@ from itertools import product, starmap
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.learning import cases as learning
 from ciphermark_benchmark.suite import BudgetText, ExperimentText, LearningText, Suite
-from ciphermark_benchmark.suite_operations import DEFAULT_OPERATIONS
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.operations import read
+from ciphermark_benchmark.suite_operations import defaults
 from ciphermark_core import primes
-from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
+from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure import security_check
+from ciphermark_measure.experiments import KINDS
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
@@ -130,23 +129,18 @@ def without(plan: Plan, done: set[str]) -> Plan:
 def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> Trial:
     """Its id is derived, so that a resumed run knows what it has already executed."""
     identity = uuid.uuid5(uuid.UUID(run_id), f"{case.key}/{process}")
-    about = (
-        DATA_SET.of(case.dimensions) or case.comparison_key
-    )  # a data set is split alike for all that is done with it
+    # a data set is split alike for all that is done with it
+    about = DATA_SET.of(case.dimensions) or case.comparison_key
     data_seed = random.Random(f"{seed}/{about}/{process}").getrandbits(62)
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 
 
 def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
-    operations = experiment.operations or DEFAULT_OPERATIONS[experiment.kind]
-    repeats = experiment.kind in ("depth", "noise")
-    asked, in_a_row = experiment.ring_dimension, experiment.repetitions
+    operations = experiment.operations or defaults(experiment.kind)
+    asked = experiment.ring_dimension
     rings: Sequence[int | None] = (None,) if asked == "smallest" else asked
-    counts: Sequence[int | None] = (None,) if in_a_row is None else in_a_row
-    for scheme, ring_dimension, repetitions in product(experiment.schemes, rings, counts):
-        spec, reason = _spec(experiment, _Point(scheme, ring_dimension, repetitions))
-        varied = {CAP.name: experiment.cap if repeats else None, REPETITIONS.name: repetitions}
-        dimensions = {name: value for name, value in varied.items() if value is not None}
+    for scheme, ring_dimension, dimensions in product(experiment.schemes, rings, experiment.dimensions()):
+        spec, reason = _spec(experiment, _Point(scheme, ring_dimension, REPETITIONS.of(dimensions)))
         for operation, size, data, threads, variant in product(
             operations, experiment.sizes, experiment.data, experiment.threads, experiment.variants
         ):
@@ -258,22 +252,4 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not declared.has_threads:
         return f"{declared.library} cannot be given {case.threads} threads here"
-    if case.experiment == "serialization":
-        mode = case.operation
-        return None if mode in declared.compressions else _reason_against_compression(mode, declared)
-    operation = read(case.operation).name
-    able = declared.managed if case.experiment in ("depth", "noise", "repetition") else declared.operations
-    if operation not in able[scheme]:
-        return declared.reason_against(operation, scheme)
-    if (
-        case.experiment == "repetition"
-        and case.size > case.parameters.slots
-        and not case.parameters.ring_dimension_is_minimum
-    ):
-        return f"a chain works on one ciphertext: its {case.parameters.slots} slots do not hold {case.size} values"
-    return None
-
-
-def _reason_against_compression(mode: str, declared: Declaration) -> str:
-    what = "cannot serialize without compression" if mode == "none" else f"offers no compression {mode}"
-    return f"{declared.library} {what} here; offered: {', '.join(declared.compressions)}"
+    return KINDS[case.experiment].reason(case, declared)

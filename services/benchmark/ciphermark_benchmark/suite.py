@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeVar
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -13,18 +14,28 @@ from pydantic import (
     Field,
     Tag,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.learning.data_sets import DataSetText
-from ciphermark_benchmark.suite_operations import PRODUCTS, Kind, OperationText, require_known, written
+from ciphermark_benchmark.suite_dimensions import VARIED, Several, as_list, distinct, field_of, owned
+from ciphermark_benchmark.suite_operations import PRODUCTS, OperationText, require_known, written
 from ciphermark_core import earlier
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS
+
+if TYPE_CHECKING:
+    KindName = str
+else:
+    KindName = Literal[tuple(KINDS)]
+_SEARCHING = tuple(row.name for row in KINDS.values() if row.searches_ring)
 
 # The largest ring of the security tables, and of any library here.
 _LARGEST_RING = 131_072
@@ -33,14 +44,6 @@ _WEEK_S = 7 * 24 * 3600
 _LARGEST_MEMORY_MB = 1 << 24
 
 T = TypeVar("T")
-
-
-def _distinct(values: list[T]) -> list[T]:
-    """Refuse a list that names something twice."""
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            raise ValueError(f"{value!r} is listed twice")
-    return values
 
 
 def _variant(name: str) -> str:
@@ -67,7 +70,6 @@ def _workload(name: str) -> str:
     return name
 
 
-Several = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
 RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
 PrimeBits = Annotated[int, Field(ge=2, le=60)]
 
@@ -100,10 +102,10 @@ class PlainModulus(_Strict):
         return self
 
 
-class ExperimentText(_Strict):
-    """One experiment: every combination of its lists is a case."""
+class Matrix(_Strict):
+    """What all experiments but those of workloads have."""
 
-    kind: Annotated[Kind, BeforeValidator(earlier.word)]
+    kind: Annotated[KindName, BeforeValidator(earlier.word)]
     variants: Several[Annotated[str, AfterValidator(_variant)]]
     schemes: Several[Scheme]
     ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
@@ -127,32 +129,38 @@ class ExperimentText(_Strict):
         ["random"], description="one value in all slots, or random values"
     )
     operations: Annotated[Several[OperationText] | None, BeforeValidator(written)] = None
-    repetitions: Several[Annotated[int, Field(ge=1, le=1 << 20)]] | None = Field(
-        None, validate_default=True, description="operations in a row (repetition)"
-    )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
     )
     security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
-    allow: Annotated[list[Literal["small-primes"]], AfterValidator(_distinct)] = Field(
+    allow: Annotated[list[Literal["small-primes"]], AfterValidator(distinct)] = Field(
         [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"
     )
-    cap: int = Field(16_384, ge=1, le=1 << 30, description="most repetitions of depth and noise")
+
+    def dimensions(self) -> list[dict[str, Value]]:
+        """Every combination of what this kind alone varies, under the names of its dimensions."""
+        names = [varied.dimension.name for varied in KINDS[self.kind].varied]
+        return [
+            dict(zip(names, values, strict=True))
+            for values in product(*(as_list(getattr(self, name)) for name in names))
+        ]
 
     @field_validator("ring_dimension")
     @classmethod
     def _only_chains_search(cls, value: T, info: ValidationInfo) -> T:
-        if value == "smallest" and info.data.get("kind") not in (None, "repetition"):
+        if value == "smallest" and info.data.get("kind", _SEARCHING[0]) not in _SEARCHING:
             raise ValueError(
-                "smallest is for the kind repetition: write a list of ring dimensions, such as [8192]"
+                f"smallest is for the kind {' or '.join(_SEARCHING)}: write a list of ring dimensions, such as [8192]"
             )
         return value
 
     @field_validator("modulus_bits")
     @classmethod
     def _chain_is_known(cls, value: T, info: ValidationInfo) -> T:
-        if value == "for-depth" and info.data.get("kind") not in (None, "repetition"):
-            raise ValueError("for-depth is for the kind repetition: write prime sizes, or `default`")
+        if value == "for-depth" and info.data.get("kind", _SEARCHING[0]) not in _SEARCHING:
+            raise ValueError(
+                f"for-depth is for the kind {' or '.join(_SEARCHING)}: write prime sizes, or `default`"
+            )
         if value == "default" and info.data.get("ring_dimension") == "smallest":
             raise ValueError(
                 "default depends on the ring dimension, so `ring_dimension: smallest` needs `modulus_bits: for-depth` "
@@ -177,22 +185,10 @@ class ExperimentText(_Strict):
             raise ValueError("`ring_dimension: smallest` needs a security level: write 128, 192 or 256")
         return value
 
-    @field_validator("repetitions")
-    @classmethod
-    def _chains_repeat(cls, value: list[int] | None, info: ValidationInfo) -> list[int] | None:
-        kind = info.data.get("kind")
-        if kind == "repetition" and value is None:
-            raise ValueError(
-                "repetition needs `repetitions`: how many operations in a row, such as [50, 100]"
-            )
-        if kind not in (None, "repetition") and value is not None:
-            raise ValueError(f"repetitions are for the kind repetition, not for {kind}")
-        return value
-
     @field_validator("operations")
     @classmethod
     def _operations_exist(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
-        kind: Kind | None = info.data.get("kind")
+        kind: str | None = info.data.get("kind")
         if kind is None:
             return value  # an unknown kind is complaint enough
         for text in value or ():
@@ -209,6 +205,18 @@ class ExperimentText(_Strict):
                     "that an experiment of its own with prime sizes or `default`"
                 )
         return value
+
+
+if TYPE_CHECKING:
+    ExperimentText = Matrix
+else:
+    ExperimentText = create_model(
+        "ExperimentText",
+        __base__=Matrix,
+        __doc__="One experiment: every combination of its lists is a case.",
+        __validators__={f"_{name}": owned(varied) for name, varied in VARIED.items()},
+        **{name: field_of(varied) for name, varied in VARIED.items()},
+    )
 
 
 class LearningText(_Strict):

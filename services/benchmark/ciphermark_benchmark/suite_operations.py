@@ -1,40 +1,18 @@
-"""Operations as a suite writes them, and which of them an experiment takes: all from the operation table."""
+"""Operations as a suite writes them, and which of them an experiment takes: from the tables of both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
-from ciphermark_contract.operations import OPERATIONS, read, repeatable, where
+from ciphermark_contract.operations import OPERATIONS, read, where
 from ciphermark_core import earlier
 from ciphermark_core.nearest import did_you_mean
-
-Kind = Literal["arithmetic", "rotation", "depth", "noise", "serialization", "repetition", "learning"]
+from ciphermark_measure.experiments import KINDS
 
 PRODUCTS = where(lambda row: row.is_product)
-_ROTATIONS = where(lambda row: row.is_rotation)
-_ARITHMETIC = where(lambda row: not row.is_rotation)
-_USUAL = where(lambda row: row.is_default and not row.is_rotation)
-
-# The operations each kind knows, and those it takes when a suite names none.
-KNOWN_OPERATIONS: dict[Kind, tuple[str, ...]] = {
-    "arithmetic": _ARITHMETIC,
-    "rotation": _ROTATIONS,
-    "depth": repeatable(),
-    "noise": repeatable(),
-    "serialization": ("none", "zlib", "zstd"),
-    "repetition": where(lambda row: row.name in repeatable() and row.takes_ciphertexts_only),
-}
-_NAMED: dict[Kind, tuple[str, ...]] = {
-    "arithmetic": _USUAL,
-    "rotation": where(lambda row: row.is_default and row.is_rotation),
-    "depth": _USUAL,
-    "noise": _USUAL,
-    "serialization": ("none", "zstd"),
-    "repetition": ("mul",),
-}
 
 
 def _texts(name: str) -> Iterator[str]:
@@ -45,9 +23,9 @@ def _texts(name: str) -> Iterator[str]:
     yield from (call.text for call in OPERATIONS[name].calls())
 
 
-DEFAULT_OPERATIONS: dict[Kind, tuple[str, ...]] = {
-    kind: tuple(text for name in names for text in _texts(name)) for kind, names in _NAMED.items()
-}
+def defaults(kind: str) -> tuple[str, ...]:
+    """The operations that an experiment takes where a suite names none."""
+    return tuple(text for name in KINDS[kind].defaults for text in _texts(name))
 
 
 def written(value: Any) -> Any:
@@ -75,9 +53,9 @@ def _call(name: Any, argument: Any) -> str:
     return f"{name}({', '.join(map(str, _as_list(argument)))})"
 
 
-def require_known(text: str, kind: Kind) -> None:
+def require_known(text: str, kind: str) -> None:
     """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
-    known, name = KNOWN_OPERATIONS[kind], text.partition("(")[0]
+    known, name = KINDS[kind].operations, text.partition("(")[0]
     if name not in known:
         raise ValueError(
             f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; it knows {', '.join(known)}"

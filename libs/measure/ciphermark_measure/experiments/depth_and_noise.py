@@ -11,14 +11,17 @@ from time import perf_counter
 
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
-from ciphermark_contract.operations import Kind, multiplies, padded, read
+from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
 from ciphermark_core.dimensions import CAP
-from ciphermark_core.model import Accuracy, Sample
+from ciphermark_core.model import Accuracy, Budget, Case, Sample
 from ciphermark_measure import data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, Varied, without_managed
 from ciphermark_measure.session import Session
 
 DEFAULT_CAP = 16_384
+_DEEPEST_PRODUCTS = 64  # more, no chain has room for
+_REPETITION_S = 2e-4  # one managed operation with its share of checks at N = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +231,25 @@ class Noise(Repeated):
             error = "even a fresh ciphertext decrypts wrong"
             return Findings("exhausted", tuple(self.samples), None, error, self.facts)
         return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)
+
+
+def _trial_s(case: Case, budget: Budget, growth: float) -> float:
+    cap = CAP.of(case.dimensions) or DEFAULT_CAP
+    if read(case.operation).operation.is_multiplication:  # it ends before most caps
+        cap = min(cap, _DEEPEST_PRODUCTS)
+    return TRIAL_S + 2 * cap * _REPETITION_S * growth
+
+
+def _row(name: str, experiment: type[Experiment]) -> ExperimentKind:
+    return ExperimentKind(
+        name,
+        experiment,
+        operations=repeatable(),
+        defaults=where(lambda row: row.is_default and not row.is_rotation),
+        trial_s=_trial_s,
+        reason=without_managed,
+        varied=(Varied(CAP, most=1 << 30, default=DEFAULT_CAP),),
+    )
+
+
+KINDS = (_row("depth", Depth), _row("noise", Noise))

@@ -10,10 +10,11 @@ from typing import Any
 
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
-from ciphermark_contract.operations import read
-from ciphermark_core.model import Sample
+from ciphermark_contract.operations import read, where
+from ciphermark_core.model import Budget, Case, Sample
 from ciphermark_measure import caching, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
+from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, without_primitive
 from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
@@ -212,3 +213,28 @@ class Latency(Experiment):
         result = self._revealed(self._bounds[0].results())[0]
         budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
         return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]
+
+
+def _trial_s(case: Case, budget: Budget, growth: float) -> float:
+    ciphertexts = -(-case.size // case.parameters.slots)
+    return budget.min_time_s + TRIAL_S * growth * ciphertexts
+
+
+KINDS = (
+    ExperimentKind(
+        "arithmetic",
+        Latency,
+        operations=where(lambda row: not row.is_rotation),
+        defaults=where(lambda row: row.is_default and not row.is_rotation),
+        trial_s=_trial_s,
+        reason=without_primitive,
+    ),
+    ExperimentKind(
+        "rotation",
+        Latency,
+        operations=where(lambda row: row.is_rotation),
+        defaults=where(lambda row: row.is_default and row.is_rotation),
+        trial_s=_trial_s,
+        reason=without_primitive,
+    ),
+)

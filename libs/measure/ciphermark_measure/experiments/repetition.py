@@ -15,18 +15,23 @@ from statistics import median
 from time import perf_counter, perf_counter_ns
 
 from ciphermark_contract import checking
+from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
-from ciphermark_contract.operations import multiplies, padded, read
+from ciphermark_contract.operations import multiplies, padded, read, repeatable, where
 from ciphermark_core.dimensions import REPETITIONS
-from ciphermark_core.model import Case, Sample
+from ciphermark_core.model import Budget, Case, Sample
 from ciphermark_measure import caching, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
+from ciphermark_measure.experiments.kind import WORKER_S, ExperimentKind, Varied, without_managed
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _SETS = 2
 _LOOKS = 2
+_MULTIPLICATION_S = 2e-3  # one at N = 4096: longer chains have larger rings, too
+_ADDITION_S = 2e-5
+_CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
 
 
 class ChainBound(Bound):
@@ -212,3 +217,31 @@ class Repetition(Experiment):
         if budget is None:
             return []
         return [Sample("noise_budget", float(budget), "operation", repetitions=count)]
+
+
+def _trial_s(case: Case, budget: Budget, growth: float) -> float:
+    once_s = _MULTIPLICATION_S if read(case.operation).operation.is_product else _ADDITION_S
+    chain_s = (REPETITIONS.of(case.dimensions) or 0) * once_s * growth
+    chains = budget.samples + budget.warmups + _CHECKED_CHAINS
+    return WORKER_S * growth + max(budget.min_time_s, chains * chain_s)
+
+
+def _reason(case: Case, declared: Declaration) -> str | None:
+    slots, is_known = case.parameters.slots, not case.parameters.ring_dimension_is_minimum
+    too_long = f"a chain works on one ciphertext: its {slots} slots do not hold {case.size} values"
+    return without_managed(case, declared) or (too_long if is_known and case.size > slots else None)
+
+
+KINDS = (
+    ExperimentKind(
+        "repetition",
+        Repetition,
+        operations=where(lambda row: row.name in repeatable() and row.takes_ciphertexts_only),
+        defaults=where(lambda row: row.is_product)[:1],
+        trial_s=_trial_s,
+        reason=_reason,
+        varied=(Varied(REPETITIONS, most=1 << 20, is_list=True, example="[50, 100]"),),
+        searches_ring=True,
+        has_memory_worker=True,
+    ),
+)

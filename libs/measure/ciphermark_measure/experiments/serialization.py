@@ -10,12 +10,15 @@ from dataclasses import replace
 from time import perf_counter
 
 from ciphermark_contract import checking
+from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
-from ciphermark_core.model import Case, Sample
+from ciphermark_core.model import Budget, Case, Sample
 from ciphermark_measure import data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
+from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind
 from ciphermark_measure.sampling import ClockError, Phase, target
 
+_PLAIN = "none"  # the mode without compression
 _VALUE_BYTES = 8  # one integer or real in the clear
 
 
@@ -108,3 +111,27 @@ class Serialization(Experiment):
             with suppress(Unsupported):  # a parameter set without such a key: no row
                 sizes[item] = len(self.session.owner.dump_key(item, self._mode))
         return sizes
+
+
+def _trial_s(case: Case, budget: Budget, growth: float) -> float:
+    return budget.min_time_s + TRIAL_S * growth * -(-case.size // case.parameters.slots)
+
+
+def _reason(case: Case, declared: Declaration) -> str | None:
+    mode = case.operation
+    if mode in declared.compressions:
+        return None
+    what = "cannot serialize without compression" if mode == _PLAIN else f"offers no compression {mode}"
+    return f"{declared.library} {what} here; offered: {', '.join(declared.compressions)}"
+
+
+KINDS = (
+    ExperimentKind(
+        "serialization",
+        Serialization,
+        operations=(_PLAIN, "zlib", "zstd"),
+        defaults=(_PLAIN, "zstd"),
+        trial_s=_trial_s,
+        reason=_reason,
+    ),
+)

@@ -16,7 +16,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.learning.data_sets import Finder
 from ciphermark_benchmark.suite import ExperimentText, Suite
-from ciphermark_benchmark.suite_operations import DEFAULT_OPERATIONS
+from ciphermark_benchmark.suite_operations import defaults
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"
@@ -102,7 +102,7 @@ def _cases(experiment: BaseModel) -> int:
     """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
     lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
     if isinstance(experiment, ExperimentText) and experiment.operations is None:
-        lists["operations"] = list(DEFAULT_OPERATIONS[experiment.kind])
+        lists["operations"] = list(defaults(experiment.kind))
     return math.prod(
         len(value) for name, value in lists.items() if isinstance(value, list) and name not in _NOT_VARIED
     )

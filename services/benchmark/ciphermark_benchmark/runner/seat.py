@@ -11,10 +11,7 @@ from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, Worke
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Outcome, ParameterSpec, Sample, Trial
 from ciphermark_measure import protocol
-from ciphermark_measure.experiments import keys_of
-
-# Experiments whose subject is memory, too: each case has a memory worker of its own.
-_ALONE = ("repetition",)
+from ciphermark_measure.experiments import KINDS, keys_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,7 @@ class Seat:
     def memory(self, trial: Trial) -> tuple[Sample, ...]:
         """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
         self._trial, self._failure, self._used_s = trial, None, 0.0
-        if trial.case.experiment in _ALONE:
+        if KINDS[trial.case.experiment].has_memory_worker:
             return self._footprint(trial)
         reply = self._tried(protocol.Memory(trial))
         if not isinstance(reply, protocol.Peaks) or self._prepared is None:

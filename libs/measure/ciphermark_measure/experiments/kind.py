@@ -1,0 +1,61 @@
+"""An experiment as suites, plans and workers know it: one row, in the experiment's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.operations import read
+from ciphermark_core.dimensions import Dimension
+from ciphermark_core.model import Budget, Case
+from ciphermark_measure.experiments.base import Experiment
+
+WORKER_S = 0.6  # start of a worker and its keys at N = 4096
+TRIAL_S = 0.25  # operands, checks and client phases of one ciphertext at N = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """A dimension that the experiment's cases have beside what all have, as a suite writes it: a list of whole numbers,
+    or one; from 1 to ``most``. Without a default it has to be written; ``example`` shows how.
+    """
+
+    dimension: Dimension[int]
+    most: int
+    default: int | None = None
+    is_list: bool = False
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentKind:
+    """One row. ``operations`` are the names that it knows, ``defaults`` those that it takes where a suite names none.
+
+    ``searches_ring``: it may be asked for the smallest ring, and for a modulus chain that is made for its repetitions.
+    ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``reason`` says
+    why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
+    takes, roughly, where everything takes so many times as long as at N = 4096.
+    """
+
+    name: str
+    experiment: type[Experiment]
+    operations: tuple[str, ...]
+    defaults: tuple[str, ...]
+    trial_s: Callable[[Case, Budget, float], float]
+    reason: Callable[[Case, Declaration], str | None]
+    varied: tuple[Varied, ...] = ()
+    searches_ring: bool = False
+    has_memory_worker: bool = False
+
+
+def without_primitive(case: Case, declared: Declaration) -> str | None:
+    """Why the library has no such operation, if it has none."""
+    scheme, operation = case.parameters.scheme, read(case.operation).name
+    return None if operation in declared.operations[scheme] else declared.reason_against(operation, scheme)
+
+
+def without_managed(case: Case, declared: Declaration) -> str | None:
+    """Why the library has no such managed operation, if it has none."""
+    scheme, operation = case.parameters.scheme, read(case.operation).name
+    return None if operation in declared.managed[scheme] else declared.reason_against(operation, scheme)
