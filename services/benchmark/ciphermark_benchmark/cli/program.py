@@ -1,0 +1,127 @@
+"""``program``: what a workload's circuit comes to, before or without running it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from ciphermark_benchmark import programs
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.programs import Question
+from ciphermark_contract import drawing, listing
+from ciphermark_contract.program import Program
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Scheme
+
+_program = typer.Typer(
+    help="The graph of operations that a workload executes: its nodes, a picture, counts.",
+    no_args_is_help=True,
+)
+Named = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="WORKLOAD [OPTION=VALUE]",
+        help="A workload, and options of it that are not their defaults.",
+    ),
+]
+InScheme = Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")]
+Variant = Annotated[str, typer.Option(help="The variant whose primes and operations it is made for.")]
+OfStage = Annotated[str | None, typer.Option(help="One stage; by default all.")]
+Form = Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for name, command in (("show", show), ("draw", draw), ("counts", counts)):
+        example = f"[bold]Example[/bold]  ciphermark program {name} lr-k3-encrypted --stage train"
+        _program.command(name, epilog=example)(command)
+    app.add_typer(_program, name="program")
+
+
+def show(
+    wanted: Named,
+    scheme: InScheme = None,
+    variant: Variant = "seal",
+    stage: OfStage = None,
+) -> None:
+    """The facts of each stage's program, and its nodes, one a line."""
+    console = wide_console()
+    for name, program in _found(wanted, scheme, variant, stage).items():
+        console.print(f"[bold]{wanted[0]}, {name}[/bold]")
+        for fact, value in listing.facts(program).items():
+            console.print(f"  {fact:<26} {value}", soft_wrap=True, markup=False)
+        for line in listing.lines(program):
+            console.print(f"  {line}", soft_wrap=True, markup=False)
+
+
+def counts(
+    wanted: Named,
+    scheme: InScheme = None,
+    variant: Variant = "seal",
+    stage: OfStage = None,
+    format: Form = "table",
+) -> None:
+    """How often each operation is executed at each level."""
+    found = _found(wanted, scheme, variant, stage)
+    if format == "json":
+        typer.echo(json.dumps({name: _as_rows(program) for name, program in found.items()}, indent=2))
+        return
+    console = wide_console()
+    for name, program in found.items():
+        console.print(_table(f"{wanted[0]}, {name}", program))
+
+
+def draw(
+    wanted: Named,
+    scheme: InScheme = None,
+    variant: Variant = "seal",
+    stage: OfStage = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path(),
+) -> None:
+    """One SVG file for each stage: bands are levels, boxes operations; groups of them beyond 300."""
+    for name, program in _found(wanted, scheme, variant, stage).items():
+        path = output / f"{wanted[0]}-{name}.svg"
+        try:
+            path.write_text(drawing.svg(program, f"{wanted[0]}, {name}"), encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{path}: cannot write: {error.strerror}") from None
+        typer.echo(str(path))
+
+
+def _found(wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None) -> dict[str, Program]:
+    workload, *settings = wanted
+    options = dict(_setting(text) for text in settings)
+    return programs.of_workload(Question(workload, variant, options, scheme, stage))
+
+
+def _setting(text: str) -> tuple[str, object]:
+    """``size=32`` as a name and a JSON value, or a text where it is none."""
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise UserError(f"{text}: write options of a workload as OPTION=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _as_rows(program: Program) -> list[dict[str, object]]:
+    return [
+        {"operation": operation, "level": level, "count": count}
+        for (operation, level), count in sorted(program.counts.items())
+    ]
+
+
+def _table(title: str, program: Program) -> Table:
+    levels = sorted({level for _, level in program.counts}, reverse=True)
+    table = Table(
+        "operation", *(f"level {level}" for level in levels), "all", title=title, title_justify="left"
+    )
+    for operation in sorted({name for name, _ in program.counts}):
+        of_levels = [program.counts.get((operation, level), 0) for level in levels]
+        table.add_row(operation, *(str(count or "") for count in of_levels), str(sum(of_levels)))
+    return table
