@@ -107,6 +107,7 @@ SECURITY = Filter("security", "Security (2018)", "security_2018", least=128, nar
 RING_DIMENSION = Filter("n", "N", "ring_dimension", many=True)
 OPERATION = Filter("operation", "Operation", "operation", many=True)
 WORKLOAD = Filter("operation", "Workload", "operation", many=True)
+FAMILY = Filter("family", "Family", "experiment", narrows=True)
 DATA_SET = Filter("data_set", "Data set", "data_set", narrows=True)
 VARIANT = Filter("variant", "Variant", "variant", many=True)
 SIZE = Filter("size", "Vector size", "size", many=True)

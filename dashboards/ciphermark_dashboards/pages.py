@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Filter
 from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue import case, comparing, learning, published, quality, repetitions, times
+from ciphermark_figures.catalogue import (
+    case,
+    comparing,
+    learning,
+    published,
+    quality,
+    repetitions,
+    times,
+    workloads,
+)
 from ciphermark_figures.figure import Figure
 
 
@@ -86,6 +95,13 @@ LEARNING_PAGE = Page(
     (filters.DATA_SET, filters.WORKLOAD, filters.VARIANT),
     (learning.LEARNING, learning.STAGES, published.PUBLISHED),
 )
+WORKLOADS_PAGE = Page(
+    "/workloads",
+    "Workloads",
+    "Workloads of every other family, by what each of their stages took and what they measure of their own.",
+    (filters.FAMILY, filters.WORKLOAD, filters.VARIANT),
+    (workloads.WORKLOADS,),
+)
 CASE_PAGE = Page(
     "/case",
     "Case",
@@ -102,7 +118,15 @@ COMPARE_PAGE = Page(
     (comparing.TWO_RUNS,),
 )
 
-PAGES: tuple[Page, ...] = (OVERVIEW_PAGE, OPERATIONS_PAGE, HEXL_PAGE, NOISE_PAGE, MEMORY_PAGE, LEARNING_PAGE)
+PAGES: tuple[Page, ...] = (
+    OVERVIEW_PAGE,
+    OPERATIONS_PAGE,
+    HEXL_PAGE,
+    NOISE_PAGE,
+    MEMORY_PAGE,
+    LEARNING_PAGE,
+    WORKLOADS_PAGE,
+)
 _ALL = (*PAGES, CASE_PAGE, COMPARE_PAGE)
 FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in _ALL for figure in page.figures}
 FIGURES: dict[str, Figure] = {figure.name: figure for page in _ALL for figure in page.figures}

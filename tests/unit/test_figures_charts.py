@@ -9,7 +9,17 @@ from importlib.resources import files
 import pytest
 
 from ciphermark_dashboards import rendering
-from ciphermark_figures.charts import case, learning, operations, places, quality, ratios, repetitions, style
+from ciphermark_figures.charts import (
+    case,
+    learning,
+    operations,
+    places,
+    quality,
+    ratios,
+    repetitions,
+    style,
+    workloads,
+)
 
 PLACE = {
     "operation": "mul",
@@ -58,6 +68,10 @@ CHARTS = {
     "sizes": (quality.object_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
     "repetitions": (repetitions.against_count, of_variants(*PAIR, **TIME, repetitions=3, is_least=True)),
     "learning": (learning.phases, of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2)),
+    "workloads": (
+        workloads.stages,
+        of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2),
+    ),
     "samples": (
         case.samples,
         of_variants(*PAIR, phase="operation", process=0, ordinal=1, value=0.001, loops=3, is_warmup=False),

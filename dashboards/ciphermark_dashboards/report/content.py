@@ -72,11 +72,12 @@ def _sections(store: Store, run_id: str) -> Iterator[Section]:
 
 
 def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Selection]:
-    """One for each scheme and security level that the page's experiments have, or for each data set."""
+    """One for each scheme and security level that the page's subjects have, else for each value of its first filter."""
     subject = (("run", run_id),)
     if filters.SCHEME not in page.filters:
-        for name in sorted({row["data_set"] for row in rows if row["data_set"] is not None}):
-            yield selected(subject, page.filters, rows, [("data_set", name)])
+        first = page.filters[0]
+        for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
+            yield selected(subject, page.filters, rows, [(first.name, value)])
         return
     places = sorted(
         {(row["scheme"], row["security_2018"]) for row in rows if row["security_2018"] is not None}
@@ -90,7 +91,8 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Select
 def _heading(page: Page, selection: Selection) -> str:
     parameters: dict[str, Any] = selection.parameters
     if "scheme" not in parameters:
-        return f"{page.title}: data set {parameters['data_set']}"
+        first = page.filters[0]
+        return f"{page.title}: {first.label.lower()} {parameters[first.column]}"
     return f"{page.title}: {parameters['scheme']}, {level(parameters['security_2018'])} (2018)"
 
 

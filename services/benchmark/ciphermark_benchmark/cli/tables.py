@@ -17,7 +17,15 @@ from ciphermark_db.reports import report
 from ciphermark_figures.catalogue.comparing import TWO_RUNS
 from ciphermark_figures.catalogue.published import PUBLISHED
 from ciphermark_figures.figure import Figure
-from ciphermark_figures.listings import comparing, depths, learning, published, ranking, repetitions
+from ciphermark_figures.listings import (
+    comparing,
+    depths,
+    learning,
+    published,
+    ranking,
+    repetitions,
+    workloads,
+)
 from ciphermark_figures.listings.printed import Head, Printed
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -46,6 +54,7 @@ def show_results(
     if show(console, learning.tables(found(learning.FIGURES), any_security, titles)):
         console.print(f"\n{learning.EXPLAINED}", soft_wrap=True)
         shown = True
+    shown |= show(console, workloads.tables(found(workloads.FIGURES), any_security, titles))
     shown |= show(console, depths.tables(found(depths.FIGURES), any_security))
     if not shown:
         console.print(

@@ -1,0 +1,48 @@
+"""The chart of workloads of any family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ciphermark_figures.answer import Row
+from ciphermark_figures.charts import style
+from ciphermark_figures.charts.style import Chart
+from ciphermark_figures.formats import level
+
+
+def stages(rows: Sequence[Row]) -> Chart | None:
+    """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
+
+    Sizes, schemes and security levels of one workload stand apart: their times are not to be compared.
+    """
+    times = [
+        {**row, "workload": _named(row)}
+        for row in rows
+        if row["metric"] == "time" and not row["part"] and row["median"] > 0
+    ]
+    if not times:
+        return None
+    names = style.variants_of(times)
+    axis = style.seconds_axis(row["median"] for row in times)
+    order = list(dict.fromkeys(row["stage"] for row in times))
+    return style.dressed(
+        alt.Chart(style.data(times, "variant", "workload", "stage", "median"))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            x=alt.X("median:Q", title=None, scale=style.log_scale(), axis=axis),
+            y=alt.Y("workload:N", title=None, axis=style.bands()),
+            yOffset=alt.YOffset("variant:N", sort=names),
+            color=style.colour(names),
+            shape=style.shape(names),
+            tooltip=style.tips("variant:N", "workload:N", "stage:N", alt.Tooltip("median:Q", format=".3s")),
+        )
+        .properties(width=240, height=alt.Step(9))
+        .facet(facet=alt.Facet("stage:N", title=None, sort=order), columns=3)
+        .resolve_axis(x="independent")
+    )
+
+
+def _named(row: Row) -> str:
+    return f"{row['operation']}, {row['scheme']}, {row['size']:,}, {level(row['security_2018'])}"

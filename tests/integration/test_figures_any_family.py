@@ -1,0 +1,87 @@
+"""A family of workloads of which nobody here has heard: its page, table and section come from its metrics."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from command import Ciphermark
+from starlette.testclient import TestClient
+
+from ciphermark_core.metrics import METRICS, Metric, register
+from ciphermark_core.model import Sample
+from ciphermark_dashboards import app, report
+from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards.store import Store
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+ANSWER_BYTES = Metric(
+    "answer_rate", "bytes", "higher", 1.05, "answer rate", "Bytes that are answered a second."
+)
+STEPS = {"answer": 0.2, "answer.evaluate": 0.15, "answer.server": 0.16}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, new_url, make: Maker):
+    """A database with a run of that family, by two variants; the command line on it, and the run's id."""
+    if ANSWER_BYTES.name not in METRICS:
+        register(ANSWER_BYTES)
+    url = new_url()
+    run = make.run()
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(run)
+        for variant, factor in (("seal", 1.0), ("tenseal", 3.0)):
+            times = [
+                Sample("time", factor * seconds, stage, None, step or None, ordinal=ordinal)
+                for phase, seconds in STEPS.items()
+                for stage, _, step in [phase.partition(".")]
+                for ordinal in range(9)
+            ]
+            own = Sample("answer_rate", 5e6 / factor, "answer")
+            case = make.case(variant, experiment="retrieval", operation="by-keyword")
+            database.record_outcome(make.outcome(run, case, (*times, own)))
+        failed = make.case("pyfhel", experiment="retrieval", operation="by-keyword")
+        database.record_outcome(make.outcome(run, failed, status="unsupported", error="it rotates nothing"))
+    return Ciphermark(tmp_path_factory.mktemp("family") / "home", url), url, run.id
+
+
+def test_it_has_a_page(recorded) -> None:
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        page = client.get("/workloads", params={"run": run_id}).text
+        for told in ("retrieval", "by-keyword", "Answer", "it rotates nothing", "4.77 MiB", "evaluate"):
+            assert told.lower() in page.lower()
+        answer = client.get("/figures/workloads.csv", params={"run": run_id, "variant": "seal"})
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        assert {(row["stage"], row["part"], row["metric"], float(row["median"])) for row in rows} == {
+            ("answer", "", "time", 0.2),
+            ("answer", "evaluate", "time", 0.15),
+            ("answer", "server", "time", 0.16),
+            ("answer", "", "answer_rate", 5e6),
+        }
+        svg = client.get("/figures/workloads.svg", params={"run": run_id})
+        assert "by-keyword" in svg.text
+
+
+def test_it_has_a_table_in_the_terminal(recorded) -> None:
+    ciphermark, _, run_id = recorded
+    lines = ciphermark("results", run_id).out.splitlines()
+    assert any(line.startswith("by-keyword · retrieval") for line in lines)
+    first = next(line.split() for line in lines if line.startswith("answer ") and "seal" in line)
+    assert "answer" in first
+    (slower,) = [line for line in lines if "tenseal" in line and " ms" in line]
+    assert "600 ms" in slower
+
+
+def test_it_has_a_section_in_the_report(recorded) -> None:
+    _, url, run_id = recorded
+    with Store(url) as store:
+        text = report.FORMATS["md"](report.made(store, run_id)).decode()
+    assert "Workloads: family retrieval" in text
+    assert "least median time of answer 200 ms (seal)" in text
