@@ -94,7 +94,7 @@ def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES)
         for first in range(1, runs, _AT_ONCE):
             last = min(first + _AT_ONCE, runs) - 1
             params = {"run_id": run_id, "first": first, "last": last, "again": again}
-            for name in ("add_runs", "add_trials", "add_samples"):
+            for name in ("add_runs", "add_trials", "add_series", "add_samples"):
                 connection.execute(blocks[name].encode(), params)
             progress(f"{last + 1} of {runs} runs")
         connection.execute(blocks["analyze"].encode())

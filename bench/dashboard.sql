@@ -22,26 +22,39 @@ from trial as t
 cross join generate_series(%(first)s::integer, %(last)s) as copy
 where t.run_id = %(run_id)s;
 
--- name: add_samples
--- Times are taken again and again, each a little different; other metrics as they are.
-insert into sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup)
-select
-    md5(s.trial_id || copy)::uuid::text, s.phase, s.metric, s.unit,
-    case when s.metric = 'time' then s.value * (0.99 + 0.02 * random()) else s.value end,
-    s.loops, s.ordinal + 1000 * again, s.repetitions, s.is_warmup
+-- name: add_series
+insert into series (trial_id, stage, party, step, metric)
+select md5(s.trial_id || copy)::uuid::text, s.stage, s.party, s.step, s.metric
 from generate_series(%(first)s::integer, %(last)s) as copy
 cross join trial as t
-join sample as s on s.trial_id = t.id
+join series as s on s.trial_id = t.id
+where t.run_id = %(run_id)s;
+
+-- name: add_samples
+-- Times are taken again and again, each a little different; other metrics as they are.
+insert into sample (series_id, value, loops, ordinal, repetitions, is_warmup)
+select
+    added.id,
+    case when s.metric = 'time' then x.value * (0.99 + 0.02 * random()) else x.value end,
+    x.loops, x.ordinal + 1000 * again, x.repetitions, x.is_warmup
+from generate_series(%(first)s::integer, %(last)s) as copy
+cross join trial as t
+join series as s on s.trial_id = t.id
+join series as added
+    on added.trial_id = md5(s.trial_id || copy)::uuid::text
+    and (added.stage, added.metric) = (s.stage, s.metric)
+    and added.party is not distinct from s.party
+    and added.step is not distinct from s.step
+join sample as x on x.series_id = s.id
 cross join lateral generate_series(
-    1, case when s.metric = 'time' and not s.is_warmup then %(again)s::integer else 1 end
+    1, case when s.metric = 'time' and not x.is_warmup then %(again)s::integer else 1 end
 ) as again
 where t.run_id = %(run_id)s;
 
 -- name: count_times
 select count(*)
-from sample as s
-join trial as t on t.id = s.trial_id
-where t.run_id = %(run_id)s and s.metric = 'time' and not s.is_warmup;
+from measurement
+where run_id = %(run_id)s and metric = 'time' and not is_warmup;
 
 -- name: analyze
-analyze sample, trial, run;
+analyze series, sample, trial, run;

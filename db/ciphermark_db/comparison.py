@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ciphermark_core.metrics import METRICS
+from ciphermark_core.metrics import Metric
 from ciphermark_core.statistics import Estimate, ratio_of, verdict
 from ciphermark_db.pairing import PLACE
 
@@ -72,7 +72,7 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
     a, b = row["a_median"], row["b_median"]
     remark = differences(_side(row, "a"), _side(row, "b"))
     if row["unit"] != "s":
-        return Judgement(a / b if b else None, None, None, _change(row["metric"], a, b), remark)
+        return Judgement(a / b if b else None, None, None, _metric(row).change(a, b), remark)
     if not _are_above_zero(row):
         return Judgement(
             None, None, None, "not comparable: a time that is what others leave may be none", remark
@@ -112,9 +112,11 @@ def short_level(bits: int) -> str:
     return str(bits) if bits else "<128"
 
 
-def _change(metric: str, a: float, b: float) -> str:
-    known = METRICS.get(metric)
-    return "changed" if known is None else known.change(a, b)
+def _metric(row: Row) -> Metric:
+    """The metric of a row, as the database has it."""
+    return Metric(
+        row["metric"], row["unit"], row["direction"], row["floor"], row["metric"], "", row["floor_kind"]
+    )
 
 
 def _are_above_zero(row: Row) -> bool:

@@ -148,12 +148,22 @@ def _record_trial(connection: psycopg.Connection[Any], outcome: Outcome) -> None
     sql = blocks("record")
     with connection.cursor() as cursor:
         cursor.execute(sql["record_trial"], rows.trial(outcome))
-        if cursor.rowcount == 0 or not outcome.samples:
+        if cursor.rowcount == 0:
             return
-        with cursor.copy(sql["copy_samples"]) as copy:
-            copy.set_types(rows.SAMPLE_TYPES)
-            for sample in outcome.samples:
-                copy.write_row(rows.sample(outcome.trial.id, sample))
+        for use in outcome.programs:
+            row = {"trial_id": outcome.trial.id, "stage": use.stage, "program": use.digest}
+            cursor.execute(sql["record_trial_program"], row)
+        if outcome.samples:
+            _record_samples(cursor, outcome)
+
+
+def _record_samples(cursor: psycopg.Cursor[Any], outcome: Outcome) -> None:
+    made = cursor.execute(blocks("record")["record_series"], rows.series(outcome)).fetchall()
+    ids = {tuple(place): series_id for *place, series_id in made}
+    with cursor.copy(blocks("record")["copy_samples"]) as copy:
+        copy.set_types(rows.SAMPLE_TYPES)
+        for sample in outcome.samples:
+            copy.write_row(rows.sample(ids[rows.place(sample)], sample))
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""Forward migrations: ``migrations/NNNN_name.sql``, each applied once, in order, in a transaction."""
+"""Forward migrations: ``migrations/NNNN_name.sql``, each applied once, in order; then views and registries.
+
+All of it is one transaction: a migration that is interrupted leaves the database as it was.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 import psycopg
 
 from ciphermark_core.errors import UserError
-from ciphermark_db import published
+from ciphermark_db import published, registries, views
 from ciphermark_db.sql import blocks
 
 # as libpq writes versions: 15.0
@@ -61,24 +64,32 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
 
 
 def migrate(connection: psycopg.Connection[Any]) -> None:
-    """Apply what is pending and load published figures. Others that migrate the same database meanwhile wait."""
+    """Apply what is pending, make the views, fill the registries' tables and load published figures.
+
+    Others that migrate the same database meanwhile wait.
+    """
     if connection.info.server_version < OLDEST_SERVER:
         raise UserError(
             f"PostgreSQL {connection.info.server_version // 10_000} is too old: "
             f"use {OLDEST_SERVER // 10_000} or later, or unset CIPHERMARK_DATABASE_URL"
         )
-    sql = blocks("migrate")
-    with _alone(connection):
+    sql, known = blocks("migrate"), views.view_files()
+    with _alone(connection), connection.transaction():
         connection.execute(sql["create_schema_migration"])
-        applied = dict(connection.execute(sql["applied"]).fetchall())
-        for migration in pending(migrations(), applied):
-            with connection.transaction():
-                connection.execute(migration.text)
-                connection.execute(
-                    sql["record_migration"],
-                    {"version": migration.version, "name": migration.name, "checksum": migration.checksum},
-                )
+        steps = pending(migrations(), dict(connection.execute(sql["applied"]).fetchall()))
+        if steps or not views.are_made(connection, known):
+            views.drop(connection)
+            for step in steps:
+                _apply(connection, step)
+            views.make(connection, known)
+        registries.fill(connection)
         published.load(connection)
+
+
+def _apply(connection: psycopg.Connection[Any], step: Migration) -> None:
+    connection.execute(step.text)
+    row = {"version": step.version, "name": step.name, "checksum": step.checksum}
+    connection.execute(blocks("migrate")["record_migration"], row)
 
 
 @contextmanager

@@ -22,6 +22,8 @@ PLACE = (
     "metric",
     "unit",
 )
+# How figures of a metric are judged.
+JUDGED = ("direction", "floor", "floor_kind")
 # What each run has of its own; its names begin with ``a_`` or ``b_``.
 OWN = (
     "n",
@@ -73,7 +75,7 @@ def _figure(row: Row) -> tuple[Any, ...]:
 def _beside(a: Row | None, b: Row | None) -> Row:
     known = a or b
     assert known is not None
-    place = {name: known[name] for name in (*PLACE, "comparison_key")}
+    place = {name: known[name] for name in (*PLACE, *JUDGED, "comparison_key")}
     own = {f"{side}_{name}": row[name] if row else None for side, row in (("a", a), ("b", b)) for name in OWN}
     return place | own
 

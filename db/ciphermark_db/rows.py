@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 from psycopg.types.json import Jsonb
 
-from ciphermark_core.dimensions import CAP, DATA_SET, REPETITIONS
-from ciphermark_core.model import Case, Host, LibraryInfo, Outcome, Parameters, Run, Sample
+from ciphermark_core.model import Case, Host, LibraryInfo, Outcome, Parameters, ProgramUse, Run, Sample
+from ciphermark_db import registries
 
 Row = dict[str, Any]
+Place = tuple[str, str | None, str | None, str]
 
-SAMPLE_TYPES = ("text", "text", "text", "text", "float8", "int8", "int4", "int4", "bool")
+SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool")
 
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
 
@@ -65,14 +66,12 @@ def case(value: Case) -> Row:
         "scale_bits": spec.scale_bits,
         "security_bits": spec.security,
         "depth": spec.depth,
-        "is_least": spec.ring_dimension_is_minimum,
+        "ring_dimension_is_minimum": spec.ring_dimension_is_minimum,
         "slots": spec.slots,
         "size": value.size,
         "data_pattern": value.data_pattern,
         "threads": value.threads,
-        "cap": CAP.of(value.dimensions),
-        "repetitions": REPETITIONS.of(value.dimensions),
-        "data_set": DATA_SET.of(value.dimensions),
+        "dimensions": _json(value.dimensions),
     }
 
 
@@ -115,9 +114,15 @@ def descriptions(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Row]]:
     The order is the same for everybody, so that two who record at the same time wait for each other in one
     direction only.
     """
+    metrics: dict[str, Row] = {}
+    dimensions: dict[str, Row] = {}
+    programs: dict[str, Row] = {}
     cases, builds, sets = {}, {}, {}
     for outcome in outcomes:
+        metrics |= registries.metrics({item.metric for item in outcome.samples})
+        dimensions |= registries.dimensions(outcome.trial.case.dimensions)
         cases[outcome.trial.case.key] = case(outcome.trial.case)
+        programs |= {use.digest: program(use) for use in outcome.programs}
         if outcome.library is not None:
             made = build(outcome.library)
             builds[made["id"]] = made
@@ -125,9 +130,12 @@ def descriptions(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Row]]:
             made = parameter_set(outcome.parameters)
             sets[made["id"]] = made
     for statement, found in (
+        ("record_metric", metrics),
+        ("record_dimension", dimensions),
         ("record_case", cases),
         ("record_build", builds),
         ("record_parameter_set", sets),
+        ("record_program", programs),
     ):
         for key in sorted(found):
             yield statement, found[key]
@@ -165,19 +173,41 @@ def trial(outcome: Outcome) -> Row:
     }
 
 
-def sample(trial_id: str, value: Sample) -> tuple[Any, ...]:
+def program(value: ProgramUse) -> Row:
+    """A program, named by the hash of its content."""
+    return {
+        "digest": value.digest,
+        "scheme": value.scheme,
+        "depth": value.depth,
+        "nodes": sum(count.n for count in value.counts),
+        "constants": value.constants,
+        "live_ciphertexts": value.live_ciphertexts,
+        "counts": _json(value.counts),
+        "content": value.content,
+    }
+
+
+def place(value: Sample) -> Place:
+    """What the samples of one series of a trial have in common: stage, party, step and metric."""
+    return value.stage, value.party, value.step, value.metric
+
+
+def series(outcome: Outcome) -> Row:
+    """All series of an outcome, a list per column."""
+    places = dict.fromkeys(map(place, outcome.samples))
+    stages, parties, steps, metrics = (list(column) for column in zip(*places, strict=True))
+    return {
+        "trial_id": outcome.trial.id,
+        "stages": stages,
+        "parties": parties,
+        "steps": steps,
+        "metrics": metrics,
+    }
+
+
+def sample(series_id: int, value: Sample) -> tuple[Any, ...]:
     """One row for ``copy_samples``, of :data:`SAMPLE_TYPES`."""
-    return (
-        trial_id,
-        value.phase,
-        value.metric,
-        value.unit,
-        value.value,
-        value.loops,
-        value.ordinal,
-        value.repetitions,
-        value.is_warmup,
-    )
+    return series_id, value.value, value.loops, value.ordinal, value.repetitions, value.is_warmup
 
 
 def _hash(value: object) -> str:

@@ -14,10 +14,8 @@ WRITTEN_BY_HAND = (".py", ".sql", ".cpp", ".hpp", ".js", ".css", ".html", ".typ"
 # Longer than they should be, with the lines they have now at most. This list only gets shorter.
 LONG_FILES = {
     "bench/native/hand_written.cpp": 460,  # what one without Ciphermark would write, in one file
-    "db/ciphermark_db/schema.sql": 1250,  # generated: what the migrations come to
     "libs/adapters/ciphermark_adapters/_template/adapter.py": 340,  # one file to copy, half of it words
     "libs/adapters/ciphermark_adapters/pyfhel/adapter.py": 330,
-    "libs/core/ciphermark_core/model.py": 310,
 }
 LONG_FUNCTIONS = {
     "deploy/serve.py services": 51,

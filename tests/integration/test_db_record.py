@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Accuracy, Outcome, ParameterSpec, Run, Sample
+from ciphermark_core.model import Accuracy, OperationCount, Outcome, ParameterSpec, ProgramUse, Run, Sample
 from ciphermark_db.gateway import Database
 
 TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")
@@ -72,10 +72,10 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
     record(url, run, [outcome])
     with Database.open(url) as database:
         assert database.query(
-            "select modulus_bits, scale_bits, security_bits, threads, cap, slots from case_"
-        ).rows == [([60, 40, 60], 40, 192, 4, 9, 8192)]
-        assert database.query("select depth, is_least, repetitions, data_set from case_").rows == [
-            (1, True, 50, "boston")
+            "select modulus_bits, scale_bits, security_bits, threads, slots from case_"
+        ).rows == [([60, 40, 60], 40, 192, 4, 8192)]
+        assert database.query("select depth, ring_dimension_is_minimum, dimensions from case_").rows == [
+            (1, True, dict(case.dimensions))
         ]
         moduli_row = database.query(
             "select moduli || special_moduli, scale, plain_modulus from parameter_set"
@@ -87,12 +87,63 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
         assert database.query("select process, seed, error, facts, budget -> 'samples' from trial").rows == [
             (2, 7, "slow", {"loops": 3.0, "bad": None}, 10)
         ]
-        assert database.query("table sample").rows == [
-            (outcome.trial.id, "operation", "precision", "bits", 21.25, 12, 3, 5, True)
+        assert database.query("select trial_id, stage, party, step, metric from series").rows == [
+            (outcome.trial.id, "operation", None, None, "precision")
+        ]
+        assert database.query("select value, loops, ordinal, repetitions, is_warmup from sample").rows == [
+            (21.25, 12, 3, 5, True)
         ]
         assert database.query("select seed, host_load_1min, host_warnings from run").rows == [
             (2**64 - 1, 0.5, ["turbo is on"])
         ]
+
+
+def test_programs_are_kept_once_and_found_by_trial_and_case(new_url: Callable[[], str], make) -> None:
+    counts = (OperationCount("mul", 2, 3), OperationCount("add", 1, 5))
+    content = b"\x00 any bytes \xff"
+    infer = ProgramUse("infer", "d" * 64, "ckks", 1, 7, 4, counts, content)
+    train = replace(infer, stage="train", digest="e" * 64)
+    run = make.run()
+    other = make.case("openfhe")
+    outcomes = [
+        make.outcome(run, programs=(infer, train)),
+        make.outcome(run, process=1, programs=(infer, train)),
+        make.outcome(run, other, programs=(infer, replace(train, digest="f" * 64))),
+    ]
+    url = new_url()
+    record(url, run, outcomes)
+    with Database.open(url) as database:
+        assert database.query("select digest, nodes, content from program order by digest").rows == [
+            (letter * 64, 8, content) for letter in "def"
+        ]
+        assert database.query("select count(*) from trial_program").rows == [(6,)]
+        sql = "select operation, level, n from program_count where program = %s order by n"
+        assert database.query(sql, ["d" * 64]).rows == [("mul", 2, 3), ("add", 1, 5)]
+        sql = (
+            "select variant, stage, left(program, 1), constants, live_ciphertexts, is_equal_program "
+            "from case_program order by variant, stage"
+        )
+        assert database.query(sql).rows == [
+            ("openfhe", "infer", "d", 7, 4, True),
+            ("openfhe", "train", "f", 7, 4, False),
+            ("seal", "infer", "d", 7, 4, True),
+            ("seal", "train", "e", 7, 4, False),
+        ]
+
+
+def test_a_metric_and_a_dimension_that_nobody_registered_here_are_recorded_all_the_same(
+    new_url: Callable[[], str], make
+) -> None:
+    """A journal may be recorded by a process that does not know the workload that made it."""
+    run = make.run()
+    case = make.case(dimensions={"side": 32})
+    url = new_url()
+    record(url, run, [make.outcome(run, case, (Sample("queries_per_second", 12.0, "answer"),))])
+    with Database.open(url) as database:
+        assert database.query("select metric, unit, median, dimensions from results").rows == [
+            ("queries_per_second", "", 12.0, {"side": 32})
+        ]
+        assert database.query("select kind from dimension where name = 'side'").rows == [("int",)]
 
 
 def test_what_differs_per_run_makes_no_new_host(new_url: Callable[[], str], make) -> None:

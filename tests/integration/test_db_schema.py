@@ -1,31 +1,21 @@
-"""Migrations: they produce schema.sql, once, whoever applies them."""
+"""Migrations and views: applied once, whoever applies them, all or nothing."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from ciphermark_core.dimensions import DIMENSIONS
 from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_db.gateway import Database
 from ciphermark_db.migrate import Migration, migrations, pending
-
-VIEWS = (
-    "results",
-    "speedup",
-    "ratio",
-    "ratio_any_security",
-    "depth",
-    "noise",
-    "security",
-    "published",
-    "published_match",
-)
+from ciphermark_db.views import view_files
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +32,16 @@ def dump(server: str) -> Callable[[str], list[str]]:
     return dumped
 
 
-def test_migrations_produce_the_schema(new_url: Callable[[], str], dump) -> None:
-    migrated, written = new_url(), new_url()
-    with Database.open(migrated) as database:
+def test_views_that_are_other_than_the_files_are_made_again(new_url: Callable[[], str], dump) -> None:
+    url = new_url()
+    with Database.open(url) as database:
         database.migrate()
-    with psycopg.connect(written) as connection:
-        connection.execute((files("ciphermark_db") / "schema.sql").read_bytes())
-    assert dump(migrated) == dump(written)
+        before = dump(url)
+        database.query("comment on view noise is 'of an earlier version'", read_only=False)
+        assert dump(url) != before
+        database.query("update view_file set checksum = 'of an earlier version'", read_only=False)
+        database.migrate()
+        assert dump(url) == before
 
 
 def test_migrating_again_changes_nothing(new_url: Callable[[], str], dump) -> None:
@@ -104,6 +97,18 @@ def test_a_role_without_rights_is_told(new_url: Callable[[], str], server: str) 
         database.migrate()
 
 
+def test_a_view_of_the_users_own_is_not_lost(new_url: Callable[[], str]) -> None:
+    with Database.open(new_url()) as database:
+        database.migrate()
+        database.query("create view mine as select max(median) from results", read_only=False)
+        database.query("update view_file set checksum = 'of an earlier version'", read_only=False)
+        with pytest.raises(
+            UserError, match=r"(?s)cannot drop view results.*view mine depends on view results"
+        ):
+            database.migrate()
+        assert database.query("select * from mine").rows == [(None,)]
+
+
 def test_every_view_and_column_is_described(database: Database) -> None:
     undescribed = database.query(
         """
@@ -113,6 +118,34 @@ def test_every_view_and_column_is_described(database: Database) -> None:
         where c.relname = any (%s)
           and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)
         """,
-        [list(VIEWS)],
+        [
+            [
+                *(item.name for item in view_files() if item.name != "trial_group"),
+                "published",
+                "metric",
+                "dimension",
+            ]
+        ],
     )
     assert undescribed.rows == []
+
+
+def test_the_tables_of_the_registries_say_what_the_registries_say(database: Database) -> None:
+    table = database.query(
+        "select name, unit, direction, floor, label, sentence, floor_kind from metric"
+    ).rows
+    assert {Metric(*row) for row in table} >= set(METRICS.values())
+    found = database.query("select name, kind, sentence from dimension").rows
+    assert {(item.name, item.kind.__name__, item.sentence) for item in DIMENSIONS.values()} <= set(found)
+
+
+def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], str]) -> None:
+    with Database.open(new_url()) as database:
+        database.migrate()
+        database.query("update metric set sentence = 'Earlier.' where name = 'time'", read_only=False)
+        database.query(
+            "insert into metric values ('mine', 'm', null, 1, 'factor', 'mine', '')", read_only=False
+        )
+        database.migrate()
+        found = database.query("select name, sentence from metric where name in ('time', 'mine')").rows
+        assert sorted(found) == [("mine", ""), ("time", METRICS["time"].sentence)]

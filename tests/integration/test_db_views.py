@@ -325,13 +325,14 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
     samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "operation"))
     run = recorded(database, make, {"case": case, "samples": samples})
     sql = (
-        "select metric, repetitions, depth, is_least, data_set from results where run_id = %s order by metric"
+        "select metric, repetitions, depth, ring_dimension_is_minimum, data_set from results where run_id = %s "
+        "order by metric"
     )
     assert database.query(sql, [run.id]).rows == [
         ("peak_memory", 3, 3, True, "boston"),
         ("time", 3, 3, True, "boston"),
     ]
-    sql = "select repetitions, depth, is_least, data_set, case_key from ratio where run_id = %s"
+    sql = "select repetitions, depth, ring_dimension_is_minimum, data_set, case_key from ratio where run_id = %s"
     assert database.query(sql, [run.id]).rows == [(3, 3, True, "boston", case.key)]
 
 
@@ -352,7 +353,7 @@ def test_failures_show_and_give_no_figures(database: Database, make, status: str
     assert [row["variant"] for row in rows(database, "select * from ratio where run_id = %s", run.id)] == [
         "seal-hexl"
     ]
-    stored = "select count(*) from sample join trial on trial.id = trial_id where run_id = %s"
+    stored = "select count(*) from measurement where run_id = %s"
     assert database.query(stored, [run.id]).rows == [(3,)]
 
 

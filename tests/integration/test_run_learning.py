@@ -100,11 +100,11 @@ def test_a_stage_is_the_sum_of_its_parties_and_the_transfer(learned):
     """Sample by sample, over all variants and workloads: so the parties are in no sum of steps, nor are checks."""
     rows = learned[0].rows(
         """
-        select split_part(phase, '.', 1) as stage,
+        select stage,
             sum(value) filter (where phase not like '%.%') as whole,
             sum(value) filter (where phase ~ '[.](client|server|transfer)$') as parties,
             sum(value) filter (where phase like '%.%' and phase !~ '[.](client|server|check|trace|encode)$') as steps
-        from sample
+        from measurement
         where metric = 'time' and not is_warmup
         group by trial_id, stage, ordinal
         """

@@ -104,7 +104,7 @@ def test_the_smallest_ring_is_secure_by_the_primes_that_are_taken(executed: Any)
     rows = executed[0].rows(
         "select c.variant, c.scheme, c.depth, c.ring_dimension as least, p.ring_dimension, p.security_2018, p.log_qp "
         "from trial as t join case_ as c on c.key = t.case_key join parameter_set as p on p.id = t.parameter_set_id "
-        "where c.is_least"
+        "where c.ring_dimension_is_minimum"
     )
     assert len(rows) == 4 * len(VARIANTS)
     for row in rows:

@@ -84,6 +84,18 @@ accuracies = st.builds(
     tolerance=numbers,
     precision_bits=st.none() | numbers,
 )
+counts = st.builds(model.OperationCount, operation=texts, level=sizes, n=sizes)
+uses = st.builds(
+    model.ProgramUse,
+    stage=texts,
+    digest=texts,
+    scheme=schemes,
+    depth=sizes,
+    constants=sizes,
+    live_ciphertexts=sizes,
+    counts=st.lists(counts, max_size=3).map(tuple),
+    content=st.binary(max_size=20),
+)
 outcomes = st.builds(
     model.Outcome,
     trial=trials,
@@ -96,6 +108,7 @@ outcomes = st.builds(
     library=st.none() | libraries,
     error=maybe_texts,
     facts=st.dictionaries(texts, numbers, max_size=3),
+    programs=st.lists(uses, max_size=2).map(tuple),
 )
 hosts = st.builds(
     model.Host,

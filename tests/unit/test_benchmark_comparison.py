@@ -11,6 +11,9 @@ ROW = {
     "phase": "operation",
     "metric": "time",
     "unit": "s",
+    "direction": "lower",
+    "floor": 1.05,
+    "floor_kind": "factor",
     "a_n": 10,
     "a_median": 2.0,
     "a_low": 1.9,
@@ -91,7 +94,13 @@ def test_a_time_of_nothing_or_less_is_not_divided(changes):
     assert found.verdict.startswith("not comparable: ")
 
 
-SIZE = {"metric": "size", "unit": "bytes"}
+def of(name, **changes):
+    metric = METRICS[name]
+    traits = {name: getattr(metric, name) for name in ("unit", "direction", "floor", "floor_kind")}
+    return {"metric": name, **traits, **changes}
+
+
+SIZE = of("size")
 
 
 @pytest.mark.parametrize(
@@ -99,10 +108,10 @@ SIZE = {"metric": "size", "unit": "bytes"}
     [
         (SIZE | {"b_median": 2.0}, 1.0, "unchanged"),
         (SIZE, 2.0, "better"),
-        (SIZE | {"metric": "plaintext_size"}, 2.0, "changed"),
-        (SIZE | {"metric": "noise_budget", "a_median": 0.0, "b_median": 0.0}, None, "unchanged"),
-        (SIZE | {"metric": "noise_budget", "a_median": 5.0, "b_median": 0.0}, None, "worse"),
-        (SIZE | {"metric": "depth", "a_median": 3.0, "b_median": 4.0}, 0.75, "better"),
+        (of("plaintext_size"), 2.0, "changed"),
+        (of("noise_budget", a_median=0.0, b_median=0.0), None, "unchanged"),
+        (of("noise_budget", a_median=5.0, b_median=0.0), None, "worse"),
+        (of("depth", a_median=3.0, b_median=4.0), 0.75, "better"),
         ({"metric": "cpu_time"}, 2.0, "faster"),
     ],
 )

@@ -21,6 +21,8 @@ EVERY_TYPE = {
     model.Trial: strategies.trials,
     model.Sample: strategies.samples,
     model.Accuracy: strategies.accuracies,
+    model.OperationCount: strategies.counts,
+    model.ProgramUse: strategies.uses,
     model.Outcome: strategies.outcomes,
     model.Host: strategies.hosts,
     model.Run: strategies.runs,

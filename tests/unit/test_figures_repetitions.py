@@ -26,7 +26,7 @@ def row(variant="seal", median=2.0, **changes):
         "log_qp": 150.0,
         "security_2018": 128,
         "security_2024": 128,
-        "is_least": True,
+        "ring_dimension_is_minimum": True,
         "status": "ok",
         "comparison_key": "least",
         "case_key": f"least/{variant}",
@@ -50,7 +50,7 @@ def given(variant, ring_dimension, median, **changes):
     return row(
         variant,
         median,
-        is_least=False,
+        ring_dimension_is_minimum=False,
         ring_dimension=ring_dimension,
         comparison_key=key,
         fastest_variant=variant,

@@ -123,7 +123,7 @@ select distinct
     c.variant,
     c.size,
     c.data_pattern,
-    c.data_set,
+    c.dimensions ->> 'data_set' as data_set,
     c.threads,
     coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
     p.security_2018

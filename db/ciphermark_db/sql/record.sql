@@ -34,11 +34,11 @@ insert into parameter_set (
 -- name: record_case
 insert into case_ (
     key, comparison_key, variant, experiment, operation, scheme, ring_dimension, modulus_bits, plain_modulus,
-    scale_bits, security_bits, depth, is_least, slots, size, data_pattern, threads, cap, repetitions, data_set
+    scale_bits, security_bits, depth, ring_dimension_is_minimum, slots, size, data_pattern, threads, dimensions
 ) values (
     %(key)s, %(comparison_key)s, %(variant)s, %(experiment)s, %(operation)s, %(scheme)s, %(ring_dimension)s,
-    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(depth)s, %(is_least)s, %(slots)s,
-    %(size)s, %(data_pattern)s, %(threads)s, %(cap)s, %(repetitions)s, %(data_set)s
+    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(depth)s,
+    %(ring_dimension_is_minimum)s, %(slots)s, %(size)s, %(data_pattern)s, %(threads)s, %(dimensions)s
 ) on conflict (key) do nothing;
 
 -- name: record_trial
@@ -51,9 +51,34 @@ insert into trial (
     %(duration_s)s, %(facts)s
 ) on conflict (id) do nothing;
 
+-- name: record_metric
+-- What this process does not know keeps what another one said of it.
+insert into metric (name, unit, direction, floor, floor_kind, label, sentence)
+values (%(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s)
+on conflict (name) do nothing;
+
+-- name: record_dimension
+insert into dimension (name, kind, sentence) values (%(name)s, %(kind)s, %(sentence)s)
+on conflict (name) do nothing;
+
+-- name: record_program
+insert into program (digest, scheme, depth, nodes, constants, live_ciphertexts, counts, content)
+values (
+    %(digest)s, %(scheme)s, %(depth)s, %(nodes)s, %(constants)s, %(live_ciphertexts)s, %(counts)s, %(content)s
+)
+on conflict (digest) do nothing;
+
+-- name: record_trial_program
+insert into trial_program (trial_id, stage, program) values (%(trial_id)s, %(stage)s, %(program)s);
+
+-- name: record_series
+insert into series (trial_id, stage, party, step, metric)
+select %(trial_id)s, found.*
+from unnest(%(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metrics)s::text[]) as found
+returning stage, party, step, metric, id;
+
 -- name: copy_samples
-copy sample (trial_id, phase, metric, unit, value, loops, ordinal, repetitions, is_warmup) from stdin
-(format binary);
+copy sample (series_id, value, loops, ordinal, repetitions, is_warmup) from stdin (format binary);
 
 -- name: analyze
-analyze host, build, parameter_set, run, case_, trial, sample;
+analyze host, build, parameter_set, run, case_, trial, series, sample;

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ciphermark_core.model import FIRST_WORDS, Case, Outcome
+from ciphermark_core.case_keys import FIRST_WORDS
+from ciphermark_core.model import Case, Outcome
 
 _WORDS = {first: now for now, first in FIRST_WORDS.items()}
 _DIMENSIONS = ("cap", "repetitions", "data_set")

@@ -6,15 +6,14 @@ Units are in the names; an absent value is ``None``, never 0.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from ciphermark_core import security
+from ciphermark_core import case_keys, security
 from ciphermark_core.dimensions import Value
 from ciphermark_core.metrics import METRICS
 
@@ -33,18 +32,6 @@ DataPattern = Literal["same", "random", "real"]
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
-
-# Words that were others when the first results were stored. Keys are made of the first, so that they stay.
-FIRST_WORDS: Mapping[str, str] = {
-    "repetition": "chain",
-    "ring_dimension_is_minimum": "is_least",
-    "rotate(1)": "rotate_left",
-    "rotate(-1)": "rotate_right",
-}
-# Fields that parameter sets got later, and their unset values: while unset they are no part of a key.
-_NEWER_OF_SPEC: Mapping[str, object] = {"depth": None, "is_least": False}
-# Dimensions that were fields when keys were made first, in their order.
-_FIRST_DIMENSIONS = ("repetitions", "data_set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,32 +152,12 @@ class Case:
     @property
     def key(self) -> str:
         """Identity of the case across runs and hosts: a hash of all its fields, and of the dimensions that are set."""
-        return hashlib.sha256(msgspec.json.encode(_key_fields(self))).hexdigest()[:32]
+        return case_keys.key(msgspec.to_builtins(self))
 
     @property
     def comparison_key(self) -> str:
         """The same for every variant: cases with equal comparison keys are compared."""
         return replace(self, variant="").key
-
-
-def _key_fields(case: Case) -> dict[str, Any]:
-    """What a key is made of: first words in their first order; ``cap`` always, newer dimensions sorted by name."""
-    fields: dict[str, Any] = msgspec.to_builtins(case)
-    dimensions: dict[str, Value] = fields.pop("dimensions")
-    spec = {FIRST_WORDS.get(name, name): value for name, value in fields["parameters"].items()}
-    return {
-        **fields,
-        "experiment": FIRST_WORDS.get(case.experiment, case.experiment),
-        "operation": FIRST_WORDS.get(case.operation, case.operation),
-        "parameters": _without_unset(spec, _NEWER_OF_SPEC),
-        "cap": dimensions.pop("cap", None),
-        **{name: dimensions.pop(name) for name in _FIRST_DIMENSIONS if name in dimensions},
-        **dict(sorted(dimensions.items())),
-    }
-
-
-def _without_unset(fields: dict[str, Any], newer: Mapping[str, object]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name not in newer or value != newer[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +220,33 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationCount:
+    """How often a program has an operation at a level."""
+
+    operation: str
+    level: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramUse:
+    """The program that a trial executed in a stage: ``content`` is its serialized form, ``digest`` the SHA-256 of that.
+
+    ``depth`` is the number of levels from its highest input down to its lowest value, ``constants`` that of plaintexts,
+    ``live_ciphertexts`` the most that are alive at once when its nodes execute in order.
+    """
+
+    stage: str
+    digest: str
+    scheme: Scheme
+    depth: int
+    constants: int
+    live_ciphertexts: int
+    counts: tuple[OperationCount, ...]
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a trial. ``facts`` are figures about the measuring itself (loops, overheads)."""
 
@@ -266,6 +260,7 @@ class Outcome:
     library: LibraryInfo | None = None
     error: str | None = None
     facts: dict[str, float] = field(default_factory=dict)
+    programs: tuple[ProgramUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ PUBLISHED = Figure(
     ),
     view="published",
     narrowed_by=(),
-    order="id, operation, ring_dimension, is_least, median",
+    order="id, operation, ring_dimension, ring_dimension_is_minimum, median",
     columns=(
         Column("figure", "Figure", is_prose=True),
         SCHEME,

@@ -31,7 +31,7 @@ REPETITIONS = Figure(
     subject=subject.REPETITION,
     narrowed_by=(*PLACE, *VECTOR),
     may_lack=("security_2018",),
-    order="operation, repetitions, size, is_least desc, median nulls last, variant",
+    order="operation, repetitions, size, ring_dimension_is_minimum desc, median nulls last, variant",
     tell=quality.repetitions,
     chart="repetitions.against_count",
     columns=(
@@ -40,7 +40,7 @@ REPETITIONS = Figure(
         VARIANT,
         N,
         SIZE,
-        Column("is_least", "Smallest secure N", formats.yes),
+        Column("ring_dimension_is_minimum", "Smallest secure N", formats.yes),
         STATUS,
         Column("median", "Total time", formats.seconds, is_number=True),
         *INTERVAL,

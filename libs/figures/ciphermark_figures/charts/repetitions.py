@@ -17,7 +17,9 @@ def against_count(rows: Sequence[Row]) -> Chart | None:
         {
             **row,
             "what": f"{row['operation']}, {row['scheme']}",
-            "choice": "smallest secure N" if row["is_least"] else f"N = {row['ring_dimension']}",
+            "choice": "smallest secure N"
+            if row["ring_dimension_is_minimum"]
+            else f"N = {row['ring_dimension']}",
         }
         for row in places.fullest([row for row in rows if row["median"] is not None])
     ]

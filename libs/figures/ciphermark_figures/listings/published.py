@@ -41,7 +41,7 @@ def _ours(row: Row) -> tuple[str, str, str]:
     """Our figure, its interval, and the parameters that it was measured with."""
     if row["median"] is None:
         return formats.NOTHING, "", ""
-    ring = f"N {row['ring_dimension']}{' (smallest)' if row['is_least'] else ''}"
+    ring = f"N {row['ring_dimension']}{' (smallest)' if row['ring_dimension_is_minimum'] else ''}"
     place = f"{row['variant']} {row['operation']}, {ring}, {formats.level_or_unknown(row['security_2018'])} (2018)"
     if row["unit"] == "s":
         return (*formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"]), place)

@@ -52,10 +52,12 @@ def contests(rows: Sequence[Row]) -> list[list[Row]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for repetitions, group in groupby(rows, key=lambda row: row["repetitions"]):
         same = list(group)
-        given = [(row["variant"], row["ring_dimension"]) for row in same if not row["is_least"]]
+        given = [
+            (row["variant"], row["ring_dimension"]) for row in same if not row["ring_dimension_is_minimum"]
+        ]
         is_varied = len({variant for variant, _ in given}) < len(set(given))
         for row in same:
-            ring = row["ring_dimension"] if is_varied and not row["is_least"] else None
+            ring = row["ring_dimension"] if is_varied and not row["ring_dimension_is_minimum"] else None
             found.setdefault((repetitions, ring), []).append(row)
     return [_fastest_first(group) for _, group in sorted(found.items(), key=_order)]
 
@@ -120,7 +122,12 @@ def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
 
 
 def _in_table(row: Row) -> tuple[Any, ...]:
-    return row["repetitions"], not row["is_least"], absent_last(row["median"]), row["variant"]
+    return (
+        row["repetitions"],
+        not row["ring_dimension_is_minimum"],
+        absent_last(row["median"]),
+        row["variant"],
+    )
 
 
 def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
@@ -134,7 +141,7 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         (Head("n", True), lambda row: str(row["repetitions"])),
         of(VARIANT),
         of(N),
-        (Head(""), lambda row: "smallest" if row["is_least"] else "given"),
+        (Head(""), lambda row: "smallest" if row["ring_dimension_is_minimum"] else "given"),
         of(LOG_QP),
         *(of(column) for column in headings.LEVELS if not headings.is_shared(column, rows)),
         (Head("time", True), lambda row: _time(row)[0]),

@@ -36,6 +36,6 @@ from (
     group by
         r.run_id, r.variant, r.scheme, r.security_2018, r.experiment, r.operation, r.ring_dimension, r.modulus_bits,
         r.size, r.threads, r.phase, c.ring_dimension, c.modulus_bits, c.plain_modulus, c.scale_bits, c.security_bits,
-        c.depth, c.is_least
+        c.depth, c.ring_dimension_is_minimum
     having count(distinct r.data_pattern) = 2
 ) as found

@@ -1,13 +1,14 @@
 select
     c.variant,
-    s.phase,
+    phase_of(s.stage, s.party, s.step) as phase,
     t.process,
-    s.ordinal,
-    s.value,
-    s.loops,
-    s.is_warmup
+    x.ordinal,
+    x.value,
+    x.loops,
+    x.is_warmup
 from trial as t
 join case_ as c on c.key = t.case_key
-join sample as s on s.trial_id = t.id
+join series as s on s.trial_id = t.id
+join sample as x on x.series_id = s.id
 where t.run_id = %(run_id)s and c.comparison_key = %(comparison_key)s and s.metric = 'time'
-order by c.variant, s.phase, t.process, s.is_warmup desc, s.ordinal;
+order by c.variant, phase, t.process, x.is_warmup desc, x.ordinal;

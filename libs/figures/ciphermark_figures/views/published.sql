@@ -16,7 +16,7 @@ select
     m.variant,
     m.operation,
     m.ring_dimension,
-    m.is_least,
+    m.ring_dimension_is_minimum,
     m.log_qp,
     m.security_2018,
     m.security_2024,

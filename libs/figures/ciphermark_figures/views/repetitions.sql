@@ -7,7 +7,7 @@ select
     variant,
     ring_dimension,
     modulus_bits,
-    is_least,
+    ring_dimension_is_minimum,
     size,
     ciphertexts,
     data_pattern,
@@ -28,5 +28,5 @@ select
 from results
 where phase = 'operation' or phase is null
 group by
-    run_id, scheme, experiment, operation, repetitions, variant, ring_dimension, modulus_bits, is_least, size,
+    run_id, scheme, experiment, operation, repetitions, variant, ring_dimension, modulus_bits, ring_dimension_is_minimum, size,
     ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status, comparison_key, case_key

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from ciphermark_benchmark import export
+from ciphermark_core.metrics import Direction, FloorKind
 from ciphermark_core.model import DataPattern, Scheme, Status
 from ciphermark_db.gateway import Table
 
@@ -56,8 +57,17 @@ class ResultRow(BaseModel):
     comparison_key: str = Field(examples=["60eea248aa57dff78b9a2d405f8107fd"])
     case_key: str = Field(examples=["72e9463de274ecbc60f160974f57b060"])
     depth: int | None = Field(examples=[None])
-    is_least: bool = Field(examples=[False])
+    ring_dimension_is_minimum: bool = Field(examples=[False])
     data_set: str | None = Field(examples=[None])
+    stage: str | None = Field(examples=["operation"])
+    party: str | None = Field(examples=[None])
+    step: str | None = Field(examples=[None])
+    dimensions: dict[str, str | int | float | bool] = Field(
+        description="what one experiment or family alone is varied by", examples=[{}]
+    )
+    direction: Direction | None = Field(examples=["lower"])
+    floor: float | None = Field(examples=[1.05])
+    floor_kind: FloorKind | None = Field(examples=["factor"])
 
 
 class ComparedRow(BaseModel):

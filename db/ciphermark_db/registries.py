@@ -1,0 +1,57 @@
+"""The registries of metrics and dimensions as rows, so that SQL and those who know no workload can ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import psycopg
+
+from ciphermark_core.dimensions import DIMENSIONS, Value
+from ciphermark_core.metrics import METRICS, Metric
+from ciphermark_db.sql import blocks
+
+
+def fill(connection: psycopg.Connection[Any]) -> None:
+    """Make the rows of all that is registered in this process what the registries say; others stay."""
+    sql = blocks("registries")
+    known = set(connection.execute(sql["metrics"]).fetchall())
+    metrics = [row for row in map(metric, METRICS) if tuple(row.values()) not in known]
+    known = set(connection.execute(sql["dimensions"]).fetchall())
+    dimensions = [
+        row for row in (dimension(name, "") for name in DIMENSIONS) if tuple(row.values()) not in known
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(sql["fill_metric"], metrics)
+        cursor.executemany(sql["fill_dimension"], dimensions)
+
+
+def metric(name: str) -> dict[str, Any]:
+    """The row of a metric; where nobody registered it in this process, what can be said of it all the same."""
+    known = METRICS.get(name) or Metric(name, "", None, 1.0, name, "")
+    return {
+        "name": known.name,
+        "unit": known.unit,
+        "direction": known.direction,
+        "floor": known.floor,
+        "floor_kind": known.floor_kind,
+        "label": known.label,
+        "sentence": known.sentence,
+    }
+
+
+def dimension(name: str, value: Value) -> dict[str, Any]:
+    """The row of a dimension; where nobody registered it in this process, the kind is that of ``value``."""
+    known = DIMENSIONS.get(name)
+    kind, sentence = (type(value), "") if known is None else (known.kind, known.sentence)
+    return {"name": name, "kind": kind.__name__, "sentence": sentence}
+
+
+def metrics(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Rows by name."""
+    return {name: metric(name) for name in names}
+
+
+def dimensions(values: Mapping[str, Value]) -> dict[str, dict[str, Any]]:
+    """Rows by name."""
+    return {name: dimension(name, value) for name, value in values.items()}

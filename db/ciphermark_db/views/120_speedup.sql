@@ -1,0 +1,115 @@
+-- Views that compare times pair by pair: samples that two variants took in the same turn, which is the same process
+-- number and ordinal. Both sides are read in one pass and paired by grouping: no plan can make that quadratic.
+
+create view speedup as
+select
+    g.run_id,
+    g.library,
+    off_case.variant as variant_off,
+    on_case.variant as variant_on,
+    off_case.scheme,
+    coalesce(p.ring_dimension, off_case.ring_dimension) as ring_dimension,
+    p.modulus_bits,
+    p.log_qp,
+    p.security_2018,
+    off_case.experiment,
+    off_case.operation,
+    pairs.phase,
+    off_case.size,
+    off_case.data_pattern,
+    off_case.threads,
+    pairs.repetitions,
+    cardinality(pairs.sorted) as n,
+    median_of(pairs.sorted) as ratio,
+    interval_low(pairs.sorted) as ci_low,
+    interval_high(pairs.sorted) as ci_high,
+    verdict(interval_low(pairs.sorted), interval_high(pairs.sorted)) as verdict,
+    off_case.comparison_key,
+    p.security_2024
+from (
+    select
+        off_trial.run_id,
+        off_build.library,
+        off_trial.parameter_set_id,
+        off_trial.case_key as off_case_key,
+        on_trial.case_key as on_case_key,
+        array_agg(off_trial.id) as off_trial_ids,
+        array_agg(on_trial.id) as on_trial_ids
+    from trial as off_trial
+    join build as off_build on off_build.id = off_trial.build_id and not off_build.hexl
+    join case_ as c on c.key = off_trial.case_key
+    join case_ as d on d.comparison_key = c.comparison_key
+    join trial as on_trial
+        on on_trial.run_id = off_trial.run_id
+        and on_trial.case_key = d.key
+        and on_trial.process = off_trial.process
+        and on_trial.status = 'ok'
+    join build as on_build
+        on on_build.id = on_trial.build_id and on_build.hexl and on_build.library = off_build.library
+    left join parameter_set as off_set on off_set.id = off_trial.parameter_set_id
+    left join parameter_set as on_set on on_set.id = on_trial.parameter_set_id
+    where off_trial.status = 'ok' and off_set.security_2018 is not distinct from on_set.security_2018
+    group by
+        off_trial.run_id, off_build.library, off_trial.parameter_set_id, off_trial.case_key, off_build.id,
+        on_trial.case_key, on_build.id
+) as g
+join case_ as off_case on off_case.key = g.off_case_key
+join case_ as on_case on on_case.key = g.on_case_key
+left join parameter_set as p on p.id = g.parameter_set_id
+cross join lateral (
+    select phase, repetitions, array_agg(off_s / on_s order by off_s / on_s) as sorted
+    from (
+        select
+            phase_of(s.stage, s.party, s.step) as phase,
+            x.repetitions,
+            max(x.value) filter (where s.trial_id = any (g.off_trial_ids)) as off_s,
+            max(x.value) filter (where s.trial_id = any (g.on_trial_ids)) as on_s
+        from series as s
+        join sample as x on x.series_id = s.id
+        join trial as t on t.id = s.trial_id
+        where
+            s.trial_id = any (g.off_trial_ids || g.on_trial_ids) and s.metric = 'time' and not x.is_warmup
+        group by t.process, s.stage, s.party, s.step, x.repetitions, x.ordinal
+    ) as pair
+    where off_s is not null and on_s > 0
+    group by phase, repetitions
+) as pairs;
+
+comment on view speedup is
+    'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
+    'library at one security level (2018) in one run';
+comment on column speedup.run_id is 'Run: one execution of a suite on a host';
+comment on column speedup.library is 'Library of both variants';
+comment on column speedup.variant_off is 'Variant without HEXL';
+comment on column speedup.variant_on is 'Variant with HEXL';
+comment on column speedup.scheme is 'bfv, bgv or ckks';
+comment on column speedup.ring_dimension is
+    'N: as used by the library, or as requested where the trial did not get that far';
+comment on column speedup.modulus_bits is
+    'Sizes of the primes in bits, special primes last: as used, or as requested; NULL asks for the '
+    'default chain';
+comment on column speedup.log_qp is
+    'log2 of Q times the special primes: what security depends on; NULL like log_q';
+comment on column speedup.security_2018 is
+    'Classical security in bits (0, 128, 192, 256) by the 2018 standard; NULL like log_q';
+comment on column speedup.experiment is
+    'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
+comment on column speedup.operation is 'Homomorphic operation or workload';
+comment on column speedup.phase is
+    'keys, encrypt, operation or decrypt; in learning a stage (prepare, train, infer), or a step or party of one '
+    '(train.encrypt, train.server); or the object that a size belongs to';
+comment on column speedup.size is 'Elements of the vector';
+comment on column speedup.data_pattern is 'same: one value in all slots; random: a value for each';
+comment on column speedup.threads is 'Threads that the library may use';
+comment on column speedup.repetitions is
+    'Operations applied before this value was taken (depth and noise); otherwise NULL';
+comment on column speedup.n is 'Number of pairs: samples of the same process number and ordinal';
+comment on column speedup.ratio is 'Median of time without / time with HEXL: above 1, HEXL is faster';
+comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
+comment on column speedup.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
+comment on column speedup.verdict is
+    'Of the variant with HEXL: faster, slower, no difference (the interval widened by noise_floor() '
+    'contains 1) or too few samples';
+comment on column speedup.comparison_key is 'The same for all cases that differ in the variant only';
+comment on column speedup.security_2024 is
+    'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines; NULL like log_q';

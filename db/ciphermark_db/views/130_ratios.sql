@@ -1,0 +1,175 @@
+-- The views ratio and ratio_any_security. Trials that took turns overlap in time: their samples pair up. Those of a
+-- run that was resumed in between, or too large to be alive together, do not: their medians are divided.
+create function ratios(any_security boolean) returns table (
+    run_id text,
+    variant text,
+    fastest_variant text,
+    scheme text,
+    ring_dimension integer,
+    log_qp double precision,
+    security_2018 integer,
+    is_equal_security boolean,
+    is_equal_parameters boolean,
+    experiment text,
+    operation text,
+    phase text,
+    size bigint,
+    data_pattern text,
+    threads integer,
+    repetitions integer,
+    rank bigint,
+    median_s double precision,
+    n integer,
+    ratio double precision,
+    ci_low double precision,
+    ci_high double precision,
+    verdict text,
+    comparison_key text,
+    is_paired boolean,
+    security_2024 integer,
+    fastest_ring_dimension integer,
+    fastest_log_qp double precision,
+    fastest_security_2018 integer,
+    depth integer,
+    ring_dimension_is_minimum boolean,
+    data_set text,
+    case_key text
+)
+language sql stable parallel safe
+begin atomic
+select
+    ranked.run_id,
+    ranked.variant,
+    ranked.fastest_variant,
+    ranked.scheme,
+    ranked.ring_dimension,
+    ranked.log_qp,
+    ranked.security_2018,
+    ranked.security_2018 = ranked.fastest_security_2018,
+    ranked.ring_dimension = ranked.fastest_ring_dimension
+    and abs(ranked.log_qp - ranked.fastest_log_qp) <= 1,
+    ranked.experiment,
+    ranked.operation,
+    ranked.phase,
+    ranked.size,
+    ranked.data_pattern,
+    ranked.threads,
+    ranked.repetitions,
+    ranked.rank,
+    median_of(ranked.sorted),
+    case
+        when pairs.sorted is not null then cardinality(pairs.sorted)
+        else least(cardinality(ranked.sorted), cardinality(ranked.fastest_sorted))
+    end,
+    figures.ratio,
+    figures.low,
+    figures.high,
+    verdict(1 / figures.high, 1 / figures.low),
+    ranked.comparison_key,
+    pairs.sorted is not null,
+    ranked.security_2024,
+    ranked.fastest_ring_dimension,
+    ranked.fastest_log_qp,
+    ranked.fastest_security_2018,
+    ranked.depth,
+    ranked.ring_dimension_is_minimum,
+    ranked.data_set,
+    ranked.case_key
+from (
+    select
+        timed.*,
+        rank() over fastest_first as rank,
+        first_value(timed.variant) over fastest_first as fastest_variant,
+        first_value(timed.trial_ids) over fastest_first as fastest_trial_ids,
+        first_value(timed.sorted) over fastest_first as fastest_sorted,
+        first_value(timed.security_2018) over fastest_first as fastest_security_2018,
+        first_value(timed.ring_dimension) over fastest_first as fastest_ring_dimension,
+        first_value(timed.log_qp) over fastest_first as fastest_log_qp
+    from (
+        select
+            g.run_id,
+            c.comparison_key,
+            c.key as case_key,
+            c.variant,
+            c.scheme,
+            coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
+            p.log_qp,
+            p.security_2018,
+            p.security_2024,
+            c.experiment,
+            c.operation,
+            s.phase,
+            c.size,
+            c.data_pattern,
+            c.threads,
+            s.repetitions as sample_repetitions,
+            coalesce(s.repetitions, (c.dimensions ->> 'repetitions')::integer) as repetitions,
+            c.depth,
+            c.ring_dimension_is_minimum,
+            c.dimensions ->> 'data_set' as data_set,
+            s.sorted,
+            g.trial_ids
+        from trial_group as g
+        join case_ as c on c.key = g.case_key
+        left join build as b on b.id = g.build_id
+        left join parameter_set as p on p.id = g.parameter_set_id
+        cross join lateral (
+            select
+                phase_of(series.stage, series.party, series.step) as phase,
+                sample.repetitions,
+                array_agg(sample.value order by sample.value) as sorted
+            from series
+            join sample on sample.series_id = series.id
+            where series.trial_id = any (g.trial_ids) and series.metric = 'time' and not sample.is_warmup
+            group by series.stage, series.party, series.step, sample.repetitions
+        ) as s
+        where g.status = 'ok' and b.is_reference is not true
+    ) as timed
+    window fastest_first as (
+        partition by
+            timed.run_id,
+            timed.comparison_key,
+            timed.phase,
+            timed.sample_repetitions,
+            case when any_security then null else timed.security_2018 end
+        order by median_of(timed.sorted), timed.variant
+    )
+) as ranked
+cross join lateral (
+    select array_agg(pair.own_s / pair.fastest_s order by pair.own_s / pair.fastest_s) as sorted
+    from (
+        select
+            max(x.value) filter (where s.trial_id = any (ranked.trial_ids)) as own_s,
+            max(x.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
+            max(t.started_at) <= min(t.started_at + t.duration_s * interval '1 second') as is_one_turn
+        from series as s
+        join sample as x on x.series_id = s.id
+        join trial as t on t.id = s.trial_id
+        where
+            s.trial_id = any (ranked.trial_ids || ranked.fastest_trial_ids)
+            and phase_of(s.stage, s.party, s.step) = ranked.phase
+            and x.repetitions is not distinct from ranked.sample_repetitions
+            and s.metric = 'time'
+            and not x.is_warmup
+        group by t.process, x.ordinal
+    ) as pair
+    where pair.own_s is not null and pair.fastest_s > 0 and pair.is_one_turn
+) as pairs
+cross join lateral (
+    select
+        coalesce(
+            median_of(pairs.sorted), median_of(ranked.sorted) / nullif(median_of(ranked.fastest_sorted), 0)
+        ) as ratio,
+        case
+            when pairs.sorted is not null then interval_low(pairs.sorted)
+            else interval_low(ranked.sorted) / nullif(interval_high(ranked.fastest_sorted), 0)
+        end as low,
+        case
+            when pairs.sorted is not null then interval_high(pairs.sorted)
+            else interval_high(ranked.sorted) / nullif(interval_low(ranked.fastest_sorted), 0)
+        end as high
+) as figures;
+end;
+
+comment on function ratios(boolean) is
+    'Internal: the rows of ratio, or with any_security those of ratio_any_security';
