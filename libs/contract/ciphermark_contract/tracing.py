@@ -15,6 +15,7 @@ from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsuppo
 from ciphermark_contract.operations import OPERATIONS, Kind, Shape, fresh, top_level
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
+from ciphermark_core.nearest import did_you_mean
 
 Circuit: TypeAlias = Callable[[Evaluator, Sequence[Handle]], Sequence[Handle]]
 
@@ -163,6 +164,8 @@ class TracingEvaluator(Evaluator):
 
     def reason_against(self, operation: str) -> str:
         """See the contract."""
+        if operation.partition("(")[0] not in OPERATIONS:
+            return f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
         return f"the library has no {operation} in {self.parameters.spec.scheme}"
 
     def encode(

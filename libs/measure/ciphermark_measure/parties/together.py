@@ -67,7 +67,8 @@ class Together:
         return workload.judge(output, Truth(given, reference, expected, self.parameters))
 
     def _keys(self) -> KeyRequest:
-        return self.workload.keys(self.parameters) or keys_of(self.programs.values())
+        asked = self.workload.keys(self.parameters)
+        return keys_of(self.programs.values()) if asked is None else asked
 
     def _sent(self, vectors: Sequence[Vector]) -> list[Handle]:
         owner, compression = self.owner, self.declared.compressions[0]

@@ -1,0 +1,173 @@
+"""Whether a workload does what it says: its declarations, its programs, and its result with one library.
+
+``python -m ciphermark_measure.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines one, with
+one library, in a process of its own, and tells what it found as a line of JSON. What takes longer than the deadline
+ends the process, with the place that it was at on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from ciphermark_adapters import registry
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Exhausted, Unsupported
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import SCHEMES, Parameters, ParameterSpec, Scheme
+from ciphermark_measure import confinement, security_check
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads import options, own
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.data_sets import DATA_SETS
+from ciphermark_workloads.parameters import Override, changed, recommended
+from ciphermark_workloads.programs import all_traced, keys_of
+from ciphermark_workloads.workload import Returns
+
+SEED = 1
+TINY = Override(ring_dimension=2048, security=0)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What came of a workload with a library: ``right``; ``wrong``, where the workload has to be mended; or
+    ``unsupported``, where the library lacks something that it needs.
+    """
+
+    verdict: Literal["right", "wrong", "unsupported"]
+    text: str
+
+
+def faults(workload: AnyWorkload) -> list[str]:
+    """What is wrong in what a workload declares. Pure."""
+    found = [
+        f"it says no {name}" for name in ("name", "title", "schemes") if not getattr(workload, name, None)
+    ]
+    if found:
+        return found
+    found += [f"there is no scheme {item!r}" for item in workload.schemes if item not in SCHEMES]
+    returns = [stage.returns for stage in workload.stages]
+    if any(item not in get_args(Returns) for item in returns) or returns.count("result") != 1:
+        found.append("one stage returns the `result`, others `state` or `nothing`")
+    elif returns[-1] != "result":
+        found.append("the last stage returns the `result`")
+    for item in options.declared(workload.Options):
+        if item.kind not in (int, float, str, bool):
+            found.append(f"option {item.name} is a {item.kind}: options are texts, numbers or flags")
+        if item.default is msgspec.NODEFAULT:
+            found.append(f"option {item.name} has no default")
+    return found
+
+
+def examined(workload: AnyWorkload, variant: str, scheme: Scheme) -> Found:
+    """Carry a workload out with a library: at first with a small ring, and where it does not fit that, with its own
+    parameters. Errors of the workload's methods pass through.
+    """
+    declared = registry.declaration(variant)
+    if scheme not in declared.schemes:
+        return Found("unsupported", f"{declared.library} offers no {scheme} here")
+    adapter = registry.load(variant)
+    spec = recommended(workload, scheme, declared)
+    given = workload.input(SEED, DATA_SETS["boston"]() if workload.takes_data else None)
+    try:
+        return _executed(workload, adapter, changed(spec, TINY), given)
+    except Unsupported:
+        return _executed(workload, adapter, spec, given)
+
+
+def _executed(workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, given: Any) -> Found:
+    parameters = adapter.resolve(spec)
+    fault = _fault(workload, parameters, registry.declaration(adapter.info().variant), given)
+    if fault is not None:
+        return Found("wrong", fault)
+    workload.require_room(given, parameters)
+    both = Together(workload, adapter, spec, given)
+    outputs = both.executed(given)[workload.stages[-1].name].outputs
+    judgement = both.judged(both.output(outputs, given), given)
+    if judgement.complaint is not None:
+        return Found("wrong", judgement.complaint)
+    return Found("right", _summary(both, judgement.accuracy.max_abs_error))
+
+
+def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration, given: Any) -> str | None:
+    """What is wrong with programs or keys, found out without a key."""
+    programs = all_traced(workload, given, parameters, declared)
+    again = all_traced(workload, given, parameters, declared)
+    for stage, program in programs.items():
+        if again[stage].program.digest != program.program.digest:
+            return f"the program of stage {stage} is another one each time: a circuit may depend on its arguments alone"
+    needed, asked = keys_of(programs.values()), workload.keys(parameters)
+    if asked is not None and not asked.has(needed):
+        return f"keys: {asked} are asked for, and its programs need {needed}; leave the method out"
+    return None
+
+
+def _summary(both: Together, error: float) -> str:
+    operations = sum(len(item.program.nodes) for item in both.programs.values())
+    depth = sum(item.program.depth for item in both.programs.values())
+    return f"N = {both.parameters.ring_dimension}; {operations} operations, depth {depth}; largest error {error:.2g}"
+
+
+def insecure(workload: AnyWorkload, scheme: Scheme, declared: Declaration, adapter: Adapter) -> str | None:
+    """Why the recommended parameters are less secure than they ask to be; ``None`` where they are not."""
+    spec = replace(recommended(workload, scheme, declared), security=0)
+    asked = recommended(workload, scheme, declared).security
+    parameters = adapter.resolve(spec)
+    return security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+
+
+def found_in(path: str, variant: str, scheme: Scheme) -> Found:
+    """As :func:`examined`, of a file; whatever the workload does wrong is told with its place there."""
+    file = Path(path.partition(":")[0])
+    try:
+        workload = own.load(path, Path()) if own.is_own(path) else _installed(path)
+        wrong = faults(workload)
+        if wrong:
+            return Found("wrong", f"{file.name}: {'; '.join(wrong)}")
+        return examined(workload, variant, scheme)
+    except UserError as error:
+        return Found("wrong", str(error))
+    except Unsupported as error:
+        return _refused(error, file)
+    except Exhausted as error:
+        return Found("wrong", own.told(error, file))
+    except Exception as error:  # whatever the workload does
+        return Found("wrong", own.told(error, file))
+
+
+def _refused(error: Unsupported, file: Path) -> Found:
+    """A chain that is too short, or an operation that no library has, is the workload's fault; another is not."""
+    is_fault = "does not fit its chain" in str(error) or "there is no operation" in str(error)
+    if not is_fault:
+        return Found("unsupported", str(error))
+    where = own.place(error.__cause__ or error, file) or own.place(error, file)
+    return Found("wrong", f"{where}: {error}" if where else str(error))
+
+
+def _installed(name: str) -> AnyWorkload:
+    from ciphermark_workloads.catalogue import WORKLOADS, named
+
+    return named(WORKLOADS, name)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Examine, and tell."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("workload")
+    parser.add_argument("--variant", required=True)
+    parser.add_argument("--scheme", choices=SCHEMES, required=True)
+    parser.add_argument("--deadline", type=float, default=60.0)
+    asked = parser.parse_args(arguments)
+    replies = confinement.own_output()
+    faulthandler.dump_traceback_later(asked.deadline, exit=True, file=sys.stderr)
+    confinement.send(replies, found_in(asked.workload, asked.variant, asked.scheme))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""``ciphermark workload``: a workload of one's own from the first line to the check, and everything wrong in one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+TUTORIAL = REPOSITORY / "docs" / "your-own-workload.md"
+NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
+
+
+def shell(command, folder):
+    """What a command prints, with our programs found first."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=os.environ | {"PATH": path, "COLUMNS": "200", "CIPHERMARK_HOME": str(folder / "home")},
+    )
+    return done.stdout + done.stderr
+
+
+def tutorial():
+    """The commands of the tutorial, in order, each with what it says they print."""
+    for block in re.findall(r"^```console\n(.*?)^```", TUTORIAL.read_text(), re.M | re.S):
+        for part in block.split("$ ")[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output
+
+
+def words(text):
+    """Without numbers, which differ from run to run, and without the spaces of columns."""
+    return " ".join(NUMBER.sub("#", text).split())
+
+
+def test_the_tutorial_prints_what_it_says(tmp_path):
+    commands = list(tutorial())
+    assert len(commands) >= 6
+    for command, output in commands:
+        assert words(shell(command, tmp_path)) == words(output), command
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """Write the template with some of it otherwise, and check it in the clear."""
+
+    def made(old, new, deadline=60):
+        file = tmp_path / "mine.py"
+        file.unlink(missing_ok=True)
+        shell("ciphermark workload new mine.py", tmp_path)
+        text = file.read_text()
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new))
+        line = 1 + text[: text.index(old)].count("\n")
+        told = shell(f"ciphermark workload check mine.py --variant cleartext --deadline {deadline}", tmp_path)
+        return told, line
+
+    return made
+
+
+PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
+DEEDS = {
+    "raises": (PRODUCTS, "        products = inputs[1]\n", "in circuit: IndexError: "),
+    "unknown operation": ('"mul_plain", inputs', '"mull_plain", inputs', "mull_plain"),
+    "too deep": ("(60, 40, 60)", "(60, 60)", "does not fit its chain"),
+    "wrong shape": (
+        "return outputs[0][:1]",
+        "return outputs[0][:3]",
+        "the output has 3 values, and 1 were expected",
+    ),
+    "wrong value": ("return outputs[0][:1]", "return 2 * outputs[0][:1]", "1 of 1 values are wrong"),
+    "not finished": ("    def reference(", "    def refrence(", "InnerProduct does not say reference"),
+    "no Python": ("class Options(", "class Options)", "SyntaxError"),
+    "keys": (
+        "    def vectors(",
+        "    def keys(self, parameters):\n        from ciphermark_contract.keys import NO_KEYS\n\n"
+        "        return NO_KEYS\n\n    def vectors(",
+        "its programs need",
+    ),
+    "no result": (
+        '    title = "',
+        '    stages = ()\n    title = "',
+        "one stage returns the `result`",
+    ),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_what_is_wrong_in_a_workload_is_told(mine, deed):
+    old, new, expected = DEEDS[deed]
+    told, _ = mine(old, new)
+    assert expected in told
+    assert "Traceback" not in told
+    assert "mine.py" in told
+
+
+@pytest.mark.parametrize("deed", ["raises", "unknown operation"])
+def test_it_is_told_with_its_line(mine, deed):
+    told, line = mine(*DEEDS[deed][:2])
+    assert f"mine.py:{line}, in circuit" in told
+
+
+def test_a_loop_is_ended_and_its_line_is_told(mine):
+    told, line = mine(PRODUCTS, "        while True:\n            pass\n", deadline=5)
+    assert re.search(rf"mine.py:({line}|{line + 1}), in circuit: it took longer than 5 s", told)

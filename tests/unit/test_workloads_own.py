@@ -1,0 +1,185 @@
+"""Files of workloads are loaded, or refused with the reason; options are checked; one file is enough for a workload."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import numpy as np
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core import primes
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import ParameterSpec
+from ciphermark_workloads import options, own
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.data_sets import DATA_SETS
+from ciphermark_workloads.parameters import Override, changed
+from ciphermark_workloads.programs import Call, traced
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+class Options(msgspec.Struct, frozen=True):
+    size: Annotated[int, msgspec.Meta(ge=2, le=64, description="rows")] = 32
+    share: Annotated[float, msgspec.Meta(description="of all", extra={"is_newer": True})] = 0.5
+
+
+def test_options_are_read_and_become_dimensions():
+    assert options.to_case(options.read(Options, {}, "mine")) == {"size": 32}
+    chosen = options.read(Options, {"size": 8, "share": 0.25}, "mine")
+    assert options.to_case(chosen) == {"size": 8, "share": 0.25}
+    assert options.of_case({"size": 8, "batch": 4, "data_set": "boston"}) == {"size": 8}
+    assert [item.sentence for item in options.declared(Options)] == ["rows", "of all"]
+    assert list(options.combinations({"size": [8, 16], "share": [0.5]})) == [
+        {"size": 8, "share": 0.5},
+        {"size": 16, "share": 0.5},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"sise": 8}, "mine has no option 'sise'; did you mean 'size'?; it has size, share"),
+        ({"size": 1}, "Expected `int` >= 2"),
+        ({"size": "many"}, "Expected `int`, got `str`"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(values, complaint):
+    with pytest.raises(UserError, match=complaint.replace("?", r"\?")):
+        options.read(Options, values, "mine")
+
+
+def test_an_instance_keeps_its_options_to_itself():
+    workload = WORKLOADS["lmc-plain"]
+    other = workload.with_options({"test_share": 0.4})
+    assert (other.options.test_share, workload.options.test_share) == (0.4, 0.2)
+    assert other.name == workload.name
+
+
+@pytest.mark.parametrize(
+    ("spec", "override", "expected"),
+    [
+        (ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40), Override(plain_modulus=97), {}),
+        (
+            ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40),
+            Override(ring_dimension=16384, security=0),
+            {"ring_dimension": 16384, "security": 0},
+        ),
+    ],
+)
+def test_a_parameter_set_is_overridden(spec, override, expected):
+    changes = {
+        name: getattr(changed(spec, override), name)
+        for name in spec.__slots__
+        if getattr(changed(spec, override), name) != getattr(spec, name)
+    }
+    assert changes == expected
+
+
+def test_a_plaintext_modulus_follows_the_ring():
+    spec = ParameterSpec("bfv", 4096, (60, 49), plain_modulus=primes.batching_modulus(28, 4096))
+    other = changed(spec, Override(ring_dimension=32768, scale_bits=30))
+    assert (other.ring_dimension, other.scale_bits) == (32768, None)
+    assert primes.batches(other.plain_modulus, 32768)
+    assert other.plain_modulus.bit_length() == 28
+    assert changed(spec, Override(plain_modulus=65537)).plain_modulus == 65537
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x = 1\n", "mine.py: no class below Workload in it"),
+        ("import nothing_of_that_name\n", "mine.py:1, in <module>: ModuleNotFoundError"),
+        ("def f(:\n", "mine.py:1: SyntaxError"),
+        ("\n1 / 0\n", "mine.py:2, in <module>: ZeroDivisionError: division by zero"),
+        (
+            "from ciphermark_workloads.workload import Workload\nclass A(Workload):\n    name = 'a'\n",
+            "mine.py: A does not say circuit, input, output, parameters, reference, vectors",
+        ),
+    ],
+)
+def test_a_file_that_is_no_workload_is_told(tmp_path, text, complaint):
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(UserError) as caught:
+        own.load("mine.py", tmp_path)
+    assert complaint in str(caught.value)
+
+
+def test_one_of_several_workloads_has_to_be_named(tmp_path):
+    text = own.template()
+    (tmp_path / "mine.py").write_text(text + "\n\nclass Other(InnerProduct):\n    name = 'other'\n")
+    with pytest.raises(UserError, match=r"has 2 workloads \(InnerProduct, Other\): name one"):
+        own.load("mine.py", tmp_path)
+    assert own.load("mine.py:Other", tmp_path).name == "other"
+    with pytest.raises(UserError, match="no workload 'Othar'; did you mean 'Other'"):
+        own.load("mine.py:Othar", tmp_path)
+    with pytest.raises(UserError, match="there is no such file"):
+        own.load("nothing.py", tmp_path)
+
+
+def test_a_dump_of_a_loop_tells_its_place():
+    dump = (
+        "Timeout (0:00:05)!\nThread 0x1 (most recent call first):\n"
+        '  File "/usr/lib/x.py", line 3 in inner\n  File "/home/me/mine.py", line 41 in circuit\n'
+    )
+    assert own.place_in_dump(dump, Path("mine.py")) == "mine.py:41, in circuit"
+    assert own.place_in_dump(dump, Path("other.py")) is None
+
+
+@pytest.mark.parametrize("name", [name for name, item in WORKLOADS.items() if not name.startswith("lr-k5")])
+def test_a_program_does_not_depend_on_the_values_of_inputs(name):
+    """Two inputs, one program: what the server is told in the clear may differ, so that it is held fixed."""
+    workload = WORKLOADS[name]
+    data = DATA_SETS["boston"]() if workload.takes_data else None
+    scheme = workload.schemes[0]
+    parameters = registry.load("cleartext").resolve(workload.parameters(scheme))
+    inputs = [workload.input(seed, data) for seed in (1, 2)]
+    declared = registry.declaration("cleartext")
+    state, public = (), {}
+    for stage in workload.stages:
+        public = {**public, **workload.public(stage.name, inputs[0], parameters)}
+        if not stage.has_server:
+            continue
+        vectors = [workload.vectors(stage.name, given, parameters) for given in inputs]
+        assert len(vectors[0]) == len(vectors[1])
+        assert any(not np.array_equal(a, b) for a, b in zip(*vectors, strict=True))
+        call = Call(stage.name, len(vectors[0]), state, public)
+        one, other = (traced(workload, call, parameters, declared) for _ in inputs)
+        assert one.program.digest == other.program.digest
+        state, public = one.returned, {}
+
+
+def test_a_workload_is_one_file(tmp_path):
+    """The recipe of CONTRIBUTING, on a copy: nothing else names the new file, and it is found and right."""
+    copy = tmp_path / "workloads"
+    shutil.copytree(REPOSITORY / "libs" / "workloads", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    added = copy / "ciphermark_workloads" / "learning" / "inner_product.py"
+    added.write_text(own.template() + "\n\nWORKLOADS = (InnerProduct(),)\n")
+    command = [
+        "ciphermark_measure.examination",
+        "inner-product",
+        "--variant",
+        "cleartext",
+        "--scheme",
+        "ckks",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", *command],
+        env=os.environ | {"PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert '"verdict":"right"' in done.stdout, done.stderr
+    changed_files = {
+        path for path in copy.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()
+    }
+    assert changed_files == {added}
