@@ -22,8 +22,9 @@ from bench.native_build import plain_loop
 from bench.places import measuring_cpu
 from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
-from ciphermark_benchmark.runner.processes import Confinement
-from ciphermark_benchmark.runner.seat import Seat, WorkerNeeds
+from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
+from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.operations import keys_of
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
@@ -175,7 +176,7 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 
 @contextmanager
-def _processes(place: Place) -> Iterator[tuple[Seat, list[PlainLoop]]]:
+def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[PlainLoop]]]:
     """A seat of the platform and two plain loops with the same parameters on the same CPU."""
     cpu = measuring_cpu()
     parameters = registry.load(place.variant).resolve(place.spec)
@@ -193,7 +194,7 @@ def _processes(place: Place) -> Iterator[tuple[Seat, list[PlainLoop]]]:
         for _ in range(2):
             loops.append(PlainLoop(plain_loop(place.variant), parameters, cpu))
             stack.callback(loops[-1].end)
-        seat = Seat(needs)
+        seat = in_worker.runner(needs)
         stack.callback(seat.leave)
         yield seat, loops
 
@@ -217,7 +218,7 @@ def _trial(place: Place, operation: str) -> Trial:
     return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, allowed)
 
 
-def _sampled(seat: Seat, trial: Trial, loops: Sequence[PlainLoop]) -> Times:
+def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[PlainLoop]) -> Times:
     """Until the platform has enough, everybody takes a turn, in shuffled order.
 
     A turn of the platform encrypts before it samples the operation, so the plain loops do, too: a process that only

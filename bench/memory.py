@@ -14,8 +14,8 @@ from bench import native_build
 from bench.figures import Figure, Progress, Target
 from bench.places import ROOT
 from ciphermark_adapters import registry
-from ciphermark_benchmark.runner.processes import Confinement, WorkerProcess
-from ciphermark_benchmark.runner.seat import Seat, WorkerNeeds
+from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds, WorkerProcess
 from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.dimensions import REPETITIONS
@@ -57,7 +57,7 @@ def _compared(variant: str, case: Case) -> Iterator[Figure]:
     needs = WorkerNeeds(
         variant, case.parameters, read(case.operation).managed_keys, _CONFINEMENT, _BUDGET.timeout_s
     )
-    samples = Seat(needs).memory(Trial("memory", "bench", case, 0, 1, _BUDGET))
+    samples = in_worker.runner(needs).memory(Trial("memory", "bench", case, 0, 1, _BUDGET))
     (peak_bytes,) = [sample.value for sample in samples if sample.phase == "operation"]
     for plain in _plain(case, _resolved(needs)):
         plain_bytes = _peak_bytes(plain.command)

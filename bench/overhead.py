@@ -15,9 +15,8 @@ from bench import services
 from bench.figures import Figure, Progress, Target
 from bench.places import measuring_cpu
 from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.runner.processes import Confinement
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial
@@ -94,7 +93,7 @@ def _executed(trial: Trial, variables: Mapping[str, str]) -> Outcome:
     allowed = trial.budget
     confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
     needs = WorkerNeeds(_VARIANT, trial.case.parameters, NO_KEYS, confinement, allowed.timeout_s)
-    seat = LearningSeat(needs, http_party.chosen(variables))
+    seat = two_parties.runner(needs, http_party.chosen(variables))
     try:
         if seat.open(trial):
             while not seat.turn():

@@ -18,9 +18,8 @@ from command import Ciphermark, wait_until
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.scratch import Scratch
-from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.runner.processes import Confinement
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_core.model import Budget, Case, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -197,7 +196,7 @@ class Tampering:
         self.made = []
         self.deed = deed
         needs = WorkerNeeds(variant, a_trial().case.parameters, (), Confinement((), 1, 2048), 60.0)
-        self.seat = LearningSeat(needs, self._make)
+        self.seat = two_parties.runner(needs, self._make)
 
     def _make(self, needs):
         parties = LocalParties(needs)
@@ -375,7 +374,7 @@ def is_ready(url):
 
 def http_seat(services, variant="seal", timeout_s=60.0):
     needs = WorkerNeeds(variant, a_trial().case.parameters, (), Confinement((), 1, 2048), timeout_s)
-    return LearningSeat(needs, http_party.chosen(services))
+    return two_parties.runner(needs, http_party.chosen(services))
 
 
 def executed(seat, trial):

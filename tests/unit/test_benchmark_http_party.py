@@ -12,8 +12,7 @@ import pytest
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, Service, chosen, services
 from ciphermark_benchmark.learning.party import NoPlace
-from ciphermark_benchmark.runner.processes import Confinement, WorkerDied
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Budget, Case, ParameterSpec, Trial

@@ -11,9 +11,8 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import estimate, plan
 from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.party import NoPlace, Parties
-from ciphermark_benchmark.learning.seat import LearningSeat
-from ciphermark_benchmark.runner.processes import Confinement, WorkerDied
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.suite import BudgetText, Suite
 from ciphermark_core import earlier
 from ciphermark_core.model import Budget, Case, Sample, Trial
@@ -82,7 +81,7 @@ def a_seat(tmp_path, deeds=None, timeout_s=60.0):
         return made[-1]
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), timeout_s)
-    return LearningSeat(needs, make), made
+    return two_parties.runner(needs, make), made
 
 
 def executed(seat, trial):
@@ -208,7 +207,7 @@ def test_a_failure_of_either_party_costs_its_trial_alone(tmp_path, request_type)
     for deed, status, error in (
         (fails("unsupported", "no such thing"), "unsupported", "no such thing"),
         (dies, "crashed", "the worker died of SIGSEGV"),
-        (lambda: STRANGE[request_type is messages.Evaluate], "crashed", "a party answers with"),
+        (lambda: STRANGE[request_type is messages.Evaluate], "crashed", "a process answers with"),
     ):
         deeds = {request_type: deed}
         seat, made = a_seat(tmp_path, deeds)
@@ -245,7 +244,7 @@ def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
         return messages.Evaluate(request.stage, request.inputs[::-1], request.public)
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
-    outcome = executed(LearningSeat(needs, Swapped), a_trial())
+    outcome = executed(two_parties.runner(needs, Swapped), a_trial())
     assert outcome.status == "wrong"
     assert "rows agree with the plaintext run of the same algorithm" in outcome.error
     assert phases(outcome, "agreement") == []

@@ -20,7 +20,7 @@ import msgspec
 
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.party import NoPlace, Parties
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Status, Trial

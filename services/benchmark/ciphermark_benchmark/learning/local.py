@@ -7,7 +7,7 @@ from pathlib import Path
 from ciphermark_adapters import registry
 from ciphermark_benchmark.learning.party import Parties
 from ciphermark_benchmark.learning.scratch import Scratch
-from ciphermark_benchmark.runner.seat import WorkerNeeds
+from ciphermark_benchmark.runner.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages

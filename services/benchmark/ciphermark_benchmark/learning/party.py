@@ -1,4 +1,4 @@
-"""The two parties of a trial, as the seat sees them, wherever they are."""
+"""The two parties of a trial, as whoever runs the trial sees them, wherever they are."""
 
 from __future__ import annotations
 

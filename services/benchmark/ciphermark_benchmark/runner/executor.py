@@ -11,15 +11,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.seat import LearningSeat
 from ciphermark_benchmark.plan import Block, Comparison, Plan
-from ciphermark_benchmark.runner.processes import Confinement
-from ciphermark_benchmark.runner.seat import Seat, WorkerNeeds
+from ciphermark_benchmark.runner import in_worker, two_parties
+from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
+from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_core.model import Outcome, Sample, Trial
 from ciphermark_measure.experiments import keys_of
 
 Report = Callable[[Outcome], None]
-AnySeat = Seat | LearningSeat
 
 
 class Executor:
@@ -50,29 +49,29 @@ class Executor:
         for trial in trials:
             by_variant.setdefault(trial.case.variant, []).append(trial)
         needs = {variant: self._needs(block, own) for variant, own in by_variant.items()}
-        seats = {variant: self._seat(block, needs[variant]) for variant in by_variant}
+        runners = {variant: self._runner(block, needs[variant]) for variant in by_variant}
         try:
-            for seat in seats.values():
-                seat.start()
+            for runner in runners.values():
+                runner.start()
             peaks = {} if block.is_learning else self._memory_pass(needs, by_variant)  # while workers start
             for comparison in block.comparisons:
-                self._execute_comparison(comparison, seats, peaks, turns)
+                self._execute_comparison(comparison, runners, peaks, turns)
         finally:
-            for seat in seats.values():
-                seat.leave()
+            for runner in runners.values():
+                runner.leave()
 
     def _memory_pass(
         self, needs: dict[str, WorkerNeeds], by_variant: dict[str, list[Trial]]
     ) -> dict[str, tuple[Sample, ...]]:
         """Peak memory of every trial, by workers of their own; variants in parallel, since nothing is timed."""
-        seats = {variant: Seat(unpinned(needs[variant])) for variant in by_variant}
+        runners = {variant: in_worker.runner(unpinned(needs[variant])) for variant in by_variant}
 
         def measure(variant: str) -> dict[str, tuple[Sample, ...]]:
-            seat = seats[variant]
+            runner = runners[variant]
             try:
-                return {trial.id: seat.memory(trial) for trial in by_variant[variant]}
+                return {trial.id: runner.memory(trial) for trial in by_variant[variant]}
             finally:
-                seat.leave()
+                runner.leave()
 
         found: dict[str, tuple[Sample, ...]] = {}
         with ThreadPoolExecutor(len(self._allowed_cpus)) as pool:
@@ -80,42 +79,44 @@ class Executor:
                 for peaks in pool.map(measure, by_variant):
                     found |= peaks
             except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
-                for seat in seats.values():
-                    seat.abandon()
+                for runner in runners.values():
+                    runner.abandon()
                 raise
         return found
 
     def _execute_comparison(
         self,
         comparison: Comparison,
-        seats: dict[str, AnySeat],
+        runners: dict[str, TrialRunner],
         peaks: dict[str, tuple[Sample, ...]],
         turns: random.Random,
     ) -> None:
         """Open all, let them take turns in an order shuffled every round, close each when it has enough."""
-        sitting = [trial for trial in comparison.trials if self._opened(trial, seats, peaks)]
-        while sitting:
-            turns.shuffle(sitting)
-            for trial in list(sitting):
-                seat = seats[trial.case.variant]
-                if seat.turn():
-                    sitting.remove(trial)
-                    self._finish(seat, peaks)
+        open_trials = [trial for trial in comparison.trials if self._opened(trial, runners, peaks)]
+        while open_trials:
+            turns.shuffle(open_trials)
+            for trial in list(open_trials):
+                runner = runners[trial.case.variant]
+                if runner.turn():
+                    open_trials.remove(trial)
+                    self._finish(runner, peaks)
 
-    def _opened(self, trial: Trial, seats: dict[str, AnySeat], peaks: dict[str, tuple[Sample, ...]]) -> bool:
-        seat = seats[trial.case.variant]
-        if seat.open(trial):
+    def _opened(
+        self, trial: Trial, runners: dict[str, TrialRunner], peaks: dict[str, tuple[Sample, ...]]
+    ) -> bool:
+        runner = runners[trial.case.variant]
+        if runner.open(trial):
             return True
-        self._finish(seat, peaks)
+        self._finish(runner, peaks)
         return False
 
-    def _finish(self, seat: AnySeat, peaks: dict[str, tuple[Sample, ...]]) -> None:
-        outcome = seat.close()
+    def _finish(self, runner: TrialRunner, peaks: dict[str, tuple[Sample, ...]]) -> None:
+        outcome = runner.close()
         extra = peaks.get(outcome.trial.id, ())
         self._report(replace(outcome, samples=outcome.samples + extra))
 
-    def _seat(self, block: Block, needs: WorkerNeeds) -> AnySeat:
-        return LearningSeat(needs, self._parties) if block.is_learning else Seat(needs)
+    def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
+        return two_parties.runner(needs, self._parties) if block.is_learning else in_worker.runner(needs)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:
         variant, budget = trials[0].case.variant, trials[0].budget

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
 from ciphermark_measure.processes import (
     Confinement,
@@ -18,6 +21,22 @@ from ciphermark_measure.processes import (
 _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol.VERSION, protocol.read_reply)
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerNeeds:
+    """What a worker, or a party, must be started and prepared with."""
+
+    variant: str
+    parameters: ParameterSpec
+    keys: KeyRequest
+    confinement: Confinement
+    timeout_s: float
+
+    @property
+    def request(self) -> protocol.Prepare:
+        """The first request to a worker: keys for all its operations."""
+        return protocol.Prepare(variant=self.variant, parameters=self.parameters, keys=self.keys)
+
+
 class WorkerProcess(Process[protocol.Reply]):
     """One worker. Starting returns at once; the first request waits for its greeting."""
 
@@ -25,4 +44,12 @@ class WorkerProcess(Process[protocol.Reply]):
         super().__init__(_WORKER, confinement, interpreter)
 
 
-__all__ = ["Confinement", "WorkerDied", "WorkerProcess", "explained", "mismatch", "require_one_clock"]
+__all__ = [
+    "Confinement",
+    "WorkerDied",
+    "WorkerNeeds",
+    "WorkerProcess",
+    "explained",
+    "mismatch",
+    "require_one_clock",
+]

@@ -1,0 +1,125 @@
+"""Trials in a worker: always one with keys behind the trials of a block, a new one where the last one died."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TypeVar
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.runner.processes import (
+    WorkerDied,
+    WorkerNeeds,
+    WorkerProcess,
+    require_one_clock,
+)
+from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
+from ciphermark_core.model import Outcome, Sample, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.experiments import KINDS, keys_of
+
+R = TypeVar("R")
+
+
+class InWorker(Strategy):
+    """A worker serves one trial after another; :meth:`memory` is asked of another one, in which nothing is timed."""
+
+    def __init__(self, needs: WorkerNeeds, requests: Requests) -> None:
+        super().__init__(requests)
+        self._needs = needs
+        self._worker: WorkerProcess | None = None
+        self._prepared: protocol.Prepared | None = None
+        self._known: protocol.Prepared | None = None  # outlives the worker
+        self._refusal: protocol.Refused | None = None
+
+    def start(self) -> None:
+        """See :meth:`Strategy.start`."""
+        if self._worker is None:
+            interpreter = registry.interpreter(self._needs.variant)
+            self._worker = WorkerProcess(self._needs.confinement, interpreter)
+
+    def leave(self) -> None:
+        """See :meth:`Strategy.leave`."""
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = self._prepared = None
+
+    def kill(self) -> None:
+        """See :meth:`Strategy.kill`."""
+        if self._worker is not None:
+            self._worker.kill()
+
+    def open(self, trial: Trial) -> None:
+        """See :meth:`Strategy.open`."""
+        self._require_prepared()
+        self._asked(protocol.Open(trial), protocol.Turned)
+
+    def turn(self) -> bool:
+        """See :meth:`Strategy.turn`."""
+        self._require_prepared()
+        return self._asked(protocol.Turn(), protocol.Turned).is_done
+
+    def close(self, outcome: Outcome) -> Outcome:
+        """The worker's outcome with the facts of its preparation, provided that its clock is ours."""
+        prepared, worker = self._require_prepared(), self._worker
+        assert worker is not None
+        asked_ns = perf_counter_ns()
+        closed = self._asked(protocol.Close(), protocol.Closed)
+        try:
+            require_one_clock(closed.monotonic_ns, asked_ns)
+        except WorkerDied as death:
+            return replace(closed.outcome, status=death.status, error=str(death))
+        facts = prepared.facts | closed.outcome.facts | {"is_pinned": float(worker.is_pinned)}
+        return replace(closed.outcome, facts=facts)
+
+    def failed(self, outcome: Outcome) -> Outcome:
+        """See :meth:`Strategy.failed`."""
+        if self._known is None:
+            return outcome
+        return replace(outcome, parameters=self._known.parameters, library=self._known.library)
+
+    def memory(self, trial: Trial) -> tuple[Sample, ...]:
+        """See :meth:`Strategy.memory`."""
+        if KINDS[trial.case.experiment].has_memory_worker:
+            return self._footprint(trial)
+        prepared = self._require_prepared()
+        return prepared.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
+
+    def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
+        """The same by a fresh worker, for this trial's operation alone."""
+        request = protocol.Footprint(trial, keys_of([trial]))
+        self.leave()
+        self.start()
+        try:
+            return self._asked(request, protocol.Peaks).samples
+        finally:
+            self.leave()
+
+    def _require_prepared(self) -> protocol.Prepared:
+        """Have a worker with keys, or fail as the last attempt with these parameters did."""
+        if self._prepared is not None:
+            return self._prepared
+        self.requests.require_interest()
+        if self._refusal is not None:
+            raise TrialFailed(self._refusal)
+        self.start()
+        try:
+            self._prepared = self._known = self._asked(self._needs.request, protocol.Prepared)
+        except TrialFailed as failed:
+            self._refusal = failed.reply
+            raise
+        except WorkerDied as death:
+            if death.status == "timed_out":  # a second attempt would take as long
+                self._refusal = protocol.Refused(death.status, self.requests.explained(death))
+            raise
+        return self._prepared
+
+    def _asked(self, request: protocol.Request, kind: type[R]) -> R:
+        assert self._worker is not None
+        return self.requests.ask(self._worker, request, kind)
+
+
+def runner(needs: WorkerNeeds) -> TrialRunner:
+    """Runs a variant's trials in a worker."""
+    return TrialRunner(needs.timeout_s, partial(InWorker, needs))

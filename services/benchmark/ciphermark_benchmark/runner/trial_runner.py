@@ -1,0 +1,208 @@
+"""One trial after another of one variant: opened, sampled in turns, closed, with one outcome whatever happens.
+
+What all trials have in common is here: the deadline, the deaths of processes, refusals, abandonment. How a trial is
+carried out is a :class:`Strategy`: in a worker, or by two parties.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from ciphermark_core.model import Outcome, Sample, Status, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.processes import WorkerDied
+
+R = TypeVar("R")
+
+
+class TrialFailed(Exception):
+    """The trial is over; ``reply`` says how."""
+
+    def __init__(self, reply: protocol.Refused) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
+
+
+class Answering(Protocol):
+    """Whoever is asked: a worker, or a party."""
+
+    def ask(self, request: Any, timeout_s: float) -> object:
+        """The reply to a request, ``Refused`` included; raises ``WorkerDied`` where there is none."""
+
+
+class Requests:
+    """The requests of one trial after another, each within the time that its trial has left."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._used_s = 0.0
+        self.is_abandoned = False
+
+    def begin(self) -> None:
+        """Give the next trial all its time."""
+        self._used_s = 0.0
+
+    def ask(self, whom: Answering, request: object, kind: type[R]) -> R:
+        """The reply, which is of a kind; raises :class:`TrialFailed` for a refusal or another kind, ``WorkerDied``
+        where there is none in time.
+        """
+        self.require_interest()  # whom to ask is there: abandoning the trial can end it
+        start = monotonic()
+        try:
+            reply = whom.ask(request, self._timeout_s - self._used_s)
+        finally:
+            self._used_s += monotonic() - start
+        if isinstance(reply, protocol.Refused):
+            raise TrialFailed(reply)
+        if not isinstance(reply, kind):
+            text = f"a process answers with {type(reply).__name__}, not {kind.__name__}"
+            raise TrialFailed(protocol.Refused("crashed", text))
+        return reply
+
+    def require_interest(self) -> None:
+        """Raise :class:`TrialFailed` where nobody waits for an outcome any more."""
+        if self.is_abandoned:
+            raise TrialFailed(protocol.Refused("cancelled", "the run was interrupted"))
+
+    def explained(self, death: WorkerDied) -> str:
+        """Why somebody died, as the outcome tells it."""
+        if death.status == "timed_out" and self._used_s >= self._timeout_s:
+            return f"the trial took longer than the {self._timeout_s:g} s that budget.timeout_s allows"
+        return str(death)
+
+
+class Strategy(ABC):
+    """How trials are carried out. :meth:`open`, :meth:`turn`, :meth:`close` and :meth:`memory` raise
+    :class:`TrialFailed` or ``WorkerDied`` where the trial is over.
+    """
+
+    def __init__(self, requests: Requests) -> None:
+        self.requests = requests
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start processes where there are none; they greet while others start."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """End the processes."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+
+    @abstractmethod
+    def open(self, trial: Trial) -> None:
+        """Begin a trial, up to its first turn."""
+
+    @abstractmethod
+    def turn(self) -> bool:
+        """Let the trial take a turn; True when it needs no more."""
+
+    @abstractmethod
+    def close(self, outcome: Outcome) -> Outcome:
+        """The outcome of the trial, with all that was found."""
+
+    @abstractmethod
+    def failed(self, outcome: Outcome) -> Outcome:
+        """The outcome of a trial that failed, with what is known all the same."""
+
+    @abstractmethod
+    def memory(self, trial: Trial) -> tuple[Sample, ...]:
+        """Peak memory of the trial's phases, where it is measured apart from its times."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A trial under way."""
+
+    trial: Trial
+    started_at: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat())
+    started_s: float = field(default_factory=monotonic)
+    failure: protocol.Refused | None = None
+
+
+class TrialRunner:
+    """Runs one trial at a time; every failure ends the trial, none ends the runner."""
+
+    def __init__(self, timeout_s: float, strategy: Callable[[Requests], Strategy]) -> None:
+        self._requests = Requests(timeout_s)
+        self._strategy = strategy(self._requests)
+        self._open: _Open | None = None
+
+    def start(self) -> None:
+        """Start what carries out the next trial; returns at once."""
+        self._strategy.start()
+
+    def leave(self) -> None:
+        """End what carries out trials."""
+        self._strategy.leave()
+
+    def abandon(self) -> None:
+        """From another thread: whatever is asked of this runner fails, what was asked of its processes included."""
+        self._requests.is_abandoned = True
+        self._strategy.kill()
+
+    def open(self, trial: Trial) -> bool:
+        """Begin a trial; False when it is over already and waits to be closed."""
+        self._begin(trial)
+        return self._tried(lambda: self._opened(trial)) is not None
+
+    def turn(self) -> bool:
+        """Let the open trial take a turn; True when it needs no more, or is over."""
+        return self._tried(self._strategy.turn) is not False
+
+    def close(self) -> Outcome:
+        """End the trial and tell its outcome."""
+        if self._now.failure is None:
+            outcome = self._tried(lambda: self._strategy.close(self._told("ok", None)))
+            if outcome is not None:
+                return outcome
+        failure = self._now.failure
+        assert failure is not None
+        return self._strategy.failed(self._told(failure.status, failure.error))
+
+    def memory(self, trial: Trial) -> tuple[Sample, ...]:
+        """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
+        self._begin(trial)
+        return self._tried(lambda: self._strategy.memory(trial)) or ()
+
+    @property
+    def _now(self) -> _Open:
+        assert self._open is not None
+        return self._open
+
+    def _begin(self, trial: Trial) -> None:
+        self._open = _Open(trial)
+        self._requests.begin()
+
+    def _opened(self, trial: Trial) -> bool:
+        self._strategy.open(trial)
+        return True
+
+    def _tried(self, action: Callable[[], R]) -> R | None:
+        """What an action for the open trial comes to; ``None`` when it failed, and why is kept."""
+        try:
+            return action()
+        except TrialFailed as failed:
+            self._now.failure = failed.reply
+        except WorkerDied as death:
+            self._now.failure = protocol.Refused(death.status, self._requests.explained(death))
+            self._strategy.leave()
+        return None
+
+    def _told(self, status: Status, error: str | None) -> Outcome:
+        """What the runner itself knows of the outcome."""
+        now = self._now
+        return Outcome(
+            trial=now.trial,
+            status=status,
+            started_at=now.started_at,
+            duration_s=monotonic() - now.started_s,
+            error=error,
+        )

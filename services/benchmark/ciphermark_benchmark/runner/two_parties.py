@@ -1,0 +1,212 @@
+"""Trials by two parties: every trial has a client and a server of its own, with keys of their own.
+
+The parties are never at work at the same time: each is asked when the other has answered. The pass that opens a trial
+tells the peaks of memory, so that nobody else has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic, perf_counter, sleep
+
+from ciphermark_benchmark.learning import stage_costs
+from ciphermark_benchmark.learning.local import LocalParties
+from ciphermark_benchmark.learning.party import NoPlace, Parties
+from ciphermark_benchmark.runner.processes import WorkerNeeds
+from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
+from ciphermark_core.dimensions import DATA_SET
+from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.parties import messages
+from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.options import of_case as options_of
+from ciphermark_workloads.workload import Stage
+
+Made = Callable[[WorkerNeeds], Parties]
+_SEEDS = 1 << 32  # as many as the client service takes
+
+
+@dataclass(slots=True)
+class _Passes:
+    """What the passes of a trial have come to so far."""
+
+    trial: Trial
+    made: messages.KeysMade | None = None
+    samples: list[Sample] = field(default_factory=list)
+    count: int = 0
+    sampled_s: float = 0.0
+    accuracy: Accuracy | None = None
+    complaint: str | None = None
+
+    @property
+    def source(self) -> messages.Source:
+        """What the input is made of: by the trial's seed, which all variants of a comparison share."""
+        data_set = DATA_SET.of(self.trial.case.dimensions)
+        return messages.Source(self.trial.seed % _SEEDS, data_set)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the count and the minimum time are both reached."""
+        budget = self.trial.budget
+        return self.count >= budget.samples and self.sampled_s >= budget.min_time_s
+
+
+class TwoParties(Strategy):
+    """A turn is one pass: all stages of the workload after the keys, with fresh encryptions."""
+
+    def __init__(self, needs: WorkerNeeds, make: Made, requests: Requests) -> None:
+        super().__init__(requests)
+        self._needs = needs
+        self._make = make
+        self._parties: Parties | None = None
+        self._passes: _Passes | None = None
+
+    def start(self) -> None:
+        """See :meth:`Strategy.start`."""
+        if self._parties is None:
+            self._parties = self._make(self._needs)
+
+    def leave(self) -> None:
+        """See :meth:`Strategy.leave`."""
+        if self._parties is not None:
+            self._parties.end()
+        self._parties = None
+
+    def kill(self) -> None:
+        """See :meth:`Strategy.kill`."""
+        if self._parties is not None:
+            self._parties.kill()
+
+    def open(self, trial: Trial) -> None:
+        """Make keys, load them, and see one pass through that counts for nothing but correctness and memory."""
+        self._passes = passes = _Passes(trial)
+        passes.samples += self._prepared_in_time(passes)
+        for ordinal in range(max(1, trial.budget.warmups)):
+            samples = self._passed(passes)
+            passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=True)
+            if ordinal == 0:
+                passes.samples += stage_costs.first(samples)
+            _require_agreement(passes)
+
+    def turn(self) -> bool:
+        """One pass, with fresh encryptions."""
+        passes = self._passes
+        assert passes is not None
+        samples = self._passed(passes)
+        passes.samples += stage_costs.repeated(samples, passes.count, is_warmup=False)
+        passes.sampled_s += stage_costs.elapsed_s(samples)
+        passes.count += 1
+        _require_agreement(passes)
+        return passes.is_done
+
+    def close(self, outcome: Outcome) -> Outcome:
+        """What was found, whatever came of it; the parties end."""
+        passes, facts = self._passes, _facts(self._parties)
+        self.leave()
+        if passes is None:
+            return outcome
+        return replace(
+            outcome,
+            samples=tuple(passes.samples),
+            accuracy=passes.accuracy,
+            parameters=passes.made.parameters if passes.made else None,
+            library=passes.made.library if passes.made else None,
+            facts=facts,
+        )
+
+    def failed(self, outcome: Outcome) -> Outcome:
+        """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""
+        return self.close(outcome)
+
+    def memory(self, trial: Trial) -> tuple[Sample, ...]:
+        """See :meth:`Strategy.memory`: not apart."""
+        return ()
+
+    def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
+        """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and begins
+        anew: no time tells of the waiting, which may take as long as a trial may.
+        """
+        deadline_s = monotonic() + self._needs.timeout_s
+        while True:
+            self.requests.require_interest()
+            self.start()
+            assert self._parties is not None
+            self._parties.meet(passes.trial)
+            try:
+                return self._prepared(passes, self._parties)
+            except NoPlace as refusal:
+                if refusal.after_s is None or monotonic() + refusal.after_s > deadline_s:
+                    raise
+                self.leave()
+                self.requests.begin()
+                sleep(refusal.after_s)
+
+    def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
+        """Keys at the client, and an evaluator at the server."""
+        case = passes.trial.case
+        options, batch = options_of(case.dimensions), BATCH.of(case.dimensions) or 1
+        keys = messages.MakeKeys(
+            case.variant,
+            case.operation,
+            case.parameters,
+            options=options,
+            batch=batch,
+            source=passes.source,
+            threads=case.threads,
+        )
+        start = perf_counter()
+        passes.made = made = self.requests.ask(parties.client, keys, messages.KeysMade)
+        load = messages.Load(case.variant, case.operation, made.material, options, batch, case.threads)
+        loaded = self.requests.ask(parties.server, load, messages.Loaded)
+        elapsed_s = perf_counter() - start
+        parties.tidy()
+        costs = stage_costs.stage_samples(messages.PREPARE, elapsed_s, made.samples + loaded.samples)
+        return [*costs, Sample("size", float(made.material.size_bytes), messages.PREPARE)]
+
+    def _passed(self, passes: _Passes) -> list[Sample]:
+        """All stages of the workload once: encrypt, evaluate, and in the end decrypt and judge."""
+        assert self._parties is not None
+        assert passes.made is not None
+        samples: list[Sample] = []
+        for stage in passes.made.stages:
+            if stage.has_server:
+                samples += self._stage(stage, passes, self._parties)
+        self._parties.tidy()
+        return samples
+
+    def _stage(self, stage: Stage, passes: _Passes, parties: Parties) -> list[Sample]:
+        start = perf_counter()
+        ask = self.requests.ask
+        sent = ask(parties.client, messages.Encrypt(stage.name, passes.source), messages.Encrypted)
+        evaluate = messages.Evaluate(stage.name, sent.inputs, sent.public)
+        back = ask(parties.server, evaluate, messages.Evaluated)
+        told = sent.samples + back.samples
+        if stage.returns == "result":
+            scored = ask(parties.client, messages.Score(back.outputs, passes.source), messages.Scored)
+            told += scored.samples
+            passes.accuracy, passes.complaint = scored.accuracy, scored.complaint
+        return [
+            *stage_costs.stage_samples(stage.name, perf_counter() - start, told),
+            *stage_costs.size_samples(stage.name, sent.inputs, back.outputs, sent.plaintext_bytes),
+        ]
+
+
+def _require_agreement(passes: _Passes) -> None:
+    """A pass whose result is not that of the same in the clear ends the trial; its samples are kept."""
+    if passes.complaint is not None:
+        raise TrialFailed(protocol.Refused("wrong", passes.complaint))
+
+
+def _facts(parties: Parties | None) -> dict[str, float]:
+    """What is known of the parties, as facts of an outcome."""
+    if parties is None:
+        return {}
+    found = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def runner(needs: WorkerNeeds, make: Made = LocalParties) -> TrialRunner:
+    """Runs a variant's trials by two parties, which ``make`` makes for each."""
+    return TrialRunner(needs.timeout_s, partial(TwoParties, needs, make))
