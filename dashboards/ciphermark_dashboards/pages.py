@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Filter
+from ciphermark_figures import catalogue
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import (
     case,
@@ -118,7 +119,7 @@ COMPARE_PAGE = Page(
     (comparing.TWO_RUNS,),
 )
 
-PAGES: tuple[Page, ...] = (
+_NAMED = (
     OVERVIEW_PAGE,
     OPERATIONS_PAGE,
     HEXL_PAGE,
@@ -126,6 +127,9 @@ PAGES: tuple[Page, ...] = (
     MEMORY_PAGE,
     LEARNING_PAGE,
     WORKLOADS_PAGE,
+)
+PAGES: tuple[Page, ...] = tuple(
+    replace(page, figures=(*page.figures, *catalogue.of_page(page.path))) for page in _NAMED
 )
 _ALL = (*PAGES, CASE_PAGE, COMPARE_PAGE)
 FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in _ALL for figure in page.figures}

@@ -27,7 +27,7 @@ from ciphermark_db import embedded
 REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent
 CHROMIUM = shutil.which("chromium")
-PATHS = ("/", "/operations", "/hexl", "/noise", "/memory", "/learning", "/runs", "/compare")
+PATHS = ("/", "/operations", "/hexl", "/noise", "/memory", "/learning", "/workloads", "/runs", "/compare")
 READY_TIMEOUT_S = 120
 PATIENCE_MS = 60_000  # of the browser, on a machine that is busy with other tests
 RUN_TIMEOUT_MS = 180_000

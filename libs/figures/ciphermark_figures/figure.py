@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a command line that draws nothing does not wait for Altair
     from ciphermark_figures.charts.style import Chart
 
 Derive = Callable[[Answer, Row], Answer]
+Draw = Callable[[Sequence[Row]], "Chart | None"]
 Combine = Callable[[Sequence[Answer], Row], Answer]
 Tell = Callable[[Sequence[Row], Row], Iterator[str]]
 
@@ -68,8 +69,9 @@ class Figure:
     ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
     makes it of an answer for each run, from a query about one run that is asked for all of them at once.
 
-    ``chart`` names the function of ``charts`` that draws it, ``module.function``, which gives nothing where the rows
-    have nothing to draw; ``tell`` puts it into sentences. ``lead`` tells how to read it, ``empty`` what it means when
+    ``chart`` draws it, and gives nothing where the rows have nothing to draw: a function, or the name of one of
+    ``charts``, ``module.function``; ``tell`` puts it into sentences. ``page`` is the path of a page that it asks to
+    be shown on, after the figures that the page names. ``lead`` tells how to read it, ``empty`` what it means when
     there is no row. ``is_table_open``: the table says more than the chart.
     """
 
@@ -83,7 +85,8 @@ class Figure:
     narrowed_by: tuple[str, ...] = ()
     may_lack: tuple[str, ...] = ()
     order: str = ""
-    chart: str = ""
+    chart: str | Draw = ""
+    page: str = ""
     tell: Tell | None = None
     derive: Derive | None = None
     combine: Combine | None = None
@@ -93,8 +96,12 @@ class Figure:
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
         """The chart of rows; nothing where there is nothing to draw."""
-        if not self.chart:
-            return None
+        return self._drawer(rows) if self.chart else None
+
+    @property
+    def _drawer(self) -> Draw:
+        if not isinstance(self.chart, str):
+            return self.chart
         module, _, name = self.chart.rpartition(".")
-        chart: Chart | None = getattr(import_module(f"{__package__}.charts.{module}"), name)(rows)
-        return chart
+        draw: Draw = getattr(import_module(f"{__package__}.charts.{module}"), name)
+        return draw
