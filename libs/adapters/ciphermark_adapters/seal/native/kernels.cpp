@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include "errors.hpp"
+#include "seal/util/polyarithsmallmod.h"
 #include <cstdint>
 #include <map>
 
@@ -93,6 +94,26 @@ void conjugate(const Evaluator &evaluator, const KernelOperands &operands, Ciphe
     evaluator.seal().complex_conjugate(*operands.ciphertexts[0], evaluator.rotation_keys(), out);
 }
 
+// Every polynomial of a ciphertext in coefficient form (bfv), shifted.
+void mul_monomial(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const Ciphertext &a = *operands.ciphertexts[0];
+    const seal::SEALContext &context = evaluator.context().seal();
+    const auto &moduli = context.get_context_data(a.parms_id())->parms().coeff_modulus();
+    const std::size_t degree = a.poly_modulus_degree();
+    const std::uint32_t exponent = modulo_order(evaluator, operands.numbers[0]);
+    out.resize(context, a.parms_id(), a.size());
+    out.is_ntt_form() = a.is_ntt_form();
+    out.scale() = a.scale();
+    out.correction_factor() = a.correction_factor();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        for (std::size_t j = 0; j < moduli.size(); ++j) {
+            seal::util::negacyclic_shift_poly_coeffmod(
+                a.data(i) + j * degree, degree, exponent, moduli[j], out.data(i) + j * degree);
+        }
+    }
+}
+
 void add_many(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
     out = *operands.ciphertexts[0];
@@ -139,6 +160,7 @@ const std::map<std::string, Kernel> kernels = {
     { "rotate_columns", { rotate_columns } },
     { "substitute", { substitute } },
     { "conjugate", { conjugate } },
+    { "mul_monomial", { mul_monomial, false, false, true } },
     { "add_many", { add_many } },
     { "multiply_accumulate", { multiply_accumulate } },
 };

@@ -22,7 +22,7 @@ struct Kernel {
     Function apply;
     bool commutes = false;        // `out` may as well be the second operand, with the same bytes as result:
     bool commutes_in_bgv = false; // there sums balance correction factors, and not the same way in both orders
-    bool copies_in_place = false; // overwriting the operand would cost a copy that another destination does not
+    bool copies_in_place = false; // the operand cannot be overwritten, or only at the cost of a copy
 };
 
 // Throws Unsupported for an unknown name.
