@@ -1,7 +1,8 @@
 """Finds adapters, says what is installed, and loads one on demand.
 
 An adapter is a package with a module ``declaration`` that holds ``DECLARATIONS``. Ours are the folders beside
-this file; others are found in the folders that ``CIPHERMARK_ADAPTER_PATH`` lists (separated by ``:``).
+this file; others are installed packages that name their package under the entry point ``ciphermark.adapters``, or
+are found in the folders that ``CIPHERMARK_ADAPTER_PATH`` lists (separated by ``:``).
 A variant may carry a label, ``seal@again``: the same build under another name, for A/A comparisons.
 A declaration may name an environment: its library is loaded by that environment's interpreter only.
 """
@@ -14,6 +15,7 @@ import pkgutil
 import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from ciphermark_adapters import interpreters
@@ -22,6 +24,7 @@ from ciphermark_contract.interfaces import Adapter
 from ciphermark_core.errors import UserError
 
 PATH_VARIABLE = "CIPHERMARK_ADAPTER_PATH"
+ENTRY_POINTS = "ciphermark.adapters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,34 +47,45 @@ def declarations() -> dict[str, Declaration]:
 
 
 @cache
+def shipped() -> dict[str, Declaration]:
+    """The declared variants of the folders beside this file."""
+    return _in_folder("ciphermark_adapters.", Path(__file__).parent)
+
+
+@cache
 def _declarations(extra_path: str) -> dict[str, Declaration]:
-    found: dict[str, Declaration] = {}
-    for prefix, folder in _folders(extra_path):
-        for module in pkgutil.iter_modules([str(folder)]):
-            if module.ispkg and (folder / module.name / "declaration.py").exists():
-                if module.name.startswith("_"):
-                    continue
-                found |= _declared(f"{prefix}{module.name}.declaration", folder / module.name)
-    return found
-
-
-def _declared(module: str, folder: Path) -> dict[str, Declaration]:
-    try:
-        return {item.variant: item for item in importlib.import_module(module).DECLARATIONS}
-    except Exception as error:  # whatever the file does wrong
-        told = f"{type(error).__name__}: {error}"
-        raise UserError(
-            f"{folder / 'declaration.py'} cannot be read: {told}; mend it, or take the folder away"
-        ) from error
-
-
-def _folders(extra_path: str) -> list[tuple[str, Path]]:
-    folders = [("ciphermark_adapters.", Path(__file__).parent)]
+    found = shipped() | _installed()
     for entry in filter(None, extra_path.split(os.pathsep)):
         if entry not in sys.path:
             sys.path.append(entry)
-        folders.append(("", Path(entry)))
-    return folders
+        found |= _in_folder("", Path(entry))
+    return found
+
+
+def _installed() -> dict[str, Declaration]:
+    """Those of installed packages: ``mylib = "mylib"`` under the entry point names the package ``mylib``."""
+    found: dict[str, Declaration] = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        source = f"the adapter {point.name} of {point.dist.name if point.dist else 'an installed package'}"
+        found |= _declared(f"{point.value}.declaration", source, "mend or uninstall it")
+    return found
+
+
+def _in_folder(prefix: str, folder: Path) -> dict[str, Declaration]:
+    found: dict[str, Declaration] = {}
+    for module in pkgutil.iter_modules([str(folder)]):
+        path = folder / module.name / "declaration.py"
+        if module.ispkg and path.exists() and not module.name.startswith("_"):
+            name = f"{prefix}{module.name}.declaration"
+            found |= _declared(name, str(path), "mend it, or take the folder away")
+    return found
+
+
+def _declared(module: str, source: str, remedy: str) -> dict[str, Declaration]:
+    try:
+        return {item.variant: item for item in importlib.import_module(module).DECLARATIONS}
+    except Exception as error:  # whatever the file does wrong
+        raise UserError(f"{source} cannot be read: {type(error).__name__}: {error}; {remedy}") from error
 
 
 def base_variant(variant: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, key_kinds
@@ -19,6 +20,10 @@ KEY_ITEMS: tuple[str, ...] = (
 )
 
 
+# Makes the function of an operation, given the evaluator whose library is loaded.
+Call: TypeAlias = Callable[[Any], Callable[..., Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """An adapter's abilities and needs.
@@ -26,6 +31,7 @@ class Declaration:
     ``operations`` lists, per scheme, the rows of the operation table that the library has one call for; the contract
     suite fails if behaviour differs in either direction. ``composed`` tells of those that the adapter makes of
     several calls what they are made of: they are ranked apart.
+    ``calls`` are operations that are one call of what the evaluator has, and need no code of their own elsewhere.
     ``implementation`` is ``"module:Class"``. ``requires`` are modules that must be importable,
     ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
     ``compressions`` lists the modes that serialization offers; ``serializable`` the
@@ -61,6 +67,7 @@ class Declaration:
     manages_levels: tuple[Scheme, ...] = ()
     slot_generator: int = 3
     composed: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, Call] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,6 +75,12 @@ class Declaration:
     def schemes(self) -> tuple[Scheme, ...]:
         """Schemes the adapter offers."""
         return tuple(self.operations)
+
+    def functions(
+        self, evaluator: Any, names: Iterable[str], known: Mapping[str, Callable[..., Any]]
+    ) -> dict[str, Callable[..., Any]]:
+        """The function of each of these operations: of ``calls``, or else of those that the evaluator knows."""
+        return {name: self.calls[name](evaluator) if name in self.calls else known[name] for name in names}
 
     @property
     def managed(self) -> Mapping[Scheme, tuple[str, ...]]:
@@ -90,5 +103,6 @@ class Declaration:
         row = OPERATIONS.get(operation)
         if row is not None and scheme not in row.schemes:
             return row.not_in
-        told = self.reasons.get(operation) or (row.absence if row is not None else "")
-        return told or f"{self.library} offers no {operation} here"
+        if operation in self.reasons or row is None or not row.absence:
+            return self.reasons.get(operation, f"{self.library} offers no {operation} here")
+        return f"{self.library} {row.absence}"

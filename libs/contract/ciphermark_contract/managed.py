@@ -32,6 +32,7 @@ class Managed(Operator):
             "add_plain": self._add_plain,
             "sub_plain": self._sub_plain,
             "mul_plain": self._mul_plain,
+            "mul_scalar": self._mul_scalar,
             "mul": self._mul,
             "square": self._square,
         }
@@ -64,6 +65,10 @@ class Managed(Operator):
         self._require_level(a)
         product = self._evaluator.apply("mul_plain", a, self._evaluator.encode(values, like=a))
         return self._rescaled(product)
+
+    def _mul_scalar(self, a: Handle, number: float) -> Handle:
+        self._require_level(a)
+        return self._rescaled(self._evaluator.apply("mul_scalar", a, number))
 
     def _mul(self, a: Handle, b: Handle) -> Handle:
         a, b = aligned(self._evaluator, a, b)

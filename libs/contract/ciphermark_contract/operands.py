@@ -87,12 +87,16 @@ class _Maker:
             Kind.CIPHERTEXT: self._ciphertext,
             Kind.PLAINTEXT: self._plaintext,
             Kind.PREPARED: self._prepared,
-            Kind.VECTOR: self._vector,
+            Kind.VECTOR: self._full_vector,
         }[kind]()
 
     def _vector(self) -> tuple[Vector, Vector]:
         values = self._source.draw(next(self._numbers))
         return values, padded(values, self._source.ring.slots)
+
+    def _full_vector(self) -> tuple[Vector, Vector]:
+        _, full = self._vector()
+        return full, full
 
     def _ciphertext(self) -> tuple[Handle, Vector]:
         values, full = self._vector()

@@ -174,7 +174,7 @@ class TemplateEvaluator(Evaluator):
         }
         # An operation whose key was not made is missing, too.
         names = served(declared.operations[material.parameters.spec.scheme], material.keys)
-        self._table = {name: known[name] for name in names}
+        self._table = declared.functions(self, names, known)
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:

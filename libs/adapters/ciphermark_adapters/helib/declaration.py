@@ -13,7 +13,10 @@ _COMMON = (
     "square",
     "relinearize",
     "rotate",
+    "substitute",
 )
+
+_NOT_BOUND = "HElib has it ({}), and the adapter's native module does not bind it"
 
 DECLARATIONS = (
     Declaration(
@@ -23,7 +26,7 @@ DECLARATIONS = (
         license="Apache-2.0",
         operations={
             "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
-            "ckks": (*_COMMON, "rescale"),
+            "ckks": (*_COMMON, "rescale", "conjugate"),
         },
         manages_levels=("bgv",),
         compressions=("none",),
@@ -63,6 +66,8 @@ DECLARATIONS = (
             "relinearize": "reLinearize, and the division by the special prime, which HElib would put off",
             "rotate": "one automorphism, its key switching, and the division by the special prime",
             "rotate_columns": "one automorphism, its key switching, and the division by the special prime",
+            "substitute": "one automorphism, its key switching, and the division by the special prime",
+            "conjugate": "one automorphism, its key switching, and the division by the special prime",
             "rescale": "bringToSet with one prime less",
             "mod_switch": "bringToSet with the next smaller product of ciphertext primes",
             "add_plain": "bgv multiplies the plaintext by a factor modulo t and transforms it to NTT form each time",
@@ -76,6 +81,13 @@ DECLARATIONS = (
         },
         reasons={
             "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
+            "rotate_hoisted": _NOT_BOUND.format("BasicAutomorphPrecon"),
+            "add_scalar": _NOT_BOUND.format("addConstant of a number"),
+            "mul_scalar": _NOT_BOUND.format("multByConstant of a number"),
+            "mul_monomial": _NOT_BOUND.format("multByConstant of a polynomial"),
+            "encode": "the adapter orders slots before HElib encodes: the time would not be HElib's alone",
+            "transform_plain": "HElib encodes to evaluation form",
+            "bootstrap": _NOT_BOUND.format("thin and thick bootstrapping for bgv"),
             "dump_plaintext": "HElib does not serialize encoded plaintexts",
         },
     ),

@@ -13,7 +13,16 @@ from ciphermark_adapters.helib.managed import HElibManaged
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Unsupported, Vector
+from ciphermark_contract.interfaces import (
+    Bound,
+    Evaluator,
+    Handle,
+    Operator,
+    PythonBound,
+    Row,
+    Unsupported,
+    Vector,
+)
 from ciphermark_contract.operations import require_keys, served
 
 
@@ -30,8 +39,9 @@ class HElibEvaluator(Evaluator):
         self._encode = native.encode_reals if self._slots.are_real else native.encode_integers
         names = served(declared.operations[material.parameters.spec.scheme], material.keys)
         binders = self._binders_of(native)
-        self._binders = {name: binders[name] for name in names}
-        self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
+        self._binders = {name: binders[name] for name in names if name not in declared.calls}
+        known = {name: partial(execute, bind) for name, bind in self._binders.items()}
+        self._operations = declared.functions(self, names, known)
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -46,8 +56,9 @@ class HElibEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
-        self.function(operation)
-        return self._binders[operation](rows)
+        function = self.function(operation)
+        bind = self._binders.get(operation)
+        return PythonBound(function, rows) if bind is None else bind(rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -109,7 +120,9 @@ class HElibEvaluator(Evaluator):
             "rescale": native.mod_down,
             "mod_switch": native.mod_down,
             "rotate": self._bind_rotate,
-            "rotate_columns": self._bind_rotate_columns,
+            "substitute": self._bind_substitute,
+            "rotate_columns": self._bind_conjugate,
+            "conjugate": self._bind_conjugate,
         }
 
     def _bind_rotate(self, rows: Sequence[Row]) -> NativeBound:
@@ -119,6 +132,13 @@ class HElibEvaluator(Evaluator):
         n = self.parameters.ring_dimension
         return self._native.automorphism([(a, slots.rotation(n, steps)) for a, steps in rows])
 
-    def _bind_rotate_columns(self, rows: Sequence[Row]) -> NativeBound:
+    def _bind_substitute(self, rows: Sequence[Row]) -> NativeBound:
+        for row in rows:
+            require_keys("substitute", row, self._keys)
+        n = self.parameters.ring_dimension
+        return self._native.automorphism([(a, slots.exponent(n, element)) for a, element in rows])
+
+    def _bind_conjugate(self, rows: Sequence[Row]) -> NativeBound:
+        """X → X^(−1): it swaps the rows of bgv."""
         exponent = slots.exponent(self.parameters.ring_dimension, -1)
         return self._native.automorphism([(a, exponent) for (a,) in rows])

@@ -40,7 +40,7 @@ def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
     """
     try:
         context = openfhe.GenCryptoContext(_parameters(spec, recipe))
-        for feature in (openfhe.PKE, openfhe.KEYSWITCH, openfhe.LEVELEDSHE):
+        for feature in (openfhe.PKE, openfhe.KEYSWITCH, openfhe.LEVELEDSHE, openfhe.ADVANCEDSHE):
             context.Enable(feature)
     except (*LIBRARY_ERRORS, TypeError) as error:
         raise Unsupported(

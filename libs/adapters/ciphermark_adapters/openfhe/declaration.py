@@ -13,6 +13,11 @@ _COMMON = (
     "square",
     "relinearize",
     "rotate",
+    "rotate_hoisted",
+    "substitute",
+    "add_many",
+    "encode",
+    "key_switch",
 )
 
 DECLARATIONS = (
@@ -24,7 +29,7 @@ DECLARATIONS = (
         operations={
             "bfv": (*_COMMON, "rotate_columns"),
             "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
-            "ckks": (*_COMMON, "rescale", "mod_switch"),
+            "ckks": (*_COMMON, "rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar"),
         },
         compressions=("none",),
         serializable=KEY_ITEMS,
@@ -33,6 +38,7 @@ DECLARATIONS = (
         environment="openfhe",
         has_threads=True,
         chooses_primes=True,
+        slot_generator=5,
         notes={
             "parameters": (
                 "OpenFHE chooses the primes: of a request it takes the number of primes and their size, which "
@@ -71,6 +77,11 @@ DECLARATIONS = (
             "relinearize": "looks the key up in OpenFHE's process-wide map",
             "rotate": "looks the key up in OpenFHE's process-wide map",
             "rotate_columns": "EvalAutomorphism with the index 2N − 1",
+            "conjugate": "EvalAutomorphism with the index 2N − 1",
+            "substitute": "EvalAutomorphism; OpenFHE orders slots by powers of 5, SEAL and HElib by powers of 3",
+            "rotate_hoisted": "EvalFastRotationPrecompute once, EvalFastRotation for each of the steps",
+            "mul_scalar": "EvalMult with a double, and a call that sets the exact scale",
+            "key_switch": "KeySwitch, and a call that names the key of the result",
             "rescale": "Rescale, and a call that sets the exact scale",
             "mod_switch": "bgv: ModReduce; ckks: LevelReduce, which drops a prime without dividing by it",
             "serialization": "OpenFHE's BINARY format; each object carries its parameters (about 1 kB)",
@@ -81,6 +92,12 @@ DECLARATIONS = (
         },
         reasons={
             "mod_switch": "OpenFHE's bfv keeps all primes to the end",
+            "add_scalar": "OpenFHE adds numbers in ckks only",
+            "mul_scalar": "OpenFHE multiplies by numbers in ckks only",
+            "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
+            "transform_plain": "OpenFHE transforms plaintexts where they are first used, without a call of its own",
+            "multiply_accumulate": "OpenFHE sums products with numbers (EvalLinearWSum), not with plaintexts",
+            "bootstrap": "OpenFHE's bootstrapping wants secret keys and chains that the adapter does not make",
             "noise_budget_bits": "OpenFHE tells no noise budget",
             "dump_plaintext": "OpenFHE's wrapper does not serialize plaintexts",
         },

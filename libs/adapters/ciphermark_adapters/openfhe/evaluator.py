@@ -32,7 +32,7 @@ class OpenFheEvaluator(Evaluator):
         _take_keys(material)
         known = self._functions(material)
         names = served(declared.operations[self._scheme], material.keys)
-        self._table = {name: known[name] for name in names}
+        self._table = declared.functions(self, names, known)
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -124,12 +124,40 @@ class OpenFheEvaluator(Evaluator):
             "relinearize": context.Relinearize,
             "rescale": self._rescale,
             "rotate": lambda a, steps: rotate(a, steps) if steps else a.Clone(),
+            "rotate_hoisted": self._rotate_hoisted,
+            "add_many": lambda *several: context.EvalAddMany(several),
+            "add_scalar": lambda a, number: context.EvalAdd(a, float(number)),
+            "mul_scalar": self._scaled_by_number,
+            "encode": self._encode_at_top,
             "mod_switch": context.ModReduce if self._scheme == "bgv" else self._level_reduce,
         }
+        return functions | self._keyed_functions(material)
+
+    def _keyed_functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
+        """Those that take keys of their own, where these were made."""
+        functions: dict[str, Callable[..., Handle]] = {}
         if material.keys.galois:
             automorphism = self._automorphism(material.key_tag)
-            functions["rotate_columns"] = lambda a: automorphism(a, -1)
+            functions |= dict.fromkeys(("rotate_columns", "conjugate"), lambda a: automorphism(a, -1))
+            functions["substitute"] = automorphism
+        if material.switching_key is not None:
+            functions["key_switch"] = self._key_switch(material.switching_key, material.second_key_tag)
         return functions
+
+    def _key_switch(self, key: bytes, tag: str) -> Callable[[Handle], Handle]:
+        switch, to_second = self._context.KeySwitch, openfhe.DeserializeEvalKeyString(key, openfhe.BINARY)
+
+        def switched(a: Handle) -> Handle:
+            result = switch(a, to_second)
+            result.SetKeyTag(tag)
+            return result
+
+        return switched
+
+    def _rotate_hoisted(self, a: Handle, *steps: int) -> list[Handle]:
+        context, order = self._context, 2 * self.parameters.ring_dimension
+        digits = context.EvalFastRotationPrecompute(a)
+        return [context.EvalFastRotation(a, step, order, digits) if step else a.Clone() for step in steps]
 
     def _automorphism(self, tag: str) -> Callable[[Handle, int], Handle]:
         keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
@@ -141,6 +169,18 @@ class OpenFheEvaluator(Evaluator):
         result = self._context.EvalMult(a, plaintext)
         result.SetScalingFactor(a.GetScalingFactor() * plaintext.GetScalingFactor())
         return result
+
+    def _scaled_by_number(self, a: Handle, number: float) -> Handle:
+        """EvalMult squares the ciphertext's scale here, too; the number is encoded at the default one."""
+        result = self._context.EvalMult(a, float(number))
+        result.SetScalingFactor(a.GetScalingFactor() * (self.parameters.scale or 1.0))
+        return result
+
+    def _encode_at_top(self, values: Vector) -> Handle:
+        make = self._context.MakePackedPlaintext
+        return (
+            make(values) if self.parameters.scale is None else self._context.MakeCKKSPackedPlaintext(values)
+        )
 
     def _rescale(self, a: Handle) -> Handle:
         result = self._context.Rescale(a)

@@ -41,6 +41,10 @@ class OpenFheKeyOwner(KeyOwner):
         elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
         if elements:
             context.EvalAutomorphismKeyGen(self._secret_key, elements)
+        second = context.KeyGen().secretKey if keys.switching else self._secret_key
+        self._secret_keys = {key.GetKeyTag(): key for key in (self._secret_key, second)}
+        self._second_tag: str = second.GetKeyTag()
+        self._switching_key = context.KeySwitchGen(self._secret_key, second) if keys.switching else None
         self._has_rotation_keys = bool(steps or elements)
         is_real = parameters.scale is not None
         self._encode: Callable[..., Any] = (
@@ -84,6 +88,8 @@ class OpenFheKeyOwner(KeyOwner):
             context=made["parameters"](),
             relinearization_keys=dumped.get("relinearization_keys"),
             rotation_keys=dumped.get("rotation_keys"),
+            switching_key=self._switching_key and openfhe.Serialize(self._switching_key, openfhe.BINARY),
+            second_key_tag=self._second_tag,
             keys=self._keys,
         )
         return msgspec.msgpack.encode(material)
@@ -122,7 +128,7 @@ class OpenFheKeyOwner(KeyOwner):
         return self._context.Encrypt(self._public_key, self._encode(values))
 
     def _decrypt_integers(self, ciphertext: Handle) -> Vector:
-        plaintext = self._context.Decrypt(self._secret_key, ciphertext)
+        plaintext = self._context.Decrypt(self._secret_keys[ciphertext.GetKeyTag()], ciphertext)
         plaintext.SetLength(self.parameters.slots)
         values: Vector = plaintext.GetPackedValueArray()
         return values
@@ -130,7 +136,7 @@ class OpenFheKeyOwner(KeyOwner):
     def _decrypt_reals(self, ciphertext: Handle) -> Vector:
         slots = self.parameters.slots
         try:
-            plaintext = self._context.Decrypt(self._secret_key, ciphertext)
+            plaintext = self._context.Decrypt(self._secret_keys[ciphertext.GetKeyTag()], ciphertext)
         except RuntimeError as error:
             if _REFUSED_RESULT in str(error):
                 return np.full(slots, np.inf)

@@ -12,6 +12,7 @@ from ciphermark_core.model import Parameters
 class PublicMaterial:
     """Context and keys in OpenFHE's BINARY format; an absent key is ``None``.
 
+    ``switching_key`` leads to a second secret key of the owner, with the name ``second_key_tag``.
     ``key_tag`` is the name under which OpenFHE keeps the keys of one owner, apart from those of others. The public
     key is not in it: an evaluator does not encrypt.
     """
@@ -21,4 +22,6 @@ class PublicMaterial:
     context: bytes
     relinearization_keys: bytes | None
     rotation_keys: bytes | None
+    switching_key: bytes | None
+    second_key_tag: str
     keys: KeyRequest

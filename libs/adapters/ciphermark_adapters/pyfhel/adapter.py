@@ -150,9 +150,10 @@ class PyfhelEvaluator(Evaluator):
         if material.rotation_keys is not None:
             he.from_bytes_rotate_key(material.rotation_keys)
         self._keys = material.keys
-        known = _functions(he)
+        known = _functions(he) | {"encode": self._top_encoder()}
         # Pyfhel would silently make wrong keys where they are missing
-        self._table = {name: known[name] for name in served(declared.operations[self._scheme], material.keys)}
+        names = served(declared.operations[self._scheme], material.keys)
+        self._table = declared.functions(self, names, known)
         self._fewest_primes = _fewest_primes(material.parameters)
 
     @property
@@ -228,6 +229,16 @@ class PyfhelEvaluator(Evaluator):
     def polynomials(self, ciphertext: Handle) -> int:
         """See the contract."""
         return int(ciphertext.size())
+
+    def _top_encoder(self) -> Callable[[Vector], Handle]:
+        """Pyfhel's encoding at the top level and the default scale, of a vector of all slots."""
+        he, scale = self._he, self.parameters.scale
+        encoders: dict[str, Callable[[Vector], Handle]] = {
+            "bfv": he.encodeInt,
+            "bgv": he.encodeBGV,
+            "ckks": lambda values: he.encodeFrac(values, None, scale),
+        }
+        return encoders[self._scheme]
 
     def _primes(self, ciphertext: Handle) -> int:
         """Primes of the ciphertext's modulus, from its size: Pyfhel's own ``mod_level`` counts products."""

@@ -13,6 +13,7 @@ _COMMON = (
     "square",
     "relinearize",
     "rotate",
+    "encode",
 )
 
 _COPY = "copies the first ciphertext into a new PyCtxt and works in place there"
@@ -42,6 +43,7 @@ DECLARATIONS = (
             "encrypt": "copies the numpy vector to a C++ vector, encodes and encrypts",
             "decrypt": "decrypts, decodes and goes through a Python list to numpy; integers centred around 0",
             "relinearize": _COPY_OURS,
+            "encode": "copies the numpy vector to a C++ vector",
             "rescale": _COPY_OURS,
             "rotate": f"{_COPY}; looks whether rotation keys exist",
             "rotate_columns": f"{_COPY}; looks whether rotation keys exist",
@@ -64,6 +66,9 @@ DECLARATIONS = (
         ),
         reasons={
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
+            "substitute": "Pyfhel offers no automorphism but rotations and the swap of rows",
+            "conjugate": "Pyfhel offers no automorphism but rotations and the swap of rows",
+            "rotate_hoisted": "Pyfhel rotates a vector of ciphertexts, not a ciphertext by several steps",
             "noise_budget_bits": "Pyfhel tells the noise budget of bfv only",
             "rotate_columns": "Pyfhel swaps the rows of bfv only",
         },

@@ -111,6 +111,18 @@ class NativeEvaluator(Protocol):
     mod_switch: Binder
     rotate: Binder
     rotate_columns: Binder
+    substitute: Binder
+    conjugate: Binder
+    mul_monomial: Binder
+    add_many: Binder  # rows of one list
+    multiply_accumulate: Binder  # rows of two lists
+    transform_plain: Binder
+
+    def encode_integers(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding at the top level."""
+
+    def encode_reals(self, rows: Rows, scale: float, /) -> NativeBound:
+        """Bind encoding at the top level."""
 
     def transformed(self, plaintext: Handle, level: int, /) -> Handle:
         """A bgv plaintext in the form that products take, for one level."""
@@ -156,7 +168,8 @@ class SealModule(Protocol):
 def load(name: str) -> SealModule:
     """Import a native module; its bound operations count as the contract's ``Bound`` from then on."""
     module: Any = importlib.import_module(name)
-    for bound in (module.CiphertextBound, module.IntegersBound, module.RealsBound, module.EmptyBound):
+    results = ("Ciphertext", "Plaintext", "Integers", "Reals", "Empty")
+    for bound in (getattr(module, f"{name}Bound") for name in results):
         NativeBound.register(bound)
     Bound.register(module.ProgramBound)
     return cast(SealModule, module)

@@ -4,10 +4,10 @@ from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square"),
-    *("relinearize", "mod_switch", "rotate"),
+    *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
 )
-_EXACT = (*_COMMON, "rotate_columns")
-_APPROXIMATE = (*_COMMON, "rescale")
+_EXACT = (*_COMMON, "rotate_columns", "transform_plain")
+_APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
 
 def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
@@ -16,13 +16,27 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         variant=variant,
         implementation="ciphermark_adapters.seal.adapter:SealAdapter",
         license="MIT",
-        operations={"bfv": _EXACT, "bgv": _EXACT, "ckks": _APPROXIMATE},
+        operations={"bfv": (*_EXACT, "mul_monomial"), "bgv": _EXACT, "ckks": _APPROXIMATE},
         compressions=("none", "zlib", "zstd"),
         serializable=KEY_ITEMS,
         requires=(module,),
         isa=isa,
         hexl=hexl,
         programs_have_threads=True,
+        composed={
+            "multiply_accumulate": (
+                "multiply_plain_inplace and add_inplace for each pair, in one native call; bfv transforms each "
+                "ciphertext to NTT form, and the sum back"
+            ),
+        },
+        reasons={
+            "rotate_hoisted": "SEAL decomposes a ciphertext anew for every rotation",
+            "add_scalar": "SEAL adds no single number: encode it as a plaintext",
+            "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
+            "mul_monomial": "SEAL keeps bgv in NTT form, where X^k is a factor like any other: use mul_plain",
+            "key_switch": "SEAL's key switching to another key is private to its evaluator",
+            "bootstrap": "SEAL has no bootstrapping",
+        },
         notes={
             "encrypt": "encodes, and encrypts with the public key",
             "decrypt": "decrypts, and decodes all slots",
@@ -38,6 +52,9 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
             ),
             "mul": "without relinearization and rescaling",
             "square": "without relinearization and rescaling",
+            "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
+            "add_many": "copies the first ciphertext and adds the others to it; operands lie side by side",
+            "encode": "from a vector of C++ integers or doubles",
             "mod_switch": "ckks drops a prime without dividing by it",
             "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
         },

@@ -12,8 +12,8 @@ from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, Row, Vector
-from ciphermark_contract.operations import has_key_per_argument, require_keys, served
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, PythonBound, Row, Vector
+from ciphermark_contract.operations import OPERATIONS, Operation, has_key_per_argument, require_keys, served
 from ciphermark_contract.program import Program
 
 
@@ -29,8 +29,14 @@ class SealEvaluator(Evaluator):
         self._context = seal_parameters.context(module, material.parameters)
         self._native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
         names = served(declared.operations[material.parameters.spec.scheme], material.keys)
-        self._binders = {name: self._checked(name, getattr(self._native, name)) for name in names}
-        self._operations = {name: partial(execute, bind) for name, bind in self._binders.items()}
+        special = {"encode": self._bind_encode}
+        self._binders = {
+            name: self._checked(OPERATIONS[name], special.get(name) or getattr(self._native, name))
+            for name in names
+            if name not in declared.calls
+        }
+        known = {name: partial(execute, bind) for name, bind in self._binders.items()}
+        self._operations = declared.functions(self, names, known)
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -45,8 +51,9 @@ class SealEvaluator(Evaluator):
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: the loop is native and runs with the GIL released."""
-        self.function(operation)
-        return self._binders[operation](rows)
+        function = self.function(operation)
+        bind = self._binders.get(operation)
+        return PythonBound(function, rows) if bind is None else bind(rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -112,14 +119,21 @@ class SealEvaluator(Evaluator):
         """See the contract."""
         return int(ciphertext.polynomials)
 
-    def _checked(self, operation: str, bind: Binder) -> Binder:
-        """The binder, with a look at keys where the arguments decide which are needed."""
-        if not has_key_per_argument(operation):
+    def _checked(self, operation: Operation, bind: Binder) -> Binder:
+        """The binder, with several handles as one list, and a look at the keys that arguments need."""
+        if operation.takes_several:
+            return lambda rows: bind([operation.gathered(row) for row in rows])
+        if not has_key_per_argument(operation.name):
             return bind
 
         def checked(rows: Sequence[Row], /) -> NativeBound:
             for row in rows:
-                require_keys(operation, row, self._keys)
+                require_keys(operation.name, row, self._keys)
             return bind(rows)
 
         return checked
+
+    def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
+        native = self._native
+        encode = native.encode_reals if self._slots.are_real else native.encode_integers
+        return encode([(self._slots.checked(values),) for (values,) in rows], self.parameters.scale or 1.0)

@@ -171,9 +171,11 @@ class TensealEvaluator(Evaluator):
             "mul_plain": vector.mul,
             "mul": vector.mul,
             "square": vector.square,
+            "add_scalar": vector.add,
+            "mul_scalar": vector.mul,
         }
         declared_names = declared.operations[material.parameters.spec.scheme]
-        self._table = {name: known[name] for name in declared_names}
+        self._table = declared.functions(self, declared_names, known)
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:

@@ -2,7 +2,7 @@
 
 from ciphermark_contract.declaration import Declaration
 
-_BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul")
+_BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "add_scalar", "mul_scalar")
 _CKKS = ("negate", *_BFV, "square")
 
 _NEW_VECTOR = "allocates the result as a new vector"
@@ -10,6 +10,8 @@ _PLAIN = (
     "turns the prepared PlainTensor into a Python list and back into a C++ vector, encodes it and "
     "allocates the result as a new vector: TenSEAL has no encoded plaintexts"
 )
+
+_SCALAR = f"encodes the number in every slot; {_NEW_VECTOR}"
 
 DECLARATIONS = (
     Declaration(
@@ -31,6 +33,8 @@ DECLARATIONS = (
             "mul": f"{_NEW_VECTOR}, without relinearization or rescaling; bfv copies the second operand too",
             "square": f"{_NEW_VECTOR}, without relinearization or rescaling",
             "add_plain": _PLAIN,
+            "add_scalar": _SCALAR,
+            "mul_scalar": f"{_SCALAR}; without rescaling",
             "sub_plain": _PLAIN,
             "mul_plain": f"{_PLAIN}; without rescaling",
             "managed": (
@@ -52,6 +56,9 @@ DECLARATIONS = (
             "mod_switch": "TenSEAL's vectors switch the modulus only to bring operands to one level",
             "rotate": "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
             "rotate_columns": "TenSEAL's vectors have no rotation",
+            "rotate_hoisted": "TenSEAL's vectors have no rotation",
+            "substitute": "TenSEAL's vectors have no automorphism",
+            "conjugate": "TenSEAL's vectors have no automorphism",
             "dump_plaintext": "TenSEAL encodes plaintexts inside its operations: there is nothing to serialize",
         },
     ),

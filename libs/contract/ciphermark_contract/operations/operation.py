@@ -27,7 +27,7 @@ class Kind(Enum):
     CIPHERTEXTS = "several ciphertexts"
     PLAINTEXT = "encoded plaintext"
     PREPARED = "prepared plaintext"
-    VECTOR = "vector of values"
+    VECTOR = "vector of all slots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +100,22 @@ class Operation:
 
         Raises ``Exhausted`` where no level is left.
         """
-        return self.effect(parameters, *self._gathered(operands))
+        return self.effect(parameters, *self.gathered(operands))
 
     def slots_after(self, ring: Ring, *operands: Any) -> Any:
         """The result's slots (a list of vectors where there are several results), operands as ``Operator.apply``
         takes them, full slot vectors in the place of handles."""
-        return self.meaning(ring, *self._gathered(operands))
+        return self.meaning(ring, *self.gathered(operands))
 
-    def _gathered(self, operands: Sequence[Any]) -> list[Any]:
+    def gathered(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         """Operands of several handles as one list each, arguments that are a list as one, too."""
         kinds = len(self.operands)
         if self.takes_several:
             share = len(operands) // kinds
-            return [operands[start : start + share] for start in range(0, len(operands), share)]
+            return tuple(list(operands[start : start + share]) for start in range(0, len(operands), share))
         arguments = operands[kinds:]
         is_list = self.argument is not None and self.argument.is_list
-        return [*operands[:kinds], *([arguments] if is_list else arguments)]
+        return (*operands[:kinds], *([arguments] if is_list else arguments))
 
     @property
     def takes_several(self) -> bool:

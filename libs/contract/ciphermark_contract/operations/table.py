@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import arguments, meaning, shapes
-from ciphermark_contract.operations.operation import Kind, Number, Operation
+from ciphermark_contract.operations.operation import Kind, Operation
+from ciphermark_contract.operations.table_beyond import ROWS_BEYOND, keys_of_elements, keys_of_steps
 
 _ONE = (Kind.CIPHERTEXT,)
 _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
@@ -15,14 +16,6 @@ _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
 
 def _relinearization() -> KeyRequest:
     return KeyRequest(relinearization=True)
-
-
-def _rotations(*steps: Number) -> KeyRequest:
-    return KeyRequest(False, rotations=tuple(sorted({int(step) for step in steps})))
-
-
-def _galois(*elements: Number) -> KeyRequest:
-    return KeyRequest(False, galois=tuple(int(element) for element in elements))
 
 
 _ROWS = (
@@ -141,7 +134,7 @@ _ROWS = (
         meaning.rotated,
         shapes.turned,
         argument=arguments.STEPS,
-        keys=_rotations,
+        keys=keys_of_steps,
         is_rotation=True,
         is_repeatable=True,
         is_managed=True,
@@ -155,12 +148,13 @@ _ROWS = (
         shapes.turned,
         schemes=("bfv", "bgv"),
         not_in="ckks slots form one row, not two",
-        keys=lambda: _galois(-1),
+        keys=lambda: keys_of_elements(-1),
         is_rotation=True,
         is_repeatable=True,
         is_managed=True,
         is_default=True,
     ),
+    *ROWS_BEYOND,
 )
 
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}

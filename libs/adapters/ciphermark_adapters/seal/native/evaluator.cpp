@@ -12,24 +12,19 @@ Evaluator::Evaluator(
       relinearization_keys_(std::move(relinearization_keys)), rotation_keys_(std::move(rotation_keys))
 {}
 
-template <class Row, class Kernel>
-CiphertextBound Evaluator::linear(std::vector<Row> rows, Kernel kernel) const
+Ciphertext Evaluator::room(const Ciphertext &like, std::size_t polynomials) const
 {
-    std::vector<Ciphertext> destinations(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Ciphertext &a = *std::get<0>(rows[i]);
-        destinations[i].reserve(context_->seal(), a.parms_id(), a.size());
-    }
-    return bind(std::move(rows), std::move(destinations), std::move(kernel));
+    Ciphertext result;
+    result.reserve(context_->seal(), like.parms_id(), polynomials);
+    return result;
 }
 
 template <class Row, class Kernel>
 CiphertextBound Evaluator::quadratic(std::vector<Row> rows, Kernel kernel) const
 {
-    std::vector<Ciphertext> destinations(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Ciphertext &a = *std::get<0>(rows[i]);
-        destinations[i].reserve(context_->seal(), a.parms_id(), 2 * a.size() - 1);
+    std::vector<Ciphertext> destinations;
+    for (const Row &row : rows) {
+        destinations.push_back(room(*std::get<0>(row), 2 * std::get<0>(row)->size() - 1));
     }
     return bind(std::move(rows), std::move(destinations), std::move(kernel));
 }
@@ -118,14 +113,14 @@ CiphertextBound Evaluator::mul_plain(std::vector<PlainRow> rows) const
     });
 }
 
-CiphertextBound Evaluator::rotate(std::vector<RotateRow> rows) const
+CiphertextBound Evaluator::rotate(std::vector<NumberRow> rows) const
 {
     if (context_->parameters().scheme() == seal::scheme_type::ckks) {
-        return linear(std::move(rows), [this](const RotateRow &row, Ciphertext &out) {
+        return linear(std::move(rows), [this](const NumberRow &row, Ciphertext &out) {
             evaluator_.rotate_vector(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
         });
     }
-    return linear(std::move(rows), [this](const RotateRow &row, Ciphertext &out) {
+    return linear(std::move(rows), [this](const NumberRow &row, Ciphertext &out) {
         evaluator_.rotate_rows(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
     });
 }

@@ -161,6 +161,14 @@ void define_evaluator(nb::module_ &module)
         .def("mod_switch", &Evaluator::mod_switch, "rows"_a, KeepOwner())
         .def("rotate", &Evaluator::rotate, "rows"_a, KeepOwner())
         .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner())
+        .def("substitute", &Evaluator::substitute, "rows"_a, KeepOwner())
+        .def("conjugate", &Evaluator::conjugate, "rows"_a, KeepOwner())
+        .def("mul_monomial", &Evaluator::mul_monomial, "rows"_a, KeepOwner())
+        .def("add_many", &Evaluator::add_many, "rows"_a, KeepOwner())
+        .def("multiply_accumulate", &Evaluator::multiply_accumulate, "rows"_a, KeepOwner())
+        .def("transform_plain", &Evaluator::transform_plain, "rows"_a, KeepOwner())
+        .def("encode_integers", &encode_rows<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
+        .def("encode_reals", &encode_rows<double>, "rows"_a, "scale"_a, KeepOwner())
         .def("transformed", &Evaluator::transformed, "plaintext"_a, "level"_a);
 }
 
@@ -201,6 +209,7 @@ NB_MODULE(CIPHERMARK_MODULE, module)
     module.attr("build_facts") = build_facts();
 
     define_bound<seal::Ciphertext>(module, "CiphertextBound");
+    define_bound<seal::Plaintext>(module, "PlaintextBound");
     define_bound<Integers>(module, "IntegersBound");
     define_bound<Reals>(module, "RealsBound");
     define_bound<std::tuple<>>(module, "EmptyBound");

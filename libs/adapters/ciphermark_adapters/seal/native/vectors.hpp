@@ -21,6 +21,13 @@ CiphertextBound encrypt(const KeyOwner &owner, const std::vector<std::tuple<Arra
     return owner.encrypt<Slots<Value>>(to_rows<Slots<Value>, Value>(arrays), scale);
 }
 
+template <class Value>
+PlaintextBound encode_rows(
+    const Evaluator &evaluator, const std::vector<std::tuple<Array<Value>>> &arrays, double scale)
+{
+    return evaluator.encode<Slots<Value>>(to_rows<Slots<Value>, Value>(arrays), scale);
+}
+
 // A plaintext at a level, or at the top level.
 template <class Value>
 seal::Plaintext encode(

@@ -1,0 +1,65 @@
+"""The page of operations, made of the table and of what adapters declare.
+
+``python -m ciphermark_adapters.operations_page > docs/operations.md``; a test holds both equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ciphermark_adapters import registry
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.operations import OPERATIONS, Operation
+
+_HEAD = """# Operations
+
+Made of the operation table (`libs/contract/ciphermark_contract/operations`) and the adapters' declarations by
+`python -m ciphermark_adapters.operations_page`: do not edit. A suite writes an operation with arguments as
+`rotate: [1, 64, -3]`, a case as `rotate(64)`.
+"""
+
+
+def page(declarations: Sequence[Declaration]) -> str:
+    """The whole page, in Markdown."""
+    variants = [declared for declared in declarations if not declared.is_reference]
+    sections = [_section(row, variants) for row in OPERATIONS.values()]
+    return "\n".join([_HEAD, *_table(variants), "", *sections])
+
+
+def _table(variants: Sequence[Declaration]) -> Iterator[str]:
+    yield f"| operation | {' | '.join(declared.variant for declared in variants)} |"
+    yield f"|---|{'---|' * len(variants)}"
+    for row in OPERATIONS.values():
+        cells = [_schemes(row, declared) for declared in variants]
+        yield f"| [`{row.name}`](#{row.name}) | {' | '.join(cells)} |"
+
+
+def _schemes(row: Operation, declared: Declaration) -> str:
+    able = [scheme for scheme, names in declared.operations.items() if row.name in names]
+    return ", ".join(able) + (" (composed)" if able and row.name in declared.composed else "") or "–"
+
+
+def _section(row: Operation, variants: Sequence[Declaration]) -> str:
+    facts = [f"- operands: {', '.join(kind.value for kind in row.operands)}; result: {row.result.value}"]
+    if row.argument is not None:
+        facts.append(f"- argument: {row.argument.sentence}")
+    if row.not_in:
+        facts.append(f"- schemes: {', '.join(row.schemes)}; {row.not_in}")
+    facts += [f"- {text}" for text in dict.fromkeys(_remarks(row, variants))]
+    return f"## {row.name}\n\n{row.summary}\n\n" + "\n".join(facts) + "\n"
+
+
+def _remarks(row: Operation, variants: Sequence[Declaration]) -> Iterator[str]:
+    for declared in variants:
+        able = [scheme for scheme in row.schemes if row.name in declared.operations.get(scheme, ())]
+        lacking = [scheme for scheme in row.schemes if scheme in declared.operations and scheme not in able]
+        if able and row.name in declared.composed:
+            yield f"{declared.library}, composed: {declared.composed[row.name]}"
+        if able and row.name in declared.notes:
+            yield f"{declared.library}: {declared.notes[row.name]}"
+        if lacking:
+            yield f"not {declared.library} ({', '.join(lacking)}): {declared.reason_against(row.name, lacking[0])}"
+
+
+if __name__ == "__main__":
+    print(page(list(registry.shipped().values())), end="")

@@ -1,0 +1,154 @@
+"""Rows of the operation table beyond addition, multiplication, switching and rotation by one key."""
+
+from __future__ import annotations
+
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.operations import arguments, meaning, shapes
+from ciphermark_contract.operations.operation import Kind, Number, Operation
+
+_ONE = (Kind.CIPHERTEXT,)
+_NO_SCALAR = "has no call for a single number: encode it as a plaintext"
+
+
+def keys_of_steps(*steps: Number) -> KeyRequest:
+    """A rotation key for each of the steps."""
+    return KeyRequest(False, rotations=tuple(sorted({int(step) for step in steps})))
+
+
+def keys_of_elements(*elements: Number) -> KeyRequest:
+    """A key for the automorphism of each Galois element."""
+    return KeyRequest(False, galois=tuple(int(element) for element in elements))
+
+
+ROWS_BEYOND = (
+    Operation(
+        "rotate_hoisted",
+        "One ciphertext rotated by several steps at once: what they share is computed once, and each has a result.",
+        _ONE,
+        meaning.rotated_to_many,
+        shapes.turned,
+        result=Kind.CIPHERTEXTS,
+        absence="has no call that decomposes a ciphertext once for several rotations",
+        argument=arguments.SEVERAL_STEPS,
+        keys=keys_of_steps,
+        is_rotation=True,
+        is_managed=True,
+    ),
+    Operation(
+        "substitute",
+        "The automorphism X → X^k of a Galois element k: slots change places as the library orders them.",
+        _ONE,
+        meaning.substituted,
+        shapes.turned,
+        absence="has no call for an automorphism of one's own choice",
+        argument=arguments.ELEMENT,
+        keys=keys_of_elements,
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "conjugate",
+        "Every slot conjugated; real values stay.",
+        _ONE,
+        meaning.same,
+        shapes.turned,
+        schemes=("ckks",),
+        not_in="bfv and bgv slots are integers: there is nothing to conjugate",
+        absence="has no call that conjugates",
+        keys=lambda: keys_of_elements(-1),
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add_scalar",
+        "The sum of a ciphertext and one number, in every slot.",
+        _ONE,
+        meaning.total,
+        absence=_NO_SCALAR,
+        argument=arguments.SCALAR,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "mul_scalar",
+        "The product of a ciphertext and one number, in every slot; ckks encodes it at the default scale.",
+        _ONE,
+        meaning.product,
+        shapes.multiplied_by_number,
+        absence=_NO_SCALAR,
+        argument=arguments.SCALAR,
+        is_multiplication=True,
+        is_managed=True,
+    ),
+    Operation(
+        "mul_monomial",
+        "The product of a ciphertext and X^k: its coefficients shifted, and no noise added.",
+        _ONE,
+        meaning.shifted,
+        schemes=("bfv", "bgv"),
+        not_in="slots of a product with X^k are complex",
+        absence="has no call for a product with X^k",
+        argument=arguments.EXPONENT,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add_many",
+        "The sum of many ciphertexts in one call.",
+        (Kind.CIPHERTEXT,),
+        meaning.total_of_many,
+        shapes.added_many,
+        absence="has no call that adds more than two ciphertexts",
+        argument=arguments.COUNT,
+    ),
+    Operation(
+        "encode",
+        "A vector of values encoded as a plaintext, at the top level and the default scale.",
+        (Kind.VECTOR,),
+        meaning.same,
+        shapes.encoded,
+        result=Kind.PLAINTEXT,
+        absence="has no plaintext objects: its operations encode by themselves",
+    ),
+    Operation(
+        "transform_plain",
+        "An encoded plaintext brought to evaluation form, at the level of a ciphertext.",
+        (Kind.PLAINTEXT, Kind.CIPHERTEXT),
+        meaning.same,
+        shapes.placed,
+        result=Kind.PREPARED,
+        schemes=("bfv", "bgv"),
+        not_in="ckks encodes to evaluation form",
+        absence="has no call that transforms a plaintext apart from other operations",
+    ),
+    Operation(
+        "multiply_accumulate",
+        "The inner product of as many ciphertexts and prepared plaintexts, not rescaled.",
+        (Kind.CIPHERTEXT, Kind.PREPARED),
+        meaning.inner_product,
+        shapes.accumulated,
+        absence="has no call for a sum of products with plaintexts",
+        argument=arguments.COUNT,
+        is_multiplication=True,
+    ),
+    Operation(
+        "key_switch",
+        "A ciphertext brought from its secret key to a second one of the same owner.",
+        _ONE,
+        meaning.same,
+        shapes.turned,
+        absence="has no call that switches to another secret key",
+        keys=lambda: KeyRequest(False, switching=True),
+    ),
+    Operation(
+        "bootstrap",
+        "A ciphertext with levels or noise budget left as if it were nearly fresh.",
+        _ONE,
+        meaning.same,
+        shapes.fresh,
+        absence="has no bootstrapping that this adapter sets up",
+        keys=lambda: KeyRequest(bootstrapping=True),
+    ),
+)

@@ -1,0 +1,118 @@
+"""CONTRIBUTING's recipe for an operation, on a copy: a row of the table, and one file of the adapter that has it."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import harness
+
+REPOSITORY = Path(__file__).parents[2]
+PACKAGES = (
+    REPOSITORY / "libs/contract/ciphermark_contract",
+    REPOSITORY / "libs/adapters/ciphermark_adapters",
+)
+SUITE = """
+name: doubling
+budget: {samples: 6, min_time_s: 0.01}
+experiments:
+  - kind: arithmetic
+    variants: [cleartext, seal]
+    schemes: [bfv, ckks]
+    ring_dimension: [4096]
+    operations: [double]
+"""
+ABSENCE = harness.absence("seal")
+
+
+def _written(file: Path, before: str, after: str) -> None:
+    text = file.read_text()
+    assert text.count(before) == 1, f"{before!r} is not once in {file.name}"
+    file.write_text(text.replace(before, after))
+
+
+def _touched(copies: Path) -> list[str]:
+    """Files of the copies that differ from ours, or that are new."""
+    ours = {package.name: package for package in PACKAGES}
+    places = {file: file.relative_to(copies) for file in copies.rglob("*.py")}
+    return sorted(
+        str(place)
+        for file, place in places.items()
+        if not (original := ours[place.parts[0]].parent / place).exists()
+        or not filecmp.cmp(file, original, shallow=False)
+    )
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("copies")
+    for package in PACKAGES:
+        ignored = shutil.ignore_patterns("__pycache__", "native", "native_common")
+        shutil.copytree(package, folder / package.name, ignore=ignored)
+    _written(
+        folder / "ciphermark_contract/operations/table_beyond.py",
+        "ROWS_BEYOND = (\n",
+        "ROWS_BEYOND = (\n"
+        '    Operation("double", "Twice a ciphertext.", _ONE, lambda ring, a: meaning.total(ring, a, a),\n'
+        '              absence="doubles nothing in one call"),\n',
+    )
+    seal = folder / "ciphermark_adapters/seal/declaration.py"
+    _written(seal, '"relinearize", "mod_switch",', '"double", "relinearize", "mod_switch",')
+    _written(
+        seal,
+        "        composed={\n",
+        '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a)},\n        composed={\n',
+    )
+    return folder
+
+
+def _executed(copies: Path, home: Path, *command: str) -> str:
+    theirs = ("CIPHERMARK_ADAPTER_PATH", "CIPHERMARK_DATABASE_URL", "PYTEST_ADDOPTS")
+    kept = {name: value for name, value in os.environ.items() if name not in theirs}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=REPOSITORY,
+        env={**kept, "PYTHONPATH": str(copies), "CIPHERMARK_HOME": str(home), "COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
+
+
+def test_one_file_for_the_operation_and_one_for_the_adapter_that_has_it(copies: Path) -> None:
+    assert _touched(copies) == [
+        "ciphermark_adapters/seal/declaration.py",
+        "ciphermark_contract/operations/table_beyond.py",
+    ]
+
+
+@pytest.mark.skipif(ABSENCE is not None, reason=str(ABSENCE))
+def test_the_contract_suite_covers_it(copies: Path, tmp_path: Path) -> None:
+    variants = [word for name in ("cleartext", "seal", "tenseal") for word in ("--variant", name)]
+    options = ("-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'pytest'}", "-k", "double")
+    printed = _executed(copies, tmp_path, "pytest", "tests/contract", *variants, *options)
+    assert "passed" in printed.splitlines()[-1]
+
+
+@pytest.mark.skipif(ABSENCE is not None, reason=str(ABSENCE))
+def test_a_suite_measures_it(copies: Path, tmp_path: Path) -> None:
+    suite, outcomes, home = tmp_path / "doubling.yaml", tmp_path / "outcomes.jsonl", tmp_path / "home"
+    suite.write_text(SUITE)
+    try:
+        _executed(copies, home, "ciphermark_benchmark.cli", "run", str(suite), "--json", str(outcomes))
+    finally:
+        _executed(copies, home, "ciphermark_benchmark.cli", "db", "stop")
+    found = [json.loads(line) for line in outcomes.read_text().splitlines()]
+    assert [outcome["status"] for outcome in found] == ["ok"] * 4
+    assert {outcome["trial"]["case"]["operation"] for outcome in found} == {"double"}
