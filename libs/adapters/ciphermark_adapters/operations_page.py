@@ -53,10 +53,9 @@ def _remarks(row: Operation, variants: Sequence[Declaration]) -> Iterator[str]:
     for declared in variants:
         able = [scheme for scheme in row.schemes if row.name in declared.operations.get(scheme, ())]
         lacking = [scheme for scheme in row.schemes if scheme in declared.operations and scheme not in able]
-        if able and row.name in declared.composed:
-            yield f"{declared.library}, composed: {declared.composed[row.name]}"
-        if able and row.name in declared.notes:
-            yield f"{declared.library}: {declared.notes[row.name]}"
+        note = declared.note_on(row.name)
+        if able and note:
+            yield f"{declared.library}: {note}"
         if lacking:
             yield f"not {declared.library} ({', '.join(lacking)}): {declared.reason_against(row.name, lacking[0])}"
 

@@ -29,8 +29,8 @@ class Declaration:
     """An adapter's abilities and needs.
 
     ``operations`` lists, per scheme, the rows of the operation table that the library has one call for; the contract
-    suite fails if behaviour differs in either direction. ``composed`` tells of those that the adapter makes of
-    several calls what they are made of: they are ranked apart.
+    suite fails if behaviour differs in either direction. ``composed`` tells of
+    those that the adapter makes of several calls what they are made of.
     ``calls`` are operations that are one call of what the evaluator has, and need no code of their own elsewhere.
     ``implementation`` is ``"module:Class"``. ``requires`` are modules that must be importable,
     ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
@@ -89,6 +89,11 @@ class Declaration:
             scheme: tuple(name for name in names if OPERATIONS[name].is_managed)
             for scheme, names in self.operations.items()
         }
+
+    def note_on(self, operation: str) -> str | None:
+        """What the time of an operation includes beyond the bare primitive, and what it is composed of."""
+        told = [f"composed: {self.composed[operation]}"] if operation in self.composed else []
+        return "; ".join([*told, self.notes[operation]] if operation in self.notes else told) or None
 
     def drives_levels(self, scheme: Scheme) -> bool:
         """Whether levels are where the operations that were applied put them, and nowhere else."""

@@ -55,7 +55,7 @@ def notes(outcomes: Iterable[Outcome]) -> list[str]:
     timed = [o.trial.case for o in outcomes if o.status == "ok" and OPERATION.covers(o.trial.case.experiment)]
     measured = {(case.variant, case.operation) for case in timed}
     told = {
-        (variant, operation): registry.declaration(variant).notes.get(operation.partition("(")[0])
+        (variant, operation): registry.declaration(variant).note_on(operation.partition("(")[0])
         for variant, operation in sorted(measured)
     }
     return [f"{variant}, {operation}: {note}" for (variant, operation), note in told.items() if note]
