@@ -67,8 +67,9 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _written(seal, '"relinearize", "mod_switch",', '"double", "relinearize", "mod_switch",')
     _written(
         seal,
-        "        composed={\n",
-        '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a)},\n        composed={\n',
+        "        composed=_COMPOSED,\n",
+        '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a)},\n'
+        "        composed=_COMPOSED,\n",
     )
     return folder
 

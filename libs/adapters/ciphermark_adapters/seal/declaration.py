@@ -9,6 +9,44 @@ _COMMON = (
 _EXACT = (*_COMMON, "rotate_columns", "transform_plain")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
+_COMPOSED = {
+    "multiply_accumulate": (
+        "multiply_plain_inplace and add_inplace for each pair, in one native call; bfv transforms each "
+        "ciphertext to NTT form, and the sum back"
+    ),
+}
+
+_REASONS = {
+    "rotate_hoisted": "SEAL decomposes a ciphertext anew for every rotation",
+    "add_scalar": "SEAL adds no single number: encode it as a plaintext",
+    "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
+    "mul_monomial": "SEAL keeps bgv in NTT form, where X^k is a factor like any other: use mul_plain",
+    "key_switch": "SEAL's key switching to another key is private to its evaluator",
+    "bootstrap": "SEAL has no bootstrapping",
+}
+
+_NOTES = {
+    "encrypt": "encodes, and encrypts with the public key",
+    "decrypt": "decrypts, and decodes all slots",
+    "destination": (
+        "all operations but rescale and mod_switch first copy an operand to the destination: so do "
+        "SEAL's own forms with a destination"
+    ),
+    "add_plain": "bgv transforms the plaintext to NTT form each time",
+    "sub_plain": "bgv transforms the plaintext to NTT form each time",
+    "mul_plain": (
+        "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
+        "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
+    ),
+    "mul": "without relinearization and rescaling",
+    "square": "without relinearization and rescaling",
+    "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
+    "add_many": "copies the first ciphertext and adds the others to it; operands lie side by side",
+    "encode": "from a vector of C++ integers or doubles",
+    "mod_switch": "ckks drops a prime without dividing by it",
+    "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
+}
+
 
 def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
     return Declaration(
@@ -23,41 +61,9 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         isa=isa,
         hexl=hexl,
         programs_have_threads=True,
-        composed={
-            "multiply_accumulate": (
-                "multiply_plain_inplace and add_inplace for each pair, in one native call; bfv transforms each "
-                "ciphertext to NTT form, and the sum back"
-            ),
-        },
-        reasons={
-            "rotate_hoisted": "SEAL decomposes a ciphertext anew for every rotation",
-            "add_scalar": "SEAL adds no single number: encode it as a plaintext",
-            "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
-            "mul_monomial": "SEAL keeps bgv in NTT form, where X^k is a factor like any other: use mul_plain",
-            "key_switch": "SEAL's key switching to another key is private to its evaluator",
-            "bootstrap": "SEAL has no bootstrapping",
-        },
-        notes={
-            "encrypt": "encodes, and encrypts with the public key",
-            "decrypt": "decrypts, and decodes all slots",
-            "destination": (
-                "all operations but rescale and mod_switch first copy an operand to the destination: so do "
-                "SEAL's own forms with a destination"
-            ),
-            "add_plain": "bgv transforms the plaintext to NTT form each time",
-            "sub_plain": "bgv transforms the plaintext to NTT form each time",
-            "mul_plain": (
-                "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
-                "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
-            ),
-            "mul": "without relinearization and rescaling",
-            "square": "without relinearization and rescaling",
-            "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
-            "add_many": "copies the first ciphertext and adds the others to it; operands lie side by side",
-            "encode": "from a vector of C++ integers or doubles",
-            "mod_switch": "ckks drops a prime without dividing by it",
-            "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
-        },
+        composed=_COMPOSED,
+        reasons=_REASONS,
+        notes=_NOTES,
     )
 
 
