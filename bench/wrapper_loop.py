@@ -26,6 +26,7 @@ from ciphermark_core import primes
 from ciphermark_core.model import Budget, Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.sampling import Phase, target
+from ciphermark_measure.session import possible
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192)
@@ -78,16 +79,15 @@ def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vect
     fresh = owner.encrypt(x)
     a, b = (evaluator.load(owner.dump(item, mode)) for item in (fresh, owner.encrypt(y)))
     plain = evaluator.encode(y, like=a)
-    rows: dict[str, Row] = {
-        "add": (a, b),
-        "add_plain": (a, plain),
-        "mul_plain": (a, plain),
-        "mul": (a, b),
-        "rotate": (a, STEP),
+    rows: dict[str, Callable[[], Row]] = {
+        "add": lambda: (a, b),
+        "add_plain": lambda: (a, plain),
+        "mul_plain": lambda: (a, plain),
+        "mul": lambda: (a, b),
+        "rotate": lambda: (a, STEP),
+        "relinearize": lambda: (evaluator.apply("mul", a, b),),
     }
-    if "relinearize" in evaluator.operations:
-        rows["relinearize"] = (evaluator.apply("mul", a, b),)
-    made = {name: evaluator.bind(name, [row]) for name, row in rows.items() if name in evaluator.operations}
+    made = {name: evaluator.bind(name, [row()]) for name, row in rows.items() if name in evaluator.operations}
     return made | {"encrypt": owner.bind("encrypt", [(x,)]), "decrypt": owner.bind("decrypt", [(fresh,)])}
 
 
@@ -107,8 +107,7 @@ def measured(variant: str, spec: ParameterSpec) -> Iterator[Times]:
     """Every operation that both have, sample by sample in turns of shuffled order."""
     adapter, declared = registry.load(variant), registry.declaration(variant)
     parameters = adapter.resolve(spec)
-    has_rotation = "rotate" in declared.operations[spec.scheme]
-    owner = adapter.key_owner(parameters, KeyRequest(rotations=(STEP,) if has_rotation else ()))
+    owner = adapter.key_owner(parameters, possible(KeyRequest(rotations=(STEP,)), declared, parameters))
     evaluator = adapter.evaluator(owner.public_material())
     calls = CALLS[variant](parameters)
     pairs = _vectors(parameters)

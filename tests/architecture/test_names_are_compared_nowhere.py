@@ -26,8 +26,15 @@ OTHER_COLUMNS = {"metric", "step", "stage", "phase"}
 CONDITION = re.compile(
     r"\b(experiment|operation|family|kind)\b\s*(=|<>|!=|not\s+in|in)\s*\(?\s*'", re.IGNORECASE
 )
+# Where operations are defined: their table, the managed forms of them, and what SEAL has of them.
+DEFINITIONS = (
+    "libs/contract/ciphermark_contract/operations/",
+    "libs/contract/ciphermark_contract/managed.py",
+    "libs/adapters/ciphermark_adapters/helib/managed.py",
+    "libs/adapters/ciphermark_adapters/seal/programs.py",
+)
 # How many comparisons are left in the whole house. This number only gets smaller.
-LEFT = 92
+LEFT = 42
 
 
 def texts(node: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:
@@ -110,5 +117,10 @@ def test_no_name_is_compared() -> None:
     assert {"mul", "rotate", "depth", "learning"} <= NAMES
     found = {name: list(compared(tree(name))) for name in product(".py")}
     found |= {name: list(conditions(lines(name))) for name in product(".sql")}
-    left = [f"{name}:{asked}" for name, all_asked in found.items() for asked in all_asked]
+    left = [
+        f"{name}:{asked}"
+        for name, all_asked in found.items()
+        if not name.startswith(DEFINITIONS)
+        for asked in all_asked
+    ]
     assert len(left) <= LEFT, "let a row of the table say what is asked for:\n" + "\n".join(left)
