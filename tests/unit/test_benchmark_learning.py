@@ -14,6 +14,7 @@ from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.suite import BudgetText, Suite
+from ciphermark_contract.program import Program
 from ciphermark_core import earlier
 from ciphermark_core.model import Budget, Case, Sample, Trial
 from ciphermark_measure.blobs import Blob, BlobStore
@@ -113,6 +114,15 @@ def test_a_trial_in_three_passes(tmp_path):
     ]
     assert phases(outcome, "size", is_warmup=True) == ["train", "train.returned", "infer", "infer.returned"]
     assert made[0].is_ended
+
+
+def test_the_programs_of_a_trial_are_kept(tmp_path):
+    outcome = executed(a_seat(tmp_path)[0], a_trial())
+    assert [use.stage for use in outcome.programs] == ["train", "infer"]
+    for use in outcome.programs:
+        program = Program.from_bytes(use.content)
+        assert (program.digest, program.scheme, program.depth) == (use.digest, "ckks", use.depth)
+        assert {(count.operation, count.level): count.n for count in use.counts} == program.counts
 
 
 def parts(outcome, metric, stage):

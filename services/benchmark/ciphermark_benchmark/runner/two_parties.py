@@ -14,10 +14,11 @@ from time import monotonic, perf_counter, sleep
 from ciphermark_benchmark.learning import stage_costs
 from ciphermark_benchmark.learning.local import LocalParties
 from ciphermark_benchmark.learning.party import NoPlace, Parties
+from ciphermark_benchmark.learning.program_uses import program_use
 from ciphermark_benchmark.runner.processes import WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.dimensions import DATA_SET
-from ciphermark_core.model import Accuracy, Outcome, Sample, Trial
+from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.options import BATCH
@@ -35,6 +36,7 @@ class _Passes:
     trial: Trial
     made: messages.KeysMade | None = None
     samples: list[Sample] = field(default_factory=list)
+    programs: tuple[ProgramUse, ...] = ()
     count: int = 0
     sampled_s: float = 0.0
     accuracy: Accuracy | None = None
@@ -88,6 +90,7 @@ class TwoParties(Strategy):
             passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=True)
             if ordinal == 0:
                 passes.samples += stage_costs.first(samples)
+                passes.programs = self._programs(passes)
             _require_agreement(passes)
 
     def turn(self) -> bool:
@@ -114,6 +117,7 @@ class TwoParties(Strategy):
             parameters=passes.made.parameters if passes.made else None,
             library=passes.made.library if passes.made else None,
             facts=facts,
+            programs=passes.programs,
         )
 
     def failed(self, outcome: Outcome) -> Outcome:
@@ -191,6 +195,15 @@ class TwoParties(Strategy):
             *stage_costs.stage_samples(stage.name, perf_counter() - start, told),
             *stage_costs.size_samples(stage.name, sent.inputs, back.outputs, sent.plaintext_bytes),
         ]
+
+    def _programs(self, passes: _Passes) -> tuple[ProgramUse, ...]:
+        """The programs that the server executed in the first pass, stage by stage."""
+        assert self._parties is not None
+        assert passes.made is not None
+        server, ask = self._parties.server, self.requests.ask
+        names = [stage.name for stage in passes.made.stages if stage.has_server]
+        told = [ask(server, messages.Describe(name), messages.Described) for name in names]
+        return tuple(program_use(name, reply.program) for name, reply in zip(names, told, strict=True))
 
 
 def _require_agreement(passes: _Passes) -> None:
