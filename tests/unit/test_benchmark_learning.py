@@ -395,7 +395,10 @@ def test_parameters_are_those_of_the_workload():
             "lmc-encrypted needs rotate: TenSEAL's vectors offer sums and matrix products",
         ),
         ({"variants": ["tenseal"], "schemes": ["bgv"]}, "TenSEAL offers no bgv here"),
-        ({"threads": [4], "schemes": ["ckks"]}, "SEAL cannot be given 4 threads here"),
+        (
+            {"variants": ["pyfhel"], "threads": [4], "schemes": ["ckks"]},
+            "Pyfhel cannot be given 4 threads here",
+        ),
     ],
 )
 def test_what_a_variant_cannot_do_is_told_before_it_begins(changes, reason):
@@ -424,17 +427,17 @@ def test_learning_has_blocks_of_its_own_and_one_split_for_all():
     made = plan.make(RUN, suite, cases)
     for block in made.blocks:
         kinds = {trial.case.experiment for item in block.comparisons for trial in item.trials}
-        assert kinds == ({"learning"} if block.is_learning else {"arithmetic"})
+        assert kinds == ({"learning"} if block.has_workloads else {"arithmetic"})
     learning = [trial for trial in made.trials if trial.case.dimensions.get("data_set")]
     for process in range(2):
         assert len({trial.seed for trial in learning if trial.process == process}) == 1
     assert len({trial.seed for trial in learning}) == 2
-    assert any(block.is_learning for block in made.blocks)
+    assert any(block.has_workloads for block in made.blocks)
     rest = plan.without(
         made, {trial.id for trial in made.trials if not trial.case.dimensions.get("data_set")}
     )
     assert len(rest.trials) == len(learning)
-    assert all(block.is_learning for block in rest.blocks)
+    assert all(block.has_workloads for block in rest.blocks)
 
 
 def test_longer_workloads_are_estimated_to_take_longer():

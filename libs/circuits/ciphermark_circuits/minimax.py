@@ -37,7 +37,8 @@ def odd_minimax(function: Callable[[Floats], Floats], degree: int, low: float, h
     grid = _grid(low, high)
     values, matrix = function(grid), _basis(grid / high, degree)
     unknowns = (degree + 1) // 2
-    nodes = np.searchsorted(grid, _chebyshev_nodes(unknowns + 1, low, high)).clip(0, len(grid) - 1)
+    start = np.sqrt(_chebyshev_nodes(unknowns + 1, low**2, high**2))  # an odd polynomial is x times one of x²
+    nodes = np.searchsorted(grid, start).clip(0, len(grid) - 1)
     for _ in range(_ROUNDS):
         signs = (-1.0) ** np.arange(unknowns + 1)
         solution = np.linalg.solve(np.column_stack([matrix[nodes], signs]), values[nodes])

@@ -97,3 +97,8 @@ WORKLOADS: Mapping[str, AnyWorkload]
 BROKEN: Mapping[str, str]
 """Entry points that cannot be used, and why."""
 WORKLOADS, BROKEN = _installed()
+
+
+def families(workloads: Mapping[str, AnyWorkload]) -> tuple[str, ...]:
+    """The families of workloads, each once."""
+    return tuple(dict.fromkeys(workload.family for workload in workloads.values()))

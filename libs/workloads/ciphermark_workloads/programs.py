@@ -15,7 +15,7 @@ from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations import Shape
 from ciphermark_contract.program import Program
-from ciphermark_contract.tracing import AS_NEEDED, Form, Traced, fresh_inputs, trace
+from ciphermark_contract.tracing import Form, Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters
 from ciphermark_workloads.workload import Arrays, Stage, Workload
 
@@ -58,16 +58,17 @@ def traced(
 
     Raises ``Unsupported`` for a chain that is too short, with the depth that it needs, and for a missing operation.
     """
-    scheme = parameters.spec.scheme
-    by_levels, managed = declared.operations[scheme], declared.managed[scheme]
+    scheme, is_literal = parameters.spec.scheme, workload.is_literal
+    by_levels = declared.operations[scheme], Form(is_literal=is_literal)
+    managed = declared.managed[scheme], Form(is_managed=True, is_literal=is_literal)
     if declared.drives_levels(scheme):
-        return _traced(workload, call, parameters, (by_levels, AS_NEEDED))
+        return _traced(workload, call, parameters, by_levels)
     try:
-        program = _traced(workload, call, parameters, (by_levels, AS_NEEDED))
+        program = _traced(workload, call, parameters, by_levels)
     except Unsupported:
-        return _traced(workload, call, parameters, (managed, Form(is_managed=True)))
+        return _traced(workload, call, parameters, managed)
     if any(shape.polynomials > 2 for shape in program.program.shapes):
-        return _traced(workload, call, parameters, (managed, Form(is_managed=True)))
+        return _traced(workload, call, parameters, managed)
     return program
 
 

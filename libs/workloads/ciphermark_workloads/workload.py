@@ -77,7 +77,8 @@ class Workload(ABC, Generic[Input, Output]):
     ``name`` is what suites call it, ``title`` a line for the reader. ``Options`` is the type of its options, each with
     its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
     other makes its input of a seed. ``tolerance`` is the largest error of a ckks slot that counts as right, relative to
-    max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself.
+    max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself. Of one that
+    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published.
     """
 
     family: str = OWN
@@ -88,6 +89,7 @@ class Workload(ABC, Generic[Input, Output]):
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     takes_data: bool = False
     tolerance: float = 1e-3
+    is_literal: bool = False
 
     @property
     def options(self) -> Any:

@@ -11,8 +11,9 @@ from itertools import product, starmap
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.learning import cases as learning
-from ciphermark_benchmark.suite import BudgetText, ExperimentText, LearningText, Suite
+from ciphermark_benchmark.suite import BudgetText, ExperimentText, Suite
 from ciphermark_benchmark.suite_operations import defaults
+from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
@@ -47,7 +48,7 @@ class Block:
     parameters: ParameterSpec
     threads: int
     comparisons: tuple[Comparison, ...]
-    is_learning: bool = False
+    has_workloads: bool = False
 
     def cases_of(self, variant: str) -> list[Case]:
         """The cases that the variant's worker will serve."""
@@ -80,7 +81,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
     found: dict[str, PlannedCase] = {}
     for experiment in suite.experiments:
         several: Iterator[PlannedCase]
-        if isinstance(experiment, LearningText):
+        if isinstance(experiment, WorkloadText):
             several = starmap(PlannedCase, learning.cases(experiment, available))
         else:
             several = _cases_of(experiment, available)
@@ -97,14 +98,14 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     for process, item in product(range(budget.processes), planned):
         if item.reason is None:
             trial = _trial(run_id, item.case, process, suite.seed, budget)
-            is_learning = item.case.experiment == learning.KIND
-            group = groups.setdefault((item.case.parameters, item.case.threads, process, is_learning), {})
+            has_workloads = item.case.experiment in learning.KINDS
+            group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_key, []).append(trial)
     blocks = []
-    for (parameters, threads, _, is_learning), comparisons in groups.items():
+    for (parameters, threads, _, has_workloads), comparisons in groups.items():
         ordered = [Comparison(tuple(trials)) for trials in comparisons.values()]
         shuffle(ordered)
-        blocks.append(Block(parameters, threads, tuple(ordered), is_learning))
+        blocks.append(Block(parameters, threads, tuple(ordered), has_workloads))
     shuffle(blocks)
     refused = tuple(
         (_trial(run_id, item.case, 0, suite.seed, budget), item.reason)

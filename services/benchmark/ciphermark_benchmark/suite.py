@@ -9,7 +9,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -19,17 +18,15 @@ from pydantic import (
     model_validator,
 )
 
-from ciphermark_adapters import registry
-from ciphermark_benchmark.learning.data_sets import DataSetText
 from ciphermark_benchmark.suite_dimensions import VARIED, Several, as_list, distinct, field_of, owned
+from ciphermark_benchmark.suite_fields import PrimeBits, RingDimension, Strict, Variant
 from ciphermark_benchmark.suite_operations import PRODUCTS, OperationText, require_known, written
+from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core import earlier
 from ciphermark_core.dimensions import Value
-from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
-from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.catalogue import WORKLOADS, families
 
 if TYPE_CHECKING:
     KindName = str
@@ -37,8 +34,6 @@ else:
     KindName = Literal[tuple(KINDS)]
 _SEARCHING = tuple(row.name for row in KINDS.values() if row.searches_ring)
 
-# The largest ring of the security tables, and of any library here.
-_LARGEST_RING = 131_072
 _LARGEST_SIZE = 1 << 40  # elements: 8 TB in the clear
 _WEEK_S = 7 * 24 * 3600
 _LARGEST_MEMORY_MB = 1 << 24
@@ -46,39 +41,7 @@ _LARGEST_MEMORY_MB = 1 << 24
 T = TypeVar("T")
 
 
-def _variant(name: str) -> str:
-    try:
-        registry.declaration(name)
-    except UserError as error:
-        hint = did_you_mean(registry.base_variant(name), registry.declarations())
-        raise ValueError(str(error) + hint) from None
-    return name
-
-
-def _ring_dimension(value: int) -> int:
-    if value < 2 or value & (value - 1):
-        raise ValueError(f"the ring dimension must be a power of two, not {value}")
-    if value > _LARGEST_RING:
-        raise ValueError(f"the ring dimension must be at most {_LARGEST_RING}, not {value}")
-    return value
-
-
-def _workload(name: str) -> str:
-    names = sorted(WORKLOADS)
-    if name not in names:
-        raise ValueError(f"unknown workload {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
-    return name
-
-
-RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
-PrimeBits = Annotated[int, Field(ge=2, le=60)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class BudgetText(_Strict):
+class BudgetText(Strict):
     """How much measuring each trial gets."""
 
     processes: int = Field(1, ge=1, le=100, description="fresh workers per case")
@@ -89,7 +52,7 @@ class BudgetText(_Strict):
     memory_mb: int = Field(8192, ge=64, le=_LARGEST_MEMORY_MB, description="private memory a worker may have")
 
 
-class PlainModulus(_Strict):
+class PlainModulus(Strict):
     """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
 
     bits: int | None = Field(None, ge=2, le=60)
@@ -102,11 +65,11 @@ class PlainModulus(_Strict):
         return self
 
 
-class Matrix(_Strict):
+class Matrix(Strict):
     """What all experiments but those of workloads have."""
 
     kind: Annotated[KindName, BeforeValidator(earlier.word)]
-    variants: Several[Annotated[str, AfterValidator(_variant)]]
+    variants: Several[Variant]
     schemes: Several[Scheme]
     ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
         description="N; smallest (repetition): the smallest at which the modulus chain is secure, for each library "
@@ -219,47 +182,20 @@ else:
     )
 
 
-class LearningText(_Strict):
-    """An experiment of the kind learning: workloads on data sets, with the parameters that a workload is made for."""
-
-    kind: Literal["learning"]
-    variants: Several[Annotated[str, AfterValidator(_variant)]]
-    workloads: Several[Annotated[str, AfterValidator(_workload)]]
-    data_sets: Several[DataSetText] = Field(
-        description="names, or CSV files relative to the suite file: a header, numbers, the label in the last column"
-    )
-    schemes: Several[Scheme] | None = Field(
-        None, description="those that are wanted; a workload has those of them that it offers"
-    )
-    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
-        [1], description="threads a library may use"
-    )
-    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
-
-    @field_validator("schemes")
-    @classmethod
-    def _every_workload_has_one(cls, value: list[Scheme] | None, info: ValidationInfo) -> list[Scheme] | None:
-        for name in info.data.get("workloads", ()):
-            offered = WORKLOADS[name].schemes
-            if value is not None and not set(value) & set(offered):
-                raise ValueError(f"the workload {name} offers none of these, only {', '.join(offered)}")
-        return value
-
-
 def form_of(experiment: Any) -> str:
     """Which form an experiment has, by what is written as its kind."""
-    is_learning = isinstance(experiment, dict) and experiment.get("kind") == "learning"
-    return "learning" if is_learning else "measured"
+    is_family = isinstance(experiment, dict) and experiment.get("kind") in families(WORKLOADS)
+    return "family" if is_family else "measured"
 
 
 AnyExperiment = Annotated[
-    Annotated[ExperimentText, Tag("measured")] | Annotated[LearningText, Tag("learning")],
+    Annotated[ExperimentText, Tag("measured")] | Annotated[WorkloadText, Tag("family")],
     Discriminator(form_of),
 ]
-FORMS: dict[str, type[BaseModel]] = {"measured": ExperimentText, "learning": LearningText}
+FORMS: dict[str, type[BaseModel]] = {"measured": ExperimentText, "family": WorkloadText}
 
 
-class Suite(_Strict):
+class Suite(Strict):
     """What to measure."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)

@@ -149,7 +149,9 @@ class RunDetail(RunLine):
 class Suites(BaseModel):
     """The suites that can be submitted by name."""
 
-    suites: list[str] = Field(examples=[["pir-report", "quick", "seal-vs-openfhe", "smoke", "tenseal-ml"]])
+    suites: list[str] = Field(
+        examples=[["micro", "pir-report", "quick", "seal-vs-openfhe", "smoke", "tenseal-ml"]]
+    )
 
 
 class Runs(BaseModel):

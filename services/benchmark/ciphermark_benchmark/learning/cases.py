@@ -1,48 +1,73 @@
-"""The cases of a learning experiment, and what of them is impossible and why. Pure."""
+"""The cases of an experiment with workloads, and what of them is impossible and why. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import product
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import LearningText
-from ciphermark_core.dimensions import DATA_SET
-from ciphermark_core.model import SCHEMES, Case
-from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.parameters import recommended
+from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_core.dimensions import DATA_SET, Value
+from ciphermark_core.model import SCHEMES, Case, DataPattern
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
+from ciphermark_workloads.options import combinations, to_case
+from ciphermark_workloads.parameters import Override, recommended
 
-KIND = "learning"
+KINDS = families(WORKLOADS)
+"""The experiments whose operations are workloads: their families."""
 
 
 def cases(
-    experiment: LearningText, available: Mapping[str, Availability]
+    experiment: WorkloadText, available: Mapping[str, Availability]
 ) -> Iterator[tuple[Case, str | None]]:
     """Every case, and why it cannot be executed here. Of the schemes asked for, a workload has those it offers."""
-    for name, scheme, data_set, threads, variant in product(
-        experiment.workloads,
-        experiment.schemes or SCHEMES,
-        (item.known for item in experiment.data_sets),
+    for name, options in product(experiment.workloads, combinations(experiment.options)):
+        workload = WORKLOADS[name].with_options(options)
+        for case in _cases_of(experiment, workload, available):
+            yield case, _reason_against(case, workload, available[case.variant])
+
+
+def _cases_of(
+    experiment: WorkloadText, workload: AnyWorkload, available: Mapping[str, Availability]
+) -> Iterator[Case]:
+    schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
+    security = 0 if experiment.security == "none" else experiment.security
+    for scheme, ring, data, threads, variant in product(
+        schemes,
+        experiment.ring_dimension or (None,),
+        _inputs(experiment),
         experiment.threads,
         experiment.variants,
     ):
-        workload = WORKLOADS[name]
-        if scheme not in workload.schemes:
-            continue
-        found = available[variant]
-        spec = recommended(workload, scheme, found.declaration)
-        case = Case(
+        override = Override(ring_dimension=ring, security=security)
+        yield Case(
             variant=variant,
-            experiment=KIND,
-            operation=name,
-            parameters=replace(spec, security=0 if experiment.security == "none" else experiment.security),
-            size=data_set.rows * data_set.features,
-            data_pattern="real",
+            experiment=experiment.kind,
+            operation=workload.name,
+            parameters=recommended(workload, scheme, available[variant].declaration, override),
+            size=data.size,
+            data_pattern=data.pattern,
             threads=threads,
-            dimensions={DATA_SET.name: data_set.name},
+            dimensions={**to_case(workload.options), **data.dimensions},
         )
-        yield case, _reason_against(case, workload, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """What of a case tells its input."""
+
+    size: int
+    pattern: DataPattern
+    dimensions: Mapping[str, Value]
+
+
+def _inputs(experiment: WorkloadText) -> list[_Input]:
+    """Data sets; where none are named, one input made of the trial's seed."""
+    if experiment.data_sets is None:
+        return [_Input(1, "random", {})]
+    known = [item.known for item in experiment.data_sets]
+    return [_Input(item.rows * item.features, "real", {DATA_SET.name: item.name}) for item in known]
 
 
 def _reason_against(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
@@ -51,7 +76,7 @@ def _reason_against(case: Case, workload: AnyWorkload, available: Availability) 
         return f"{declared.library} offers no {scheme} here"
     if available.reason is not None:
         return f"{available.reason}; {available.remedy}"
-    if case.threads > 1 and not declared.has_threads:
+    if case.threads > 1 and not (declared.has_threads or declared.programs_have_threads):
         return f"{declared.library} cannot be given {case.threads} threads here"
     missing = [name for name in workload.operations(scheme) if name not in declared.managed[scheme]]
     if missing:

@@ -53,7 +53,7 @@ class Executor:
         try:
             for runner in runners.values():
                 runner.start()
-            peaks = {} if block.is_learning else self._memory_pass(needs, by_variant)  # while workers start
+            peaks = {} if block.has_workloads else self._memory_pass(needs, by_variant)  # while workers start
             for comparison in block.comparisons:
                 self._execute_comparison(comparison, runners, peaks, turns)
         finally:
@@ -116,7 +116,7 @@ class Executor:
         self._report(replace(outcome, samples=outcome.samples + extra))
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
-        return two_parties.runner(needs, self._parties) if block.is_learning else in_worker.runner(needs)
+        return two_parties.runner(needs, self._parties) if block.has_workloads else in_worker.runner(needs)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:
         variant, budget = trials[0].case.variant, trials[0].budget

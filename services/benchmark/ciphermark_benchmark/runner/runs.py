@@ -26,7 +26,8 @@ from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
-from ciphermark_benchmark.suite import LearningText, Suite
+from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
 from ciphermark_measure import probes
@@ -76,8 +77,8 @@ def available(suite: Suite, facts: Host) -> dict[str, Availability]:
 
 def own_data_sets(suite: Suite) -> dict[str, Known]:
     """The data sets of a suite that are not shipped, by what the suite says."""
-    learning = (item for item in suite.experiments if isinstance(item, LearningText))
-    named = (data_set for experiment in learning for data_set in experiment.data_sets)
+    workloads = (item for item in suite.experiments if isinstance(item, WorkloadText))
+    named = (data_set for experiment in workloads for data_set in experiment.data_sets or ())
     return {item.key: item.known for item in named if item.known.name not in DATA_SETS}
 
 

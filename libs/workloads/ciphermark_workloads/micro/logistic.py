@@ -1,0 +1,146 @@
+"""The logistic function 1/(1 + exp(−x)) on [−25, 25], which ends where it is within 1.4e-11 of 0 and 1."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cache
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from ciphermark_circuits import chebyshev, minimax, published_functions
+from ciphermark_circuits.chebyshev import OddPolynomial
+from ciphermark_circuits.minimax import Approximation
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.micro.function import Floats, Function, Values
+from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
+
+REACH = published_functions.LOGISTIC_RANGE
+# T_1, T_3, T_5, T_7 are made once: of degree 79, that takes the least time (14 relinearizations, 18 products).
+_LEAVES = 8
+# Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^45 (1.3e-6).
+_NOISE = 1.3e-5
+
+
+class _OnRange(Function):
+    """Points of [−25, 25]."""
+
+    def input(self, seed: int, data: Any) -> Floats:
+        """One point in each of so many equal parts of the range."""
+        count = self.options.values
+        places = np.arange(count) + np.random.default_rng(seed).uniform(size=count)
+        points: Floats = REACH * (2 * places / count - 1)
+        return points
+
+    def exact(self, points: Floats) -> Floats:
+        """See :class:`Function`."""
+        return _odd_part(points) + 0.5
+
+    def expected(self, given: Floats, parameters: Parameters) -> Floats:
+        """The polynomial in the clear."""
+        values: Floats = self.polynomial()(given / REACH) + 0.5
+        return values
+
+    def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """The odd part and ½."""
+        odd = self.odd_part(evaluator, points)
+        halves = np.full(evaluator.parameters.slots, 0.5)
+        return evaluator.apply(
+            "add_plain", odd, evaluator.encode(halves, like=odd, scale=evaluator.scale(odd))
+        )
+
+    @abstractmethod
+    def polynomial(self) -> OddPolynomial:
+        """What stands for the logistic function less ½, of points divided by 25."""
+
+    @abstractmethod
+    def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """The polynomial under encryption."""
+
+
+class Logistic(_OnRange):
+    """By the odd polynomial of least error, divided in the Chebyshev basis."""
+
+    name = "logistic"
+    title = "logistic function on [−25, 25]"
+    reach = REACH
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        values: Values = 8192
+        degree: Annotated[int, msgspec.Meta(ge=3, le=159, description="degree of the polynomial, odd")] = 79
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """A level for each halving of the degree; N = 16384 for degree 79."""
+        self.require_scheme(scheme)
+        chain = (50, *[45] * self.polynomial().depth, 50)
+        return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=45)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """For primes that are a bit larger, and a special prime of 60 bits."""
+        self.require_scheme(scheme)
+        depth = self.polynomial().depth
+        ring = secure_ring((50, *[46] * depth, 60))
+        return ParameterSpec(scheme, ring, (50, *[45] * depth, 60), scale_bits=45)
+
+    def largest_error(self) -> float:
+        """See :class:`Function`."""
+        return self._approximation().error + _NOISE
+
+    def polynomial(self) -> OddPolynomial:
+        """That of least error. Raises ``Unsupported`` for an even degree."""
+        return OddPolynomial(self._approximation().coefficients, _LEAVES)
+
+    def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """See :mod:`ciphermark_circuits.chebyshev`."""
+        return chebyshev.evaluate(evaluator, points, [self.polynomial()])
+
+    def _approximation(self) -> Approximation:
+        if self.options.degree % 2 == 0:
+            raise Unsupported("the logistic function less ½ is odd: take an odd degree")
+        return _minimax(self.options.degree)
+
+
+class PublishedLogistic(_OnRange):
+    """Interpolation of degree 77, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+
+    name = "logistic-published"
+    title = "logistic function on [−25, 25], by the published circuit"
+    is_literal = True
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        values: Values = 8192
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :data:`PUBLISHED_PARAMETERS`."""
+        self.require_scheme(scheme)
+        return PUBLISHED_PARAMETERS
+
+    def largest_error(self) -> float:
+        """3.7e-5, by the page of figures, and noise."""
+        return 3.7e-5 + _NOISE
+
+    def polynomial(self) -> OddPolynomial:
+        """Interpolation at 91 nodes."""
+        return published_functions.logistic_polynomial()
+
+    def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """See :func:`ciphermark_circuits.published_functions.logistic`."""
+        return published_functions.logistic(evaluator, points)
+
+
+@cache
+def _minimax(degree: int) -> Approximation:
+    return minimax.odd_minimax(lambda y: _odd_part(REACH * y), degree, 1e-9, 1.0)
+
+
+def _odd_part(x: Floats) -> Floats:
+    return 1 / (1 + np.exp(-x)) - 0.5
+
+
+WORKLOADS = (Logistic(), PublishedLogistic())

@@ -1,0 +1,210 @@
+"""Products of two encrypted square matrices of numbers in [−1, 1]."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_circuits import matrix_product
+from ciphermark_circuits.matrix_product import Grid
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
+from ciphermark_workloads.micro.quality import judged
+from ciphermark_workloads.workload import Arrays, Judgement, Truth, Workload
+
+Floats = npt.NDArray[np.float64]
+
+# Relative to max(1, largest entry), which is about √(2.8·d). An error of a rotated slot is normal with a deviation of
+# (N/π)·3.2·√(N/2)/2^40 = 5e-7 where the slot is the worst of them, and reaches an entry by one row and one column: of
+# 60 rotations, should all of them meet there, 5e-7·√(60·32) = 2e-5; five times that, times the largest entry.
+_TOLERANCE = 1e-4
+
+Side = Annotated[
+    int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices, a power of two")
+]
+
+
+class _Product(Workload[Floats, Floats]):
+    """Two matrices, stacked as one input of shape (2, d, d)."""
+
+    family = "micro"
+    schemes: tuple[Scheme, ...] = ("ckks",)
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        """See :class:`Workload`."""
+        return ("add", "mul_plain", "mul", "rotate")
+
+    def input(self, seed: int, data: Any) -> Floats:
+        """Uniform in [−1, 1]."""
+        return np.random.default_rng(seed).uniform(-1, 1, (2, self.size, self.size))
+
+    def vectors(self, stage: str, given: Floats, parameters: Parameters) -> list[Vector]:
+        """Each matrix row by row."""
+        self.require_slots(parameters)
+        return [matrix.ravel() for matrix in given]
+
+    def require_slots(self, parameters: Parameters) -> None:
+        """Raise ``Unsupported`` for a ring in which the circuit has too few slots."""
+        if self.least_slots > parameters.slots:
+            raise Unsupported(
+                f"{self.name} of side {self.size} takes {self.least_slots} slots, and N = "
+                f"{parameters.ring_dimension} has {parameters.slots}"
+            )
+
+    @property
+    @abstractmethod
+    def least_slots(self) -> int:
+        """Slots that the circuit uses."""
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """One ciphertext, of the product."""
+        left, right = inputs
+        return [self.product(evaluator, left, right)]
+
+    @abstractmethod
+    def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        """The product under encryption."""
+
+    def output(self, outputs: Sequence[Vector], given: Floats, parameters: Parameters) -> Floats:
+        """The product, d × d."""
+        return outputs[0][: self.size**2].reshape(self.size, self.size)
+
+    def reference(self, given: Floats) -> Floats:
+        """See :class:`Workload`."""
+        product: Floats = given[0] @ given[1]
+        return product
+
+    def judge(self, found: Floats, truth: Truth[Floats, Floats]) -> Judgement:
+        """See :func:`judged`."""
+        return judged(found, truth.reference, _TOLERANCE)
+
+    @property
+    def size(self) -> int:
+        """d; raises ``Unsupported`` for one that is no power of two."""
+        size: int = self.options.side
+        if size & (size - 1):
+            raise Unsupported(f"matrices of {size} rows: the circuits take a power of two")
+        return size
+
+
+class MatrixProduct(_Product):
+    """Row by row in the first d² slots: what any client would send."""
+
+    name = "matrix-product"
+    title = "product of two matrices, row by row"
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        side: Side = 32
+        blocks: Annotated[
+            int, msgspec.Meta(ge=1, le=64, description="copies of a matrix in a ciphertext, a power of two")
+        ] = 4
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """Two levels, in the smallest ring with slots for all copies: N = 8192 for 4 matrices of 32 × 32."""
+        self.require_scheme(scheme)
+        chain = (60, 40, 40, 60)
+        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
+
+    @property
+    def least_slots(self) -> int:
+        """Those of all copies."""
+        return self._grid().slots
+
+    def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        """See :func:`ciphermark_circuits.matrix_product.row_major`."""
+        return matrix_product.row_major(evaluator, left, right, self._grid())
+
+    def _grid(self) -> Grid:
+        blocks: int = min(self.options.blocks, self.size)
+        if blocks & (blocks - 1):
+            raise Unsupported(f"{blocks} copies of a matrix: the circuit takes a power of two")
+        return Grid(self.size, blocks, near=min(4, blocks))
+
+
+class PackedMatrixProduct(_Product):
+    """Packed by the client for this one product: no mask, one level."""
+
+    name = "matrix-product-packed"
+    title = "product of two matrices that the client packed for it"
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        side: Side = 32
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """One level; N = 8192 for 32 × 32."""
+        self.require_scheme(scheme)
+        chain = (60, 40, 60)
+        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
+
+    @property
+    def least_slots(self) -> int:
+        """Rows are doubled."""
+        return 2 * self.size**2
+
+    def vectors(self, stage: str, given: Floats, parameters: Parameters) -> list[Vector]:
+        """See :func:`ciphermark_circuits.matrix_product.packed_by_client`."""
+        self.require_slots(parameters)
+        left, right = given
+        return [
+            matrix_product.packed_left(left, parameters.slots),
+            matrix_product.packed_right(right, parameters.slots),
+        ]
+
+    def plaintext_bytes(self, stage: str, given: Floats, parameters: Parameters) -> int:
+        """The numbers of the matrices, without copies."""
+        return 8 * given.size
+
+    def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        """See :func:`ciphermark_circuits.matrix_product.packed_by_client`."""
+        return matrix_product.packed_by_client(evaluator, left, right, self.size)
+
+    def output(self, outputs: Sequence[Vector], given: Floats, parameters: Parameters) -> Floats:
+        """The product, d × d."""
+        return matrix_product.unpacked(outputs[0], self.size)
+
+
+class PublishedMatrixProduct(_Product):
+    """Row by row, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+
+    name = "matrix-product-published"
+    title = "product of two matrices, row by row, by the published circuit"
+    is_literal = True
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        side: Side = 32
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :data:`PUBLISHED_PARAMETERS`."""
+        self.require_scheme(scheme)
+        return PUBLISHED_PARAMETERS
+
+    @property
+    def least_slots(self) -> int:
+        """Two copies."""
+        return 2 * self.size**2
+
+    def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        """See :func:`ciphermark_circuits.matrix_product.as_published`."""
+        return matrix_product.as_published(evaluator, left, right, self.size)
+
+
+WORKLOADS = (MatrixProduct(), PackedMatrixProduct(), PublishedMatrixProduct())

@@ -1,0 +1,132 @@
+"""The sign of values in [−1, 1], of which none is nearer to 0 than a hundredth."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import reduce
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from ciphermark_circuits import chebyshev, minimax, published_functions
+from ciphermark_circuits.chebyshev import OddPolynomial
+from ciphermark_circuits.minimax import Approximation
+from ciphermark_contract.interfaces import Evaluator, Handle
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.micro.function import Floats, Function, Values
+from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
+
+LOW = 0.01
+# Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^35, where the last
+# polynomial's argument is largest.
+_NOISE = 1e-2
+
+
+class _AwayFromZero(Function):
+    """Points of [−1, −0.01] and [0.01, 1]."""
+
+    def input(self, seed: int, data: Any) -> Floats:
+        """Of either sign; sizes at equal ratios, since the error is largest where they are small."""
+        generator, count = np.random.default_rng(seed), self.options.values
+        sizes = LOW ** ((np.arange(count) + generator.uniform(size=count)) / count)
+        points: Floats = generator.permutation(sizes) * generator.choice([-1.0, 1.0], count)
+        return points
+
+    def exact(self, points: Floats) -> Floats:
+        """See :class:`Function`."""
+        return np.sign(points)
+
+    def expected(self, given: Floats, parameters: Parameters) -> Floats:
+        """The polynomials in the clear, one after another."""
+        return reduce(lambda values, polynomial: np.asarray(polynomial(values)), self.polynomials(), given)
+
+    @abstractmethod
+    def polynomials(self) -> Sequence[OddPolynomial]:
+        """Those whose composition stands for the sign."""
+
+
+class Sign(_AwayFromZero):
+    """By a composition of odd polynomials, each nearest to 1 on what the one before it leaves."""
+
+    name = "sign"
+    title = "sign on [−1, −0.01] and [0.01, 1]"
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        values: Values = 8192
+        degrees: Annotated[
+            str,
+            msgspec.Meta(
+                pattern=r"^\d?[13579](-\d?[13579]){0,4}$",
+                description="degrees of the polynomials, odd, the first applied first",
+            ),
+        ] = "7-7-15"
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """Ten levels of 35 bits just fit N = 16384 (430 bits): the noise that this leaves is far from the error."""
+        self.require_scheme(scheme)
+        chain = (40, *[35] * self._depth(), 40)
+        return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=35)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """For primes that are a bit larger, and a special prime of 60 bits."""
+        self.require_scheme(scheme)
+        ring = secure_ring((50, *[46] * self._depth(), 60))
+        return ParameterSpec(scheme, ring, (50, *[45] * self._depth(), 60), scale_bits=45)
+
+    def largest_error(self) -> float:
+        """1.25e-2 for degrees 7, 7 and 15; the published polynomial errs by 1.3e-2."""
+        return self._steps()[-1].error + _NOISE
+
+    def polynomials(self) -> list[OddPolynomial]:
+        """T_3 is made where it is a factor more than once: in a last polynomial of degree above 7."""
+        return [
+            OddPolynomial(step.coefficients, 2 if len(step.coefficients) <= 4 else 4)
+            for step in self._steps()
+        ]
+
+    def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """See :mod:`ciphermark_circuits.chebyshev`."""
+        return chebyshev.evaluate(evaluator, points, self.polynomials())
+
+    def _steps(self) -> tuple[Approximation, ...]:
+        return minimax.sign_steps(tuple(int(degree) for degree in self.options.degrees.split("-")), LOW)
+
+    def _depth(self) -> int:
+        return sum(polynomial.depth for polynomial in self.polynomials())
+
+
+class PublishedSign(_AwayFromZero):
+    """Interpolation of degree 1023, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+
+    name = "sign-published"
+    title = "sign on [−1, −0.01] and [0.01, 1], by the published circuit"
+    is_literal = True
+
+    class Options(msgspec.Struct, frozen=True):
+        """Of the workload."""
+
+        values: Values = 8192
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """See :data:`PUBLISHED_PARAMETERS`."""
+        self.require_scheme(scheme)
+        return PUBLISHED_PARAMETERS
+
+    def largest_error(self) -> float:
+        """1.3e-2, by the page of figures; 2^48 leaves no noise to speak of."""
+        return 1.3e-2
+
+    def polynomials(self) -> list[OddPolynomial]:
+        """Interpolation at 1,027 nodes."""
+        return [published_functions.sign_polynomial()]
+
+    def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
+        """See :func:`ciphermark_circuits.published_functions.sign`."""
+        return published_functions.sign(evaluator, points)
+
+
+WORKLOADS = (Sign(), PublishedSign())

@@ -1,0 +1,42 @@
+"""What the forms of all experiments have in common: variants, rings, sizes of primes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ciphermark_adapters import registry
+from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
+
+# The largest ring of the security tables, and of any library here.
+_LARGEST_RING = 131_072
+
+
+def _variant(name: str) -> str:
+    try:
+        registry.declaration(name)
+    except UserError as error:
+        hint = did_you_mean(registry.base_variant(name), registry.declarations())
+        raise ValueError(str(error) + hint) from None
+    return name
+
+
+def _ring_dimension(value: int) -> int:
+    if value < 2 or value & (value - 1):
+        raise ValueError(f"the ring dimension must be a power of two, not {value}")
+    if value > _LARGEST_RING:
+        raise ValueError(f"the ring dimension must be at most {_LARGEST_RING}, not {value}")
+    return value
+
+
+RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
+PrimeBits = Annotated[int, Field(ge=2, le=60)]
+Variant = Annotated[str, AfterValidator(_variant)]
+
+
+class Strict(BaseModel):
+    """A form that knows its keys and types, and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

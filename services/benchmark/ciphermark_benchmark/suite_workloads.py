@@ -1,0 +1,104 @@
+"""The form of an experiment with workloads of one family."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from ciphermark_benchmark.learning.data_sets import DataSetText
+from ciphermark_benchmark.suite_dimensions import Several
+from ciphermark_benchmark.suite_fields import RingDimension, Strict, Variant
+from ciphermark_core.dimensions import Value
+from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.model import Scheme
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_workloads.catalogue import WORKLOADS, families
+from ciphermark_workloads.options import combinations
+
+
+def _family(name: str) -> str:
+    if name not in families(WORKLOADS):
+        raise ValueError(f"there is no family of workloads {name!r}")
+    return name
+
+
+def _workload(name: str) -> str:
+    names = sorted(WORKLOADS)
+    if name not in names:
+        raise ValueError(f"unknown workload {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
+    return name
+
+
+class WorkloadText(Strict):
+    """Workloads of one family, whose name is the kind, with the parameters that they are made for. Every combination of
+    the lists is a case."""
+
+    kind: Annotated[
+        str, AfterValidator(_family), Field(json_schema_extra={"enum": list(families(WORKLOADS))})
+    ]
+    variants: Several[Variant]
+    workloads: Several[Annotated[str, AfterValidator(_workload)]]
+    data_sets: Several[DataSetText] | None = Field(
+        None,
+        validate_default=True,
+        description="for workloads that take data: names, or CSV files relative to the suite file: a header, numbers, "
+        "the label in the last column",
+    )
+    options: dict[str, Several[str | int | float | bool]] = Field(
+        {}, description="values of options, which every workload that is named must have"
+    )
+    ring_dimension: Several[RingDimension] | None = Field(
+        None, description="N, where it is to be another than recommended"
+    )
+    schemes: Several[Scheme] | None = Field(
+        None, description="those that are wanted; a workload has those of them that it offers"
+    )
+    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
+        [1], description="threads a library may use"
+    )
+    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
+
+    @field_validator("schemes")
+    @classmethod
+    def _every_workload_has_one(cls, value: list[Scheme] | None, info: ValidationInfo) -> list[Scheme] | None:
+        for name in info.data.get("workloads", ()):
+            offered = WORKLOADS[name].schemes
+            if value is not None and not set(value) & set(offered):
+                raise ValueError(f"the workload {name} offers none of these, only {', '.join(offered)}")
+        return value
+
+    @field_validator("workloads")
+    @classmethod
+    def _all_of_the_family(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        kind = info.data.get("kind")
+        for name in value:
+            if kind is not None and WORKLOADS[name].family != kind:
+                raise ValueError(f"{name} is a workload of the kind {WORKLOADS[name].family}, not {kind}")
+        return value
+
+    @field_validator("data_sets")
+    @classmethod
+    def _data_where_they_are_taken(
+        cls, value: list[DataSetText] | None, info: ValidationInfo
+    ) -> list[DataSetText] | None:
+        for name in info.data.get("workloads", ()):
+            if WORKLOADS[name].takes_data and value is None:
+                raise ValueError(f"the workload {name} takes a data set")
+            if not WORKLOADS[name].takes_data and value is not None:
+                raise ValueError(f"the workload {name} takes no data set")
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _options_that_there_are(
+        cls, value: dict[str, list[Value]], info: ValidationInfo
+    ) -> dict[str, list[Value]]:
+        for name, chosen in product(info.data.get("workloads", ()), combinations(value)):
+            try:
+                workload = WORKLOADS[name].with_options(chosen)
+                workload.parameters(workload.schemes[0])
+            except (UserError, Unsupported) as error:
+                raise ValueError(str(error)) from None
+        return value

@@ -1,0 +1,66 @@
+"""The family ``micro`` is right on every variant that has its operations, and at full size on ``seal``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_core.dimensions import Value
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.workload import Judgement
+
+from . import harness
+
+pytestmark = pytest.mark.schemes("ckks")
+
+SMALL: Mapping[str, Mapping[str, Value]] = {
+    "matrix-product": {"side": 8},
+    "matrix-product-packed": {"side": 8},
+    "matrix-product-published": {"side": 8},
+    "logistic": {"values": 700},
+    "logistic-published": {"values": 500},
+    "sign": {"values": 700},
+    "sign-published": {"values": 500},
+}
+SMALL_RING = Override(ring_dimension=1024, security=0)
+# TenSEAL insists on security: ten seconds for one, a minute for the other.
+TOO_LONG = {("tenseal", "logistic-published"), ("tenseal", "sign-published")}
+ALONE = harness.absence("seal")
+
+
+def _judged(workload: AnyWorkload, variant: str, override: Override) -> Judgement:
+    declared, given = registry.declaration(variant), workload.input(11, None)
+    spec = recommended(workload, "ckks", declared, override)
+    both = Together(workload, harness.adapter(variant), spec, given)
+    assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
+    return both.judged(both.output(both.executed(given)["compute"].outputs, given), given)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small(variant: str, scheme: str, name: str) -> None:
+    """Tolerances are at least six times the largest error seen in thousands of slots, and tails of ckks errors fall at
+    least as exp(−1.5·k^(2/3)), k in standard deviations: from 15 to 90 of them is a factor of 10^9.
+    """
+    workload = WORKLOADS[name].with_options(SMALL[name])
+    override = NOTHING if variant == "tenseal" else SMALL_RING
+    if (variant, name) in TOO_LONG:
+        pytest.skip(f"{variant} takes too long for {name} in a secure ring")
+    if set(workload.operations("ckks")) - {*registry.declaration(variant).managed["ckks"]}:
+        with pytest.raises(Unsupported):
+            _judged(workload, variant, override)
+        return
+    assert _judged(workload, variant, override).complaint is None
+
+
+@pytest.mark.skipif(ALONE is not None, reason=str(ALONE))
+@pytest.mark.parametrize("name", ["matrix-product", "matrix-product-packed", "logistic", "sign"])
+def test_full_size(name: str) -> None:
+    """With the recommended parameters: as large as the published figures, at 128 bits by both tables."""
+    judgement = _judged(WORKLOADS[name], "seal", NOTHING)
+    assert judgement.complaint is None
+    assert judgement.figures["max_error"] == judgement.accuracy.max_abs_error
