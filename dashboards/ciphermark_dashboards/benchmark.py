@@ -12,6 +12,7 @@ import httpx
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
+from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
@@ -30,7 +31,7 @@ class Token:
             text = self.text if self.file is None else self.file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ServiceAwayError(f"The benchmark service's token cannot be read: {error}") from None
-        return {"Authorization": f"Bearer {text}"} if text else {}
+        return bearer(text)
 
 
 NO_TOKEN = Token()
@@ -105,17 +106,8 @@ async def _parts(response: httpx.Response) -> AsyncIterator[bytes]:
 
 def _refusal(response: httpx.Response) -> UserError:
     """What the service answered, as an error of ours."""
+    refusal = RequestRefused(response)
+    told = str(refusal) if refusal.fields else f"The benchmark service answers {response.status_code}."
     if response.status_code == httpx.codes.NOT_FOUND:
-        return NotFoundError(_told(response))
-    return ServiceAwayError(_told(response)) if response.is_server_error else UserError(_told(response))
-
-
-def _told(response: httpx.Response) -> str:
-    """What the service says against a request."""
-    try:
-        body = response.json()
-    except ValueError:
-        body = {}
-    return str(
-        body.get("detail") or body.get("title") or f"The benchmark service answers {response.status_code}."
-    )
+        return NotFoundError(told)
+    return ServiceAwayError(told) if refusal.is_away else UserError(told)

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, Service, chosen, services
+from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, chosen, services
 from ciphermark_benchmark.learning.party import NoPlace
 from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_core import host
@@ -19,6 +19,7 @@ from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused
+from ciphermark_web.rest import Service
 
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)
 MAKE_KEYS = messages.MakeKeys("seal", "tiny", SPEC, threads=3)

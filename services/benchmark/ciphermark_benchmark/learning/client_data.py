@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-import httpx
 import msgspec
 
 from ciphermark_benchmark.learning.data_sets import Known
-from ciphermark_benchmark.learning.http_party import Service
 from ciphermark_core.errors import UserError
+from ciphermark_web.rest import NoAnswer, RequestRefused, RestClient, Service
 
 _PATH = "/v1/data-sets"
 _TIMEOUT_S = 60.0
@@ -50,18 +49,13 @@ class ClientData:
             raise ClientAway(f"{self._told} answers nonsense: {error}") from None
 
     def _sent(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        headers = {"Authorization": f"Bearer {self._service.token}", "Content-Type": "text/csv"}
         try:
-            answer = httpx.Client(base_url=self._service.url, trust_env=False, timeout=_TIMEOUT_S).request(
-                method, path, content=content, headers=headers
-            )
-        except httpx.HTTPError as error:
-            raise ClientAway(
-                f"{self._told}, which has the data sets, does not answer: {error or type(error).__name__}"
-            ) from None
-        if not answer.is_success:
-            raise ClientAway(f"{self._told}: {answer.text[:300]}")
-        return answer.content
+            with RestClient(self._service, _TIMEOUT_S) as rest:
+                return rest.send(method, path, content, headers={"Content-Type": "text/csv"})
+        except NoAnswer as error:
+            raise ClientAway(f"{self._told}, which has the data sets, does not answer: {error}") from None
+        except RequestRefused as refusal:
+            raise ClientAway(f"{self._told}: {refusal.body[:300]}") from None
 
     @property
     def _told(self) -> str:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import Any, get_args
 
-import httpx
 import msgspec
 
 from ciphermark_benchmark.learning.local import LocalParties
@@ -27,8 +25,8 @@ from ciphermark_core.model import Status, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
+from ciphermark_web.rest import CONNECT_S, NoAnswer, RequestRefused, RestClient, Service
 
-_CONNECT_S = 10.0
 _RESTART_S = 30.0  # containers that were killed answer again after 10 or 15 s
 _PAUSE_S = 0.5
 _READY = "/readyz"
@@ -51,15 +49,6 @@ _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """Where a service is, and its token."""
-
-    name: str
-    url: str
-    token: str = field(repr=False)
-
-
 class HttpParty:
     """One party: a session of a service, made by the first request."""
 
@@ -69,9 +58,7 @@ class HttpParty:
         self._is_opening = False
         self._is_killed = Event()
         self.machine: str | None = None
-        self._http = httpx.Client(
-            base_url=service.url, headers={"Authorization": f"Bearer {service.token}"}, trust_env=False
-        )
+        self._rest = RestClient(service)
         self._session: str | None = None
 
     def meet(self, trial: Trial) -> None:
@@ -80,7 +67,7 @@ class HttpParty:
         Waits for a service that is being restarted. Raises ``WorkerDied`` where it is not ready even so.
         """
         self._ids = {"run_id": trial.run_id, "trial_id": trial.id}
-        self._http.headers.update({"X-Run-Id": trial.run_id, "X-Trial-Id": trial.id})
+        self._rest.name_requests({"X-Run-Id": trial.run_id, "X-Trial-Id": trial.id})
         limit_s = monotonic() + _RESTART_S
         while (reason := self._reason_against()) is not None:
             if monotonic() > limit_s or self._is_killed.wait(_PAUSE_S):
@@ -91,58 +78,49 @@ class HttpParty:
         step, kind = _ROUTES[type(request)]
         path = f"{_SESSIONS}/{self._session}{step}" if step else _SESSIONS
         self._is_opening = self._is_opening or not step
-        response = self._sent("POST", path, _body(request), timeout_s)
-        if response.is_success:
-            return self._reply(response, kind)
-        return self._refusal(response)
+        try:
+            return self._reply(self._sent("POST", path, _body(request), timeout_s), kind)
+        except RequestRefused as refusal:
+            return self._refusal(refusal)
 
     def kill(self) -> None:
         """From another thread: end the session, whatever it is doing; one of which we know no id yet by its trial."""
         self._is_killed.set()
-        with suppress(httpx.HTTPError), self._another() as http:
+        with suppress(NoAnswer, RequestRefused), self._rest.another() as rest:
             if self._session is not None:
-                http.delete(f"{_SESSIONS}/{self._session}")
+                rest.send("DELETE", f"{_SESSIONS}/{self._session}")
             elif self._is_opening and self._ids:
-                http.delete(_SESSIONS, params=self._ids)
+                rest.send("DELETE", _SESSIONS, params=self._ids)
 
     def end(self) -> None:
         """End the session and the connection."""
         self.kill()
-        self._http.close()
+        self._rest.close()
 
     def _reason_against(self) -> WorkerDied | None:
         """Why the service cannot be asked anything now."""
         try:
-            response = self._sent("GET", _READY, None, _CONNECT_S)
+            self._sent("GET", _READY, None, CONNECT_S)
         except WorkerDied as death:
             return death
-        is_ready = response.status_code == httpx.codes.OK
-        return None if is_ready else self._death(f"it is not ready: {response.text[:200]}")
+        except RequestRefused as refusal:
+            return self._death(f"it is not ready: {refusal.body[:200]}")
+        return None
 
-    def _another(self) -> httpx.Client:
-        """A connection of its own: the other may be waiting for a reply."""
-        return httpx.Client(
-            base_url=self._service.url,
-            headers=dict(self._http.headers),
-            timeout=_CONNECT_S,
-            trust_env=False,
-        )
-
-    def _sent(self, method: str, path: str, body: bytes | None, timeout_s: float) -> httpx.Response:
-        headers = {} if body is None else {"Content-Type": "application/json"}
-        timeout = httpx.Timeout(max(timeout_s, 0.001), connect=_CONNECT_S)
+    def _sent(self, method: str, path: str, body: bytes | None, timeout_s: float) -> bytes:
+        """The answer; raises ``WorkerDied`` where there is none, and ``RequestRefused``."""
         try:
-            return self._http.request(method, path, content=body, headers=headers, timeout=timeout)
-        except httpx.ReadTimeout:
+            return self._rest.send(method, path, body, timeout_s=timeout_s)
+        except NoAnswer as error:
+            if not error.is_late:
+                raise self._death(str(error)) from None
             raise WorkerDied(
                 "timed_out", f"the {self._service.name} service gave no answer within {timeout_s:.0f} s"
             ) from None
-        except httpx.HTTPError as error:
-            raise self._death(str(error) or type(error).__name__) from None
 
-    def _reply(self, response: httpx.Response, kind: Any) -> messages.Reply:
+    def _reply(self, answer: bytes, kind: Any) -> messages.Reply:
         try:
-            fields = _object.decode(response.content)
+            fields = _object.decode(answer)
             if kind in (messages.KeysMade, messages.Loaded):
                 self._session, self.machine = str(fields.pop("id")), fields.get("machine")
                 self._require_version(fields.pop("version"))
@@ -150,7 +128,7 @@ class HttpParty:
             reply: messages.Reply = msgspec.convert(fields | {"type": tag}, kind)
             return reply
         except (msgspec.MsgspecError, KeyError):
-            raise self._death(f"it answers nonsense: {response.text[:100]!r}") from None
+            raise self._death(f"it answers nonsense: {answer[:100].decode(errors='replace')!r}") from None
 
     def _require_version(self, version: object) -> None:
         if version != messages.VERSION:
@@ -158,21 +136,18 @@ class HttpParty:
                 f"it speaks version {version} of the messages, and {messages.VERSION} is needed"
             )
 
-    def _refusal(self, response: httpx.Response) -> Refused:
+    def _refusal(self, refusal: RequestRefused) -> Refused:
         """A problem document as a refusal; raises ``WorkerDied`` where the session is lost, or cannot be had."""
-        try:
-            problem = _object.decode(response.content)
-            kind = str(problem["type"]).rpartition(":")[2]
-            text, status = str(problem["detail"]), problem.get("trial_status", "crashed")
-        except (msgspec.MsgspecError, KeyError):
-            raise self._death(f"HTTP status {response.status_code}: {response.text[:100]!r}") from None
+        if refusal.kind is None or "detail" not in refusal.fields:
+            raise self._death(f"HTTP status {refusal.status_code}: {refusal.body[:100]!r}")
+        text, status = str(refusal), refusal.fields.get("trial_status", "crashed")
         if status not in _STATUSES:
             raise self._death(f"it tells of a status {status!r} that does not exist")
-        if kind == "too-many":
-            raise NoPlace(f"the {self._service.name} service has no place: {text}", _seconds(response))
-        if kind in _LOST:
+        if refusal.kind == "too-many":
+            raise NoPlace(f"the {self._service.name} service has no place: {text}", refusal.after_s)
+        if refusal.kind in _LOST:
             raise WorkerDied(status, f"the {self._service.name} service: {text}")
-        return Refused(status, text, kind)
+        return Refused(status, text, refusal.kind)
 
     def _death(self, text: str) -> WorkerDied:
         return WorkerDied("crashed", f"the {self._service.name} service at {self._service.url}: {text}")
@@ -261,12 +236,6 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
     if not (token.isascii() and token.isprintable() and token):
         raise UserError(f"{variable if given else path} holds no token: copy the {name} service's")
     return token
-
-
-def _seconds(response: httpx.Response) -> float | None:
-    """When to ask again."""
-    told = response.headers.get("Retry-After", "")
-    return float(told) if told.isascii() and told.isdigit() else None
 
 
 def _body(request: messages.Request) -> bytes:

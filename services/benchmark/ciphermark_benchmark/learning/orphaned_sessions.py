@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
-
 from ciphermark_benchmark.learning import http_party
-
-_TIMEOUT_S = 10.0
+from ciphermark_web.rest import NoAnswer, RequestRefused, RestClient
 
 
 def end_sessions(environ: Mapping[str, str], run_ids: Iterable[str]) -> None:
@@ -20,13 +17,14 @@ def end_sessions(environ: Mapping[str, str], run_ids: Iterable[str]) -> None:
     """
     ids = tuple(run_ids)
     for service in http_party.services(environ) or ():
-        headers = {"Authorization": f"Bearer {service.token}"}
-        with (
-            suppress(httpx.HTTPError),
-            httpx.Client(base_url=service.url, headers=headers, timeout=_TIMEOUT_S, trust_env=False) as http,
-        ):
+        with suppress(NoAnswer), RestClient(service) as rest:
             for run_id in ids:
-                http.delete("/v1/sessions", params={"run_id": run_id}, headers={"X-Run-Id": run_id})
+                _end(rest, run_id)
+
+
+def _end(rest: RestClient, run_id: str) -> None:
+    with suppress(RequestRefused):
+        rest.send("DELETE", "/v1/sessions", params={"run_id": run_id}, headers={"X-Run-Id": run_id})
 
 
 def begun(pending: Path) -> list[str]:
