@@ -16,6 +16,7 @@ from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
 from ciphermark_measure.experiments.base import alone
 from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, prepare
+from ciphermark_workloads import own
 
 
 class Service:
@@ -111,7 +112,7 @@ class Service:
 
 def refusal(error: Exception) -> protocol.Refused:
     """The reply for an exception: which status it means, with the library's own text."""
-    text = str(error) or type(error).__name__
+    text, where = str(error) or type(error).__name__, own.innermost(error)
     status: Status = "crashed"
     if isinstance(error, Unsupported):
         status = "unsupported"
@@ -121,5 +122,6 @@ def refusal(error: Exception) -> protocol.Refused:
         status, text = "out_of_memory", f"the memory limit was reached: {text}"
     else:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        text = f"{type(error).__name__}: {text} (in {frame.name})"
-    return protocol.Refused(status, text, type(error).__name__)
+        text = f"{type(error).__name__}: {text} (in {where or frame.name})"
+        where = None
+    return protocol.Refused(status, f"{where}: {text}" if where else text, type(error).__name__)

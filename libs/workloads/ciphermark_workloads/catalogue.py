@@ -17,7 +17,7 @@ from ciphermark_core.dimensions import Dimension, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import options
-from ciphermark_workloads.workload import Workload
+from ciphermark_workloads.workload import OWN, Workload
 
 AnyWorkload = Workload[Any, Any]
 GROUP = "ciphermark.workloads"
@@ -92,7 +92,7 @@ def _installed() -> tuple[dict[str, AnyWorkload], dict[str, str]]:
     return found, broken
 
 
-WORKLOADS: Mapping[str, AnyWorkload]
+WORKLOADS: dict[str, AnyWorkload]
 """The workloads of our families and of other packages, by name."""
 BROKEN: Mapping[str, str]
 """Entry points that cannot be used, and why."""
@@ -100,5 +100,5 @@ WORKLOADS, BROKEN = _installed()
 
 
 def families(workloads: Mapping[str, AnyWorkload]) -> tuple[str, ...]:
-    """The families of workloads, each once."""
-    return tuple(dict.fromkeys(workload.family for workload in workloads.values()))
+    """The families of workloads, each once, that of users' own included."""
+    return tuple(dict.fromkeys([*(workload.family for workload in workloads.values()), OWN]))

@@ -18,6 +18,7 @@ from ciphermark_workloads.catalogue import AnyWorkload, offered_by
 from ciphermark_workloads.workload import Workload
 
 SUFFIX = ".py"
+_MODULE = "_ciphermark_own_"
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 
 
@@ -55,6 +56,17 @@ def place(error: BaseException, path: Path) -> str | None:
     return None
 
 
+def innermost(error: BaseException) -> str | None:
+    """Where in whichever file of a user's own an exception came from; ``None`` where it did not."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if str(step.tb_frame.f_globals.get("__name__", "")).startswith(_MODULE):
+            found = f"{Path(code.co_filename).name}:{step.tb_lineno}, in {code.co_name}"
+        step = step.tb_next
+    return found
+
+
 def _is_same(filename: str | None, path: Path) -> bool:
     return filename is not None and Path(filename).resolve() == path.resolve()
 
@@ -70,7 +82,7 @@ def told(error: BaseException, path: Path) -> str:
 def _module(path: Path) -> ModuleType:
     """The file as a module, under a name that its contents make: what was changed is loaded anew."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    name = f"_ciphermark_own_{path.stem}_{digest}"
+    name = f"{_MODULE}{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -33,6 +33,11 @@ class Home:
         """Copies of the data sets that suites took from files, ``NAME.csv``."""
         return self.folder / "data-sets"
 
+    @property
+    def workloads(self) -> Path:
+        """Copies of the workloads that suites took from files, ``NAME.py``."""
+        return self.folder / "workloads"
+
 
 def find() -> Home:
     """``CIPHERMARK_HOME``; else the closest ``.ciphermark`` in or above the working directory; else the

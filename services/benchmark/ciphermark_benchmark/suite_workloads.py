@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from ciphermark_benchmark.learning.data_sets import DataSetText
+from ciphermark_benchmark.learning.data_sets import DataSetText, Finder, Remembered
 from ciphermark_benchmark.suite_dimensions import Several
 from ciphermark_benchmark.suite_fields import RingDimension, Strict, Variant
 from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_workloads import own
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
 
@@ -24,7 +25,10 @@ def _family(name: str) -> str:
     return name
 
 
-def _workload(name: str) -> str:
+def _workload(name: str, info: ValidationInfo) -> str:
+    if own.is_own(name):
+        finder: Finder = info.context or Remembered({})
+        return finder.workload(name)
     names = sorted(WORKLOADS)
     if name not in names:
         raise ValueError(f"unknown workload {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")

@@ -28,6 +28,7 @@ def main() -> None:
         "--scratch", action="store_true", help="the blobs need not survive a stop of the machine"
     )
     parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
+    parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
     confinement.add_options(parser)
     arguments = parser.parse_args()
     replies = confinement.own_output()
@@ -50,12 +51,14 @@ def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.data_sets import finder
     from ciphermark_measure.parties.server import Server
+    from ciphermark_workloads import kept
     from ciphermark_workloads.catalogue import WORKLOADS
 
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
+    workloads = kept.Catalogue(WORKLOADS, arguments.workloads)
     if arguments.role == "client":
-        return Client(store, WORKLOADS, finder(arguments.data_sets))
-    return Server(store, WORKLOADS)
+        return Client(store, workloads, finder(arguments.data_sets))
+    return Server(store, workloads)
 
 
 if __name__ == "__main__":

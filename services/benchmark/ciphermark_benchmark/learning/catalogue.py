@@ -17,6 +17,7 @@ from ciphermark_benchmark.learning.client_data import ClientData
 from ciphermark_benchmark.learning.data_sets import Finder, Known, unknown
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties import data_sets
+from ciphermark_workloads import kept as kept_workloads
 from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
 
 
@@ -66,9 +67,11 @@ class Catalogue(Finder):
 
     def __init__(self, home: Home, environ: Mapping[str, str], base: Path | None = None) -> None:
         self._home = Folder(home.data_sets)
+        self._kept_workloads = home.workloads
         self._environ = environ
         self._base = base
         self._given: dict[str, Given] = {}
+        self._workloads: dict[str, kept_workloads.Kept] = {}
 
     def other(self, name: str) -> Known:
         """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
@@ -92,6 +95,25 @@ class Catalogue(Finder):
         self._given[name] = given
         return Known(name, given.rows, given.features)
 
+    def workload(self, text: str) -> str:
+        """See :class:`Finder`: executes the file, which nobody but its owner may ask for."""
+        if self._base is None or http_party.services(self._environ) is not None:
+            raise ValueError(
+                f"{text!r}: workloads in files are loaded by the command line alone, for parties on this host: install "
+                "yours with an entry point ciphermark.workloads, and write its name here"
+            )
+        try:
+            kept = kept_workloads.taken(text, self._base)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        self._workloads[text] = kept
+        return kept.name
+
+    @property
+    def workloads(self) -> dict[str, str]:
+        """The names of the workloads that were found in files, by what the suite says."""
+        return {text: kept.name for text, kept in self._workloads.items()}
+
     def provide(self, names: Iterable[str]) -> None:
         """Keep what was found in files, and see to it that clients have all of ``names``.
 
@@ -99,6 +121,8 @@ class Catalogue(Finder):
         """
         for name, given in self._given.items():
             self._home.put(name, given.data)
+        for kept in self._workloads.values():
+            kept_workloads.put(self._kept_workloads, kept)
         for name in names:
             if name not in DATA_SETS and self._place.find(name) is None:
                 self._place.put(name, self._copy(name))

@@ -26,7 +26,7 @@ class Known:
 
 
 class Finder(ABC):
-    """Finds what a suite names. What is not found, or is no data set, is a ``ValueError`` that says why."""
+    """Finds what a suite names. What is not found, or is not what it should be, is a ``ValueError`` that says why."""
 
     def named(self, name: str) -> Known:
         """A data set by its name in results; those that are shipped are always there."""
@@ -42,12 +42,17 @@ class Finder(ABC):
     def in_file(self, file: str, rule: LabelRule) -> Known:
         """One in a CSV file, as the suite writes it."""
 
+    @abstractmethod
+    def workload(self, text: str) -> str:
+        """The name of a workload in a file, as the suite writes it, which is installed from here on."""
+
 
 class Remembered(Finder):
     """Data sets of a run that began earlier, by what its suite says: no file is read again."""
 
-    def __init__(self, found: Mapping[str, Known]) -> None:
+    def __init__(self, found: Mapping[str, Known], workloads: Mapping[str, str] | None = None) -> None:
         self._found = found
+        self._workloads = workloads or {}
 
     def other(self, name: str) -> Known:
         """See :class:`Finder`."""
@@ -58,6 +63,12 @@ class Remembered(Finder):
     def in_file(self, file: str, rule: LabelRule) -> Known:
         """See :class:`Finder`."""
         return self.other(key(file, rule))
+
+    def workload(self, text: str) -> str:
+        """See :class:`Finder`."""
+        if text not in self._workloads:
+            raise ValueError(f"{text!r}: workloads in files are read by the command line alone")
+        return self._workloads[text]
 
 
 def _short_too(schema: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from ciphermark_benchmark.learning.local import LocalParties
+from ciphermark_benchmark.learning.local import NOTHING_OWN, LocalParties, Own
 from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.runner.processes import WorkerNeeds
 from ciphermark_core import host
@@ -190,15 +190,15 @@ class HttpParties(Parties):
         self._server.end()
 
 
-def chosen(environ: Mapping[str, str], data_sets: Path | None = None) -> Callable[[WorkerNeeds], Parties]:
+def chosen(environ: Mapping[str, str], own: Own = NOTHING_OWN) -> Callable[[WorkerNeeds], Parties]:
     """How parties are had: services where the environment names both, else processes on this host, which take data sets
-    from a folder.
+    and workloads of the user's own from folders.
 
     Raises ``UserError`` as :func:`services` does.
     """
     named = services(environ)
     if named is None:
-        return lambda needs: LocalParties(needs, data_sets)
+        return lambda needs: LocalParties(needs, own)
     return lambda _: HttpParties(*named)
 
 

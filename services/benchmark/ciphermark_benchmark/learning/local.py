@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from ciphermark_adapters import registry
@@ -16,13 +17,24 @@ from ciphermark_measure.processes import Process, Program
 _MODULE = "ciphermark_measure.parties.worker"
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The folders of what is the user's own: data sets, ``NAME.csv``, and workloads, ``NAME.py``."""
+
+    data_sets: Path | None = None
+    workloads: Path | None = None
+
+
+NOTHING_OWN = Own()
+
+
 class LocalParties(Parties):
-    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets that are not shipped
-    come from the folder ``data_sets``.
+    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets and workloads that
+    are not shipped come from the folders ``own``.
     """
 
-    def __init__(self, needs: WorkerNeeds, data_sets: Path | None = None) -> None:
-        self._data_sets = data_sets
+    def __init__(self, needs: WorkerNeeds, own: Own = NOTHING_OWN) -> None:
+        self._own = own
         self._scratch = Scratch()
         self.folder = self._scratch.folder
         self._store = BlobStore(self.folder, is_scratch=True)
@@ -57,7 +69,9 @@ class LocalParties(Parties):
 
     def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
         arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
-        if role == "client" and self._data_sets is not None:
-            arguments += ("--data-sets", str(self._data_sets))
+        if role == "client" and self._own.data_sets is not None:
+            arguments += ("--data-sets", str(self._own.data_sets))
+        if self._own.workloads is not None:
+            arguments += ("--workloads", str(self._own.workloads))
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))

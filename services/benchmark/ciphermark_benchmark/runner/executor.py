@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
-from pathlib import Path
 
 from ciphermark_benchmark.learning import http_party
+from ciphermark_benchmark.learning.local import NOTHING_OWN, Own
 from ciphermark_benchmark.plan import Block, Comparison, Plan
 from ciphermark_benchmark.runner import in_worker, two_parties
 from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
@@ -25,15 +25,15 @@ class Executor:
     """Executes plans on this host.
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
-    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``data_sets`` is the
-    folder of those that are not shipped.
+    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``own`` is where data
+    sets and workloads are that are not shipped.
     """
 
-    def __init__(self, report: Report, is_pinned: bool = True, data_sets: Path | None = None) -> None:
+    def __init__(self, report: Report, is_pinned: bool = True, own: Own = NOTHING_OWN) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._is_pinned = is_pinned
-        self._parties = http_party.chosen(os.environ, data_sets)
+        self._parties = http_party.chosen(os.environ, own)
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""

@@ -22,13 +22,15 @@ from ciphermark_core.model import Outcome, Run
 class Header:
     """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all).
 
-    ``data_sets`` are those of the suite that are not shipped, by what the suite says.
+    ``data_sets`` are those of the suite that are not shipped, by what the suite says; ``workloads`` the names of those
+    that it took from files, likewise.
     """
 
     run: Run
     origin: str
     variants: tuple[str, ...]
     data_sets: dict[str, Known] = field(default_factory=dict)
+    workloads: dict[str, str] = field(default_factory=dict)
 
 
 class Journal:

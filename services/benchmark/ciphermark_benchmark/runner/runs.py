@@ -22,6 +22,7 @@ from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.learning import orphaned_sessions
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known, Remembered
+from ciphermark_benchmark.learning.local import Own
 from ciphermark_benchmark.plan import Plan, PlannedCase
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import Header, Journal
@@ -31,6 +32,7 @@ from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
 from ciphermark_measure import probes
+from ciphermark_workloads import kept
 from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
@@ -92,7 +94,7 @@ def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
-    journal = Journal.create(home, Header(run, origin, tuple(variants), own))
+    journal = Journal.create(home, Header(run, origin, tuple(variants), own, catalogue.workloads))
     return Prepared(home, Record(run.id, journal), suite, plan.make(run.id, suite, planned))
 
 
@@ -127,7 +129,9 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
             "resume it there, or start a new run here"
         )
-    suite = suite_file.parse(header.run.suite_text, header.origin, Remembered(header.data_sets))
+    kept.install(home.workloads, header.workloads.values())
+    remembered = Remembered(header.data_sets, header.workloads)
+    suite = suite_file.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
@@ -177,7 +181,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
     rest = plan.without(prepared.plan, recorder.done())
     orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
-    Executor(report, data_sets=home.data_sets).execute(rest, prepared.suite.seed)
+    Executor(report, own=Own(home.data_sets, home.workloads)).execute(rest, prepared.suite.seed)
 
 
 @contextmanager
