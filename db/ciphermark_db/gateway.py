@@ -108,6 +108,14 @@ class Database:
         """The ids of all runs, oldest first."""
         return [row[0] for row in self._rows("run_ids", {})]
 
+    def programs(self, run_id: str) -> list[tuple[str, str, str, str, bytes]]:
+        """Workload, variant, scheme, stage and bytes of every program that a run measured, in this order."""
+        rows = self._rows("programs_of_run", {"run_id": run_id})
+        return [
+            (workload, variant, scheme, stage, bytes(data))
+            for workload, variant, scheme, stage, _, data in rows
+        ]
+
     def query(
         self,
         sql: str,

@@ -117,6 +117,9 @@ def test_programs_are_kept_once_and_found_by_trial_and_case(new_url: Callable[[]
             (letter * 64, 8, content) for letter in "def"
         ]
         assert database.query("select count(*) from trial_program").rows == [(6,)]
+        assert [(variant, stage, data) for _, variant, _, stage, data in database.programs(run.id)] == [
+            (variant, stage, content) for variant in ("openfhe", "seal") for stage in ("infer", "train")
+        ]
         sql = "select operation, level, n from program_count where program = %s order by n"
         assert database.query(sql, ["d" * 64]).rows == [("mul", 2, 3), ("add", 1, 5)]
         sql = (

@@ -7,6 +7,16 @@ from trial as t
 join run as r on r.id = t.run_id
 where r.id = %(run_id)s or r.continues = %(run_id)s;
 
+-- name: programs_of_run
+select distinct c.operation, c.variant, p.scheme, tp.stage, p.digest, p.content
+from trial_program as tp
+join trial as t on t.id = tp.trial_id
+join run as r on r.id = t.run_id
+join case_ as c on c.key = t.case_key
+join program as p on p.digest = tp.program
+where r.id = %(run_id)s or r.continues = %(run_id)s
+order by c.operation, c.variant, p.scheme, tp.stage, p.digest;
+
 -- name: settle
 -- Without just-in-time compilation: for the views it takes ten times as long as the query itself.
 select set_config('statement_timeout', %(milliseconds)s, true), set_config('jit', 'off', true);

@@ -1,8 +1,8 @@
-"""The programs of a workload, as a library would execute them: what ``ciphermark program`` is about."""
+"""The programs of a workload, as a library would execute them, or of a run: what ``ciphermark program`` tells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,21 @@ def of_workload(question: Question) -> dict[str, Program]:
             f"{workload.name} has no program for {question.variant} in {scheme}: {error}"
         ) from None
     return _chosen({name: item.program for name, item in traced.items()}, question.stage)
+
+
+def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
+    """The programs that a run measured, each by workload, variant, scheme and stage.
+
+    ``measured`` is what :meth:`ciphermark_db.gateway.Database.programs` tells. Raises ``UserError`` for none.
+    """
+    programs = {
+        f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)
+        for workload, variant, scheme, name, data in measured
+        if stage in (None, name)
+    }
+    if not programs:
+        raise UserError("the run measured no program" + (f" of a stage {stage!r}" if stage else ""))
+    return programs
 
 
 def _chosen(programs: dict[str, Program], stage: str | None) -> dict[str, Program]:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
 
-from ciphermark_benchmark import programs
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import programs, storage
+from ciphermark_benchmark.cli.data import found_run
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.programs import Question
 from ciphermark_contract import drawing, listing
 from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
+from ciphermark_workloads.catalogue import WORKLOADS
 
 _program = typer.Typer(
     help="The graph of operations that a workload executes: its nodes, a picture, counts.",
     no_args_is_help=True,
 )
+_RUN = re.compile(r"last|[0-9a-f]+(-[0-9a-f]*)*")
 Named = Annotated[
     list[str],
     typer.Argument(
-        metavar="WORKLOAD [OPTION=VALUE]",
-        help="A workload, and options of it that are not their defaults.",
+        metavar="WORKLOAD [OPTION=VALUE] | RUN",
+        help="A workload, and options of it that are not their defaults; or a run, by its id or `last`.",
     ),
 ]
 InScheme = Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")]
@@ -84,7 +89,7 @@ def draw(
 ) -> None:
     """One SVG file for each stage: bands are levels, boxes operations; groups of them beyond 300."""
     for name, program in _found(wanted, scheme, variant, stage).items():
-        path = output / f"{wanted[0]}-{name}.svg"
+        path = output / f"{wanted[0]}-{name.replace(' ', '-')}.svg"
         try:
             path.write_text(drawing.svg(program, f"{wanted[0]}, {name}"), encoding="utf-8")
         except OSError as error:
@@ -94,8 +99,18 @@ def draw(
 
 def _found(wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None) -> dict[str, Program]:
     workload, *settings = wanted
+    if workload not in WORKLOADS and not settings and (measured := _measured(workload)) is not None:
+        return programs.of_run(measured, stage)
     options = dict(_setting(text) for text in settings)
     return programs.of_workload(Question(workload, variant, options, scheme, stage))
+
+
+def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
+    """The programs of a run, by its id, the beginning of one, or ``last``; ``None`` for what is the name of none."""
+    if not _RUN.fullmatch(run):
+        return None
+    with storage.caught_up(homes.find()) as database:
+        return database.programs(found_run(database, run))
 
 
 def _setting(text: str) -> tuple[str, object]:
