@@ -64,7 +64,9 @@ left join lateral (
         sample.repetitions,
         array_agg(sample.value order by sample.value) as sorted
     from series
-    join sample on sample.series_id = series.id
+    join sample on sample.series_id = series.id and sample.series_id = any (array(
+        select id from series where trial_id = any (g.trial_ids)
+    ))
     where series.trial_id = any (g.trial_ids) and g.is_counted and not sample.is_warmup
     group by series.stage, series.party, series.step, series.metric, sample.repetitions
 ) as s on true

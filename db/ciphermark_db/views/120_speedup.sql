@@ -65,7 +65,9 @@ cross join lateral (
             max(x.value) filter (where s.trial_id = any (g.off_trial_ids)) as off_s,
             max(x.value) filter (where s.trial_id = any (g.on_trial_ids)) as on_s
         from series as s
-        join sample as x on x.series_id = s.id
+        join sample as x on x.series_id = s.id and x.series_id = any (array(
+            select id from series where trial_id = any (g.off_trial_ids || g.on_trial_ids)
+        ))
         join trial as t on t.id = s.trial_id
         where
             s.trial_id = any (g.off_trial_ids || g.on_trial_ids) and s.metric = 'time' and not x.is_warmup

@@ -119,7 +119,9 @@ from (
                 sample.repetitions,
                 array_agg(sample.value order by sample.value) as sorted
             from series
-            join sample on sample.series_id = series.id
+            join sample on sample.series_id = series.id and sample.series_id = any (array(
+        select id from series where trial_id = any (g.trial_ids)
+    ))
             where series.trial_id = any (g.trial_ids) and series.metric = 'time' and not sample.is_warmup
             group by series.stage, series.party, series.step, sample.repetitions
         ) as s
@@ -143,7 +145,9 @@ cross join lateral (
             max(x.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
             max(t.started_at) <= min(t.started_at + t.duration_s * interval '1 second') as is_one_turn
         from series as s
-        join sample as x on x.series_id = s.id
+        join sample as x on x.series_id = s.id and x.series_id = any (array(
+            select id from series where trial_id = any (ranked.trial_ids || ranked.fastest_trial_ids)
+        ))
         join trial as t on t.id = s.trial_id
         where
             s.trial_id = any (ranked.trial_ids || ranked.fastest_trial_ids)

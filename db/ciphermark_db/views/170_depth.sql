@@ -32,7 +32,9 @@ cross join lateral (
         min(sample.value) filter (where series.metric = 'depth')::integer as depth,
         bool_and(sample.value <> 0) filter (where series.metric = 'is_capped') as is_capped
     from series
-    join sample on sample.series_id = series.id
+    join sample on sample.series_id = series.id and sample.series_id = any (array(
+        select id from series where trial_id = any (g.trial_ids)
+    ))
     where
         series.trial_id = any (g.trial_ids)
         and series.metric in ('depth', 'is_capped')

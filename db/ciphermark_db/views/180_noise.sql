@@ -37,7 +37,9 @@ cross join lateral (
             array_agg(sample.value order by sample.value) filter (where series.metric = 'precision')
         ) as precision_bits
     from series
-    join sample on sample.series_id = series.id
+    join sample on sample.series_id = series.id and sample.series_id = any (array(
+        select id from series where trial_id = any (g.trial_ids)
+    ))
     where
         series.trial_id = any (g.trial_ids)
         and series.metric in ('noise_budget', 'precision')
