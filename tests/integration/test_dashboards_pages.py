@@ -223,7 +223,7 @@ def test_filters_choose(client: TestClient, run_id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in FIGURES if FIGURE_PAGES[name].path not in ("/case", "/compare")]
+    "name", [name for name in FIGURES if FIGURE_PAGES[name].path not in ("/case", "/compare", "/workloads")]
 )
 def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: str, name: str) -> None:
     sql = client.get(f"/figures/{name}.sql", params={"run": run_id}).text

@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from command import Ciphermark
 from starlette.testclient import TestClient
@@ -65,6 +66,9 @@ def test_it_has_a_page(recorded) -> None:
             ("answer", "server", "time", 0.16),
             ("answer", "", "answer_rate", 5e6),
         }
+        sql = client.get("/figures/workloads.sql", params={"run": run_id, "variant": "seal"}).text
+        with psycopg.connect(url) as connection:
+            assert len(connection.execute(sql).fetchall()) == len(rows) == len(STEPS) + 1
         svg = client.get("/figures/workloads.svg", params={"run": run_id})
         assert "by-keyword" in svg.text
 
