@@ -33,8 +33,10 @@ DEFINITIONS = (
     "libs/adapters/ciphermark_adapters/helib/managed.py",
     "libs/adapters/ciphermark_adapters/seal/programs.py",
 )
+# The view of one experiment, which has its name.
+VIEWS = ("db/ciphermark_db/views/170_depth.sql",)
 # How many comparisons are left in the whole house. This number only gets smaller.
-LEFT = 42
+LEFT = 3
 
 
 def texts(node: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:
@@ -49,6 +51,11 @@ def texts(node: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:
             yield from texts(inner, constants)
         case ast.Name(id=name) if name in constants:
             yield from texts(constants[name], {})
+
+
+def all_are_names(found: list[str]) -> bool:
+    """A name, or a collection of nothing else: among other words it is one of theirs."""
+    return bool(found) and NAMES.issuperset(found)
 
 
 def subject(node: ast.expr) -> str:
@@ -73,7 +80,7 @@ def compared(module: ast.Module) -> Iterator[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            is_named = any(text in NAMES for side in sides for text in texts(side, constants))
+            is_named = any(all_are_names(list(texts(side, constants))) for side in sides)
             if is_named and OTHER_COLUMNS.isdisjoint(map(subject, sides)):
                 yield f"{node.lineno}: {ast.unparse(node)}"
         elif isinstance(node, ast.MatchValue) and not NAMES.isdisjoint(texts(node.value, constants)):
@@ -120,7 +127,7 @@ def test_no_name_is_compared() -> None:
     left = [
         f"{name}:{asked}"
         for name, all_asked in found.items()
-        if not name.startswith(DEFINITIONS)
+        if not name.startswith((*DEFINITIONS, *VIEWS))
         for asked in all_asked
     ]
     assert len(left) <= LEFT, "let a row of the table say what is asked for:\n" + "\n".join(left)

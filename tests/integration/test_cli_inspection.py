@@ -218,8 +218,10 @@ def complaints(value, schema, root, place=""):
     if choices := schema.get("anyOf", schema.get("oneOf")):
         each = [complaints(value, item, root, place) for item in choices]
         return [] if [] in each else each[0]
-    if "type" in schema and not isinstance(value, TYPES[schema["type"]]):
-        return [f"{place}: {value} is no {schema['type']}"]
+    kinds = schema.get("type", [])
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if kinds and not any(isinstance(value, TYPES[kind]) for kind in kinds):
+        return [f"{place}: {value} is no {' or '.join(kinds)}"]
     if isinstance(value, list):
         return list(_against_items(value, schema, root, place))
     if isinstance(value, dict):
