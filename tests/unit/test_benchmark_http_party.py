@@ -7,6 +7,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import msgspec
 import pytest
 
 from ciphermark_benchmark.learning import http_party
@@ -19,6 +20,7 @@ from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused
+from ciphermark_parties.message_models import model_of
 from ciphermark_web.rest import Service
 
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)
@@ -293,3 +295,11 @@ def test_tokens_come_from_the_environment_or_a_file(tmp_path):
 def test_half_a_configuration_is_a_mistake(environ, words):
     with pytest.raises(UserError, match=words):
         chosen(environ)
+
+
+@pytest.mark.parametrize("program", [b"\xff\xfe\xfb", b"\x00", bytes(range(256))])
+def test_bytes_of_a_reply_are_written_as_the_messages_are(program):
+    """In the one alphabet of base64 that both take."""
+    written = model_of(messages.Described)(program=program).model_dump_json()
+    told = msgspec.json.decode(written, type=dict) | {"type": "described"}
+    assert msgspec.convert(told, messages.Described) == messages.Described(program)

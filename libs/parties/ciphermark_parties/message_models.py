@@ -5,12 +5,13 @@ What comes from outside is immutable, and has no fields that nobody knows.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, PlainSerializer, create_model
 from pydantic_core import CoreSchema, core_schema
 
 from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
@@ -108,6 +109,8 @@ def _field(item: msgspec.structs.FieldInfo) -> tuple[Any, Any]:
 
 def _converted(kind: Any) -> Any:
     """The type with models for structs, and pydantic's words for bounds."""
+    if kind is bytes:
+        return Annotated[bytes, PlainSerializer(_base64, str, when_used="json")]
     if kind in _EXAMPLES:
         return Annotated[kind, Field(examples=[_EXAMPLES[kind]])]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
@@ -121,6 +124,11 @@ def _converted(kind: Any) -> Any:
     if origin in (Union, UnionType):
         return Union[tuple(map(_converted, arguments))]  # noqa: UP007
     return kind
+
+
+def _base64(data: bytes) -> str:
+    """As the messages themselves are written; pydantic's own takes the alphabet for file names."""
+    return b64encode(data).decode()
 
 
 def _bounded(note: msgspec.Meta) -> Any:
