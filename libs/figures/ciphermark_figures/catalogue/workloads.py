@@ -46,6 +46,7 @@ WORKLOADS = Figure(
         WORKLOAD,
         SCHEME,
         SIZE,
+        Column("options", "Options", formats.text),
         Column("stage", "Stage", formats.text),
         Column("part", "Party or step", formats.text),
         METRIC,

@@ -13,13 +13,13 @@ from ciphermark_figures.listings import headings
 from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed
 
 FIGURES = (WORKLOADS,)
-_PLACE = ("experiment", "operation", "data_set", "size", "threads", "scheme")
+_PLACE = ("experiment", "operation", "options", "data_set", "size", "threads", "scheme")
 
 
 def tables(
     answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str]
 ) -> Iterator[Printed]:
-    """A table per workload, data, threads, scheme and security level by the 2018 table, or of all levels with
+    """A table per workload, options, data, threads, scheme and security level by the 2018 table, or of all levels with
     ``any_security``. ``answers`` are those of :data:`FIGURES`; ``titles`` tell workloads in words.
     """
     (rows,) = answers
@@ -29,7 +29,7 @@ def tables(
     ):
         name = same[0]["operation"]
         title = f"{name}: {titles[name]}" if name in titles else name
-        told = f"{headings.heading(same)} · {same[0]['size']} values, {headings.threads(same[0])}"
+        told = f"{headings.heading(same)} · {_input(same[0])}, {headings.threads(same[0])}"
         columns = [
             (Head("stage"), lambda row: row["stage"]),
             of(METRIC),
@@ -39,6 +39,11 @@ def tables(
             (Head("95 % interval", True), _interval),
         ]
         yield printed(f"{title} · {same[0]['experiment']}", told, columns, same, once=2)
+
+
+def _input(row: Row) -> str:
+    """What is computed on: the options; without any, how many numbers."""
+    return str(row["options"]) if row["options"] else f"{row['size']} values"
 
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:

@@ -3,6 +3,10 @@ select
     experiment,
     operation,
     data_set,
+    (
+        select string_agg(each.key || ' ' || each.value, ', ' order by each.key)
+        from jsonb_each_text(dimensions - 'data_set') as each
+    ) as options,
     size,
     ciphertexts,
     threads,
