@@ -37,6 +37,7 @@ def metric(name: str) -> dict[str, Any]:
         "floor_kind": known.floor_kind,
         "label": known.label,
         "sentence": known.sentence,
+        "adds_up": known.adds_up,
     }
 
 

@@ -133,9 +133,9 @@ def test_every_view_and_column_is_described(database: Database) -> None:
 def test_the_tables_of_the_registries_say_what_the_registries_say(database: Database) -> None:
     database.migrate()  # what was registered since
     table = database.query(
-        "select name, unit, direction, floor, label, sentence, floor_kind from metric"
+        "select name, unit, direction, floor, label, sentence, floor_kind, adds_up from metric"
     ).rows
-    assert {Metric(*row) for row in table} >= {METRICS[name] for name in ("time", "size", "precision")}
+    assert {Metric(*row) for row in table} >= set(METRICS.values())
     found = database.query("select name, kind, sentence from dimension").rows
     assert {(item.name, item.kind.__name__, item.sentence) for item in DIMENSIONS.values()} <= set(found)
 
@@ -145,7 +145,7 @@ def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], s
         database.migrate()
         database.query("update metric set sentence = 'Earlier.' where name = 'time'", read_only=False)
         database.query(
-            "insert into metric values ('mine', 'm', null, 1, 'factor', 'mine', '')", read_only=False
+            "insert into metric values ('mine', 'm', null, 1, 'factor', 'mine', '', true)", read_only=False
         )
         database.migrate()
         found = database.query("select name, sentence from metric where name in ('time', 'mine')").rows

@@ -29,7 +29,8 @@ create table metric (
     floor double precision not null,
     floor_kind text not null check (floor_kind in ('factor', 'difference')),
     label text not null,
-    sentence text not null
+    sentence text not null,
+    adds_up boolean not null
 );
 
 comment on table metric is
@@ -42,6 +43,8 @@ comment on column metric.floor is
 comment on column metric.floor_kind is 'factor; or difference, in units of the metric';
 comment on column metric.label is 'Heading of a column';
 comment on column metric.sentence is 'What it means';
+comment on column metric.adds_up is
+    'Whether the value of a whole is the sum of its parts; where not, as for a peak, it is the largest of them';
 
 create table dimension (
     name text primary key,
@@ -86,8 +89,8 @@ comment on column series.step is 'A part of the stage, of whichever party; other
 
 alter table sample rename to sample_of_phase;
 
-insert into metric (name, unit, floor, floor_kind, label, sentence)
-select metric, min(unit), 1, 'factor', metric, ''
+insert into metric (name, unit, floor, floor_kind, label, sentence, adds_up)
+select metric, min(unit), 1, 'factor', metric, '', true
 from sample_of_phase
 group by metric;
 

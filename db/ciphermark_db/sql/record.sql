@@ -53,8 +53,10 @@ insert into trial (
 
 -- name: record_metric
 -- What this process does not know keeps what another one said of it.
-insert into metric (name, unit, direction, floor, floor_kind, label, sentence)
-values (%(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s)
+insert into metric (name, unit, direction, floor, floor_kind, label, sentence, adds_up)
+values (
+    %(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s, %(adds_up)s
+)
 on conflict (name) do nothing;
 
 -- name: record_dimension

@@ -1,19 +1,20 @@
 -- name: metrics
-select name, unit, direction, floor, floor_kind, label, sentence from metric;
+select name, unit, direction, floor, floor_kind, label, sentence, adds_up from metric;
 
 -- name: dimensions
 select name, kind, sentence from dimension;
 
 -- name: fill_metric
-insert into metric (name, unit, direction, floor, floor_kind, label, sentence)
-values (%(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s)
+insert into metric (name, unit, direction, floor, floor_kind, label, sentence, adds_up)
+values (%(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s, %(adds_up)s)
 on conflict (name) do update set
     unit = excluded.unit,
     direction = excluded.direction,
     floor = excluded.floor,
     floor_kind = excluded.floor_kind,
     label = excluded.label,
-    sentence = excluded.sentence;
+    sentence = excluded.sentence,
+    adds_up = excluded.adds_up;
 
 -- name: fill_dimension
 insert into dimension (name, kind, sentence) values (%(name)s, %(kind)s, %(sentence)s)
