@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 import uuid
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 from ciphermark_core import host
 
@@ -56,11 +55,7 @@ class Project:
 
     def __init__(self):
         self.name = f"ciphermark-test-{uuid.uuid4().hex[:8]}"
-        with ExitStack() as stack:
-            sockets = {name: stack.enter_context(socket.socket()) for name in PORTS}
-            for entry in sockets.values():
-                entry.bind(("127.0.0.1", 0))
-            self.ports = {name: entry.getsockname()[1] for name, entry in sockets.items()}
+        self.ports = {name: free_port() for name in PORTS}
 
     def compose(self, *arguments, timeout=600):
         kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}

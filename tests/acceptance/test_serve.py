@@ -14,11 +14,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_port
 
 from ciphermark_db import embedded
 
@@ -31,12 +31,8 @@ STOP_TIMEOUT_S = 60
 
 
 def free_ports():
-    """Service -> a port that nobody had just now."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in NAMES]
-        for entry in sockets:
-            entry.bind(("127.0.0.1", 0))
-        return {name: entry.getsockname()[1] for name, entry in zip(NAMES, sockets, strict=True)}
+    """Service -> a port that nobody else has."""
+    return {name: free_port() for name in NAMES}
 
 
 class Serving:

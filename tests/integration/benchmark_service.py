@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, wait_until
+from ports import free_port
 
 TOKEN = "the-token-of-the-benchmark-service"
 
@@ -33,12 +33,6 @@ class Service:
     def client(self, token: str | None = TOKEN, timeout_s: float = 60) -> httpx.Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def started(folder: Path, database_url: str, *options: str, **extra: str) -> Service:

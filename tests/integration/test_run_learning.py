@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import httpx
 import psutil
 import pytest
 from command import Ciphermark, wait_until
+from ports import free_port
 
 from ciphermark_benchmark.learning import http_party
 from ciphermark_benchmark.learning.local import LocalParties
@@ -323,12 +323,6 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
     other.end()
     mine.end()
     assert [path.name for path in tmp_path.iterdir()] == ["ciphermark-blobs-young"]
-
-
-def free_port():
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        return chosen.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

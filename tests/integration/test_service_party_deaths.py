@@ -13,6 +13,7 @@ import psutil
 import pytest
 from command import CHEAP, Gate, wait_until
 from jobs import Jobs
+from ports import free_port
 from running_services import Running, Services
 
 # Three comparisons, one after the other. In each the server's party of one variant waits at the gate.
@@ -43,7 +44,7 @@ class Parties:
 
     def __init__(self, folder: Path, gate: Gate) -> None:
         self._services = Services(folder, {"PLANTED_GATE": str(gate.folder)})
-        self._ports = {name: benchmark_service.free_port() for name in ("client", "server")}
+        self._ports = {name: free_port() for name in ("client", "server")}
         self.running: dict[str, Running] = {}
 
     def start(self, name: str) -> None:

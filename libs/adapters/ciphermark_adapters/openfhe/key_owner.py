@@ -127,8 +127,12 @@ class OpenFheKeyOwner(KeyOwner):
     def _encrypt(self, values: Vector) -> Handle:
         return self._context.Encrypt(self._public_key, self._encode(values))
 
+    def _key_of(self, ciphertext: Handle) -> Any:
+        """The key that a ciphertext is told to be under; ours for those of strangers, which come out as noise."""
+        return self._secret_keys.get(ciphertext.GetKeyTag(), self._secret_key)
+
     def _decrypt_integers(self, ciphertext: Handle) -> Vector:
-        plaintext = self._context.Decrypt(self._secret_keys[ciphertext.GetKeyTag()], ciphertext)
+        plaintext = self._context.Decrypt(self._key_of(ciphertext), ciphertext)
         plaintext.SetLength(self.parameters.slots)
         values: Vector = plaintext.GetPackedValueArray()
         return values
@@ -136,7 +140,7 @@ class OpenFheKeyOwner(KeyOwner):
     def _decrypt_reals(self, ciphertext: Handle) -> Vector:
         slots = self.parameters.slots
         try:
-            plaintext = self._context.Decrypt(self._secret_keys[ciphertext.GetKeyTag()], ciphertext)
+            plaintext = self._context.Decrypt(self._key_of(ciphertext), ciphertext)
         except RuntimeError as error:
             if _REFUSED_RESULT in str(error):
                 return np.full(slots, np.inf)
