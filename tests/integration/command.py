@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import psycopg
 
 PLANTED = Path(__file__).parent / "planted"
 REPOSITORY = Path(__file__).parents[2]
@@ -154,3 +155,14 @@ def kill(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> tupl
     """Send a signal and wait for the end; returns what was printed."""
     os.kill(process.pid, number)
     return process.communicate(timeout=60)
+
+
+def forget_all_but(database_url, trial_ids):
+    """Leave in a database what it would have if a run had been killed after these trials."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "delete from sample where series_id in (select id from series where trial_id <> all (%s))",
+            [trial_ids],
+        )
+        for table, column in (("series", "trial_id"), ("trial_program", "trial_id"), ("trial", "id")):
+            connection.execute(f"delete from {table} where {column} <> all (%s)", [trial_ids])

@@ -7,10 +7,9 @@ import json
 
 import benchmark_service
 import numpy as np
-import psycopg
 import pytest
 from benchmark_service import submitted, when
-from command import CHEAP, Ciphermark
+from command import CHEAP, Ciphermark, forget_all_but
 from running_services import Services, done
 
 OWN = "own.csv"
@@ -66,21 +65,6 @@ def test_a_file_is_measured_by_every_scheme(ciphermark):
     assert f"· {name}" in again
 
 
-def forget_all_but(database_url, outcomes):
-    """Leave in a database what it would have if a run had ended after these outcomes."""
-    kept = [item["trial"]["id"] for item in outcomes]
-    with psycopg.connect(database_url) as connection:
-        connection.execute(
-            "delete from sample where series_id in (select id from series where trial_id <> all (%s))", [kept]
-        )
-        for table_of_trials, column in (
-            ("series", "trial_id"),
-            ("trial_program", "trial_id"),
-            ("trial", "id"),
-        ):
-            connection.execute(f"delete from {table_of_trials} where {column} <> all (%s)", [kept])
-
-
 def test_a_run_goes_on_without_the_file(ciphermark):
     scores = {"file": "scores.csv", "label": "median"}
     suite = ciphermark.suite(experiment(OWN, scores, schemes=["bfv", "ckks"]))
@@ -93,7 +77,7 @@ def test_a_run_goes_on_without_the_file(ciphermark):
     journal = ciphermark.journals()[0]
     header, first, *_ = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(header + first)
-    forget_all_but(ciphermark.database_url, ciphermark.outcomes())
+    forget_all_but(ciphermark.database_url, [item["trial"]["id"] for item in ciphermark.outcomes()])
     (suite.parent / OWN).write_text("moved")
     (suite.parent / "scores.csv").unlink()
     ciphermark("run", "--resume", ciphermark.run_id(), str(suite))

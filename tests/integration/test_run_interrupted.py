@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, Gate, kill, press_ctrl_c, wait_until, workers_of
+from command import TINY, Ciphermark, Gate, forget_all_but, kill, press_ctrl_c, wait_until, workers_of
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
 VARIANTS = ["cleartext", "planted-good"]
@@ -169,6 +169,8 @@ def test_a_torn_last_line_is_executed_again(ciphermark, cut):
     lines = journal.read_bytes().splitlines(keepends=True)
     last = lines.pop()
     journal.write_bytes(b"".join(lines) + (last[:1] if cut == "all but one" else last[:-cut]))
+    # The journal comes first: what it has not got whole, the database cannot have.
+    forget_all_but(ciphermark.database_url, [json.loads(line)["trial"]["id"] for line in lines[1:]])
     resumed(ciphermark, len(lines) - 1)
     outcomes = ciphermark.outcomes()
     assert len({outcome["trial"]["id"] for outcome in outcomes}) == len(outcomes) == TRIALS

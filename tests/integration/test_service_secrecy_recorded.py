@@ -226,7 +226,7 @@ def test_it_is_in_no_table(full, trials):
     url = full.benchmark.database_url
     ids = [part.encode() for part in trials["confessing"]]
     tables = {table for table, _ in tables_holding(url, ids)}
-    assert tables >= {"public.run", "public.trial", "public.sample", "public.job"}
+    assert tables >= {"public.run", "public.trial", "public.series", "public.job"}
     assert tables_holding(url, full.pieces) == set()
 
 
