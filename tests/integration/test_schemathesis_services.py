@@ -74,11 +74,12 @@ def with_blobs(asked, blob):
 
 
 def varied(body, blobs):
-    """A generated request, and the same of blobs and rows that there are."""
+    """A generated request, the same of a stage and blobs that there are, and of rows that there are."""
     yield body
     for blob in blobs:
-        made = with_blobs(body, blob)
-        yield made | ({"data": made["data"] | {"name": "boston"}} if "data" in made else {})
+        made = with_blobs(body, blob) | ({"stage": "infer"} if "stage" in body else {})
+        yield made
+        yield made | ({"source": made["source"] | {"data_set": "boston"}} if "source" in made else {})
 
 
 @pytest.mark.parametrize(
