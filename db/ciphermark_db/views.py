@@ -1,11 +1,13 @@
 """Views as files: ``views/NNN_name.sql`` makes the view or function ``name``, in the order of the numbers.
 
-A file has the comments of its view and columns, too. All of them are dropped and made again whenever their texts are
-not those that made what the database has; tables, which views read, come by migrations alone.
+A file has the comment of its view, too; ``columns.csv`` says what a column of a name means, and a file comments one
+only where it means something else there. All of them are dropped and made again whenever their texts are not those that
+made what the database has; tables, which views read, come by migrations alone.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 from dataclasses import dataclass
@@ -30,14 +32,19 @@ class ViewFile:
 
     @property
     def row(self) -> tuple[int, str, str, str]:
-        """Its row in the table ``view_file``."""
-        return self.position, self.name, self.kind, hashlib.sha256(self.text).hexdigest()
+        """Its row in the table ``view_file``, whose checksum covers what columns mean."""
+        text = self.text + _meanings()
+        return self.position, self.name, self.kind, hashlib.sha256(text).hexdigest()
 
 
 def view_files() -> list[ViewFile]:
     """All files of this program, in order. Raises ``ValueError`` for one that makes something else than its name."""
     found = (file for file in (files("ciphermark_db") / "views").iterdir() if file.name.endswith(".sql"))
     return sorted((_file(file.name, file.read_bytes()) for file in found), key=lambda item: item.position)
+
+
+def _meanings() -> bytes:
+    return (files("ciphermark_db") / "columns.csv").read_bytes()
 
 
 def _file(file_name: str, text: bytes) -> ViewFile:
@@ -63,8 +70,12 @@ def drop(connection: psycopg.Connection[Any]) -> None:
 
 
 def make(connection: psycopg.Connection[Any], known: list[ViewFile]) -> None:
-    """Make what the files say; nothing of it may be there."""
+    """Make what the files say, and comment their columns; nothing of it may be there."""
     for item in known:
         connection.execute(item.text)
+    names, meanings = zip(*csv.reader(_meanings().decode().splitlines()), strict=True)
+    described = {"views": [item.name for item in known], "names": [*names], "meanings": [*meanings]}
+    for (comment,) in connection.execute(blocks("views")["comments"], described).fetchall():
+        connection.execute(comment)
     with connection.cursor() as cursor:
         cursor.executemany(blocks("views")["record"], [item.row for item in known])

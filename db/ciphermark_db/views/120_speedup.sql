@@ -80,38 +80,7 @@ cross join lateral (
 comment on view speedup is
     'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
     'library at one security level (2018) in one run';
-comment on column speedup.run_id is 'Run: one execution of a suite on a host';
 comment on column speedup.library is 'Library of both variants';
-comment on column speedup.variant_off is 'Variant without HEXL';
-comment on column speedup.variant_on is 'Variant with HEXL';
-comment on column speedup.scheme is 'bfv, bgv or ckks';
-comment on column speedup.ring_dimension is
-    'N: as used by the library, or as requested where the trial did not get that far';
-comment on column speedup.modulus_bits is
-    'Sizes of the primes in bits, special primes last: as used, or as requested; NULL asks for the '
-    'default chain';
-comment on column speedup.log_qp is
-    'log2 of Q times the special primes: what security depends on; NULL like log_q';
-comment on column speedup.security_2018 is
-    'Classical security in bits (0, 128, 192, 256) by the 2018 standard; NULL like log_q';
-comment on column speedup.experiment is
-    'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
-comment on column speedup.operation is 'Homomorphic operation or workload';
-comment on column speedup.phase is
-    'keys, encrypt, operation or decrypt; in learning a stage (prepare, train, infer), or a step or party of one '
-    '(train.encrypt, train.server); or the object that a size belongs to';
-comment on column speedup.size is 'Elements of the vector';
-comment on column speedup.data_pattern is 'same: one value in all slots; random: a value for each';
-comment on column speedup.threads is 'Threads that the library may use';
-comment on column speedup.repetitions is
-    'Operations applied before this value was taken (depth and noise); otherwise NULL';
 comment on column speedup.n is 'Number of pairs: samples of the same process number and ordinal';
-comment on column speedup.ratio is 'Median of time without / time with HEXL: above 1, HEXL is faster';
 comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
 comment on column speedup.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
-comment on column speedup.verdict is
-    'Of the variant with HEXL: faster, slower, no difference (the interval widened by noise_floor() '
-    'contains 1) or too few samples';
-comment on column speedup.comparison_key is 'The same for all cases that differ in the variant only';
-comment on column speedup.security_2024 is
-    'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines; NULL like log_q';

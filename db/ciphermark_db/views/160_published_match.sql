@@ -53,36 +53,4 @@ comment on view published_match is
     'Published figures beside ours of the same case: a row per run, figure, variant, operation and ring dimension. '
     'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
     'figure is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
-comment on column published_match.run_id is 'Run: one execution of a suite on a host';
-comment on column published_match.published_id is 'Identity of the published figure';
-comment on column published_match.source is 'Paper or report';
-comment on column published_match.year is 'Year of the source';
-comment on column published_match.system is 'Library that the source measured';
-comment on column published_match.published_host is 'Machine that it was measured on, as the source says';
-comment on column published_match.scheme is 'bfv, bgv or ckks';
-comment on column published_match.figure is 'What was measured, in the words of the source';
-comment on column published_match.metric is 'time, peak_memory, accuracy, mse or expansion';
-comment on column published_match.unit is 'Unit of both figures: s, bytes, share or ratio';
-comment on column published_match.published_value is 'The published figure';
-comment on column published_match.note is 'What one should know of it; NULL where there is nothing';
-comment on column published_match.variant is 'Variant of our case';
-comment on column published_match.experiment is 'Experiment of our case';
-comment on column published_match.operation is 'Operation of our case';
-comment on column published_match.phase is 'Phase of our case';
-comment on column published_match.ring_dimension is 'N of our case';
-comment on column published_match.ring_dimension_is_minimum is
-    'Whether that N is the smallest that is secure for the chain, rather than given by the suite';
-comment on column published_match.log_qp is 'log2 of Q times the special primes of our case';
-comment on column published_match.security_2018 is
-    'Classical security of our case in bits (0, 128, 192, 256) by the 2018 standard';
-comment on column published_match.security_2024 is
-    'Classical security of our case in bits (0, 128, 192, 256) by the 2024 guidelines';
-comment on column published_match.size is 'Elements of our vector';
-comment on column published_match.data_pattern is 'Data of our vector';
-comment on column published_match.repetitions is 'Operations in a row; NULL where the case does not repeat';
-comment on column published_match.host is 'Name of the host of our run';
-comment on column published_match.n is 'Number of our samples';
 comment on column published_match.median is 'Our figure: median of the samples';
-comment on column published_match.ci_low is 'Lower bound of its 95 % interval; NULL for fewer than 6 samples';
-comment on column published_match.ci_high is 'Upper bound of its 95 % interval; NULL for fewer than 6 samples';
-comment on column published_match.case_key is 'The case: the same in all runs and on all hosts';

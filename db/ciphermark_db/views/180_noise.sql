@@ -50,37 +50,3 @@ cross join lateral (
 
 comment on view noise is
     'Noise budget or precision left: a row per run, case, status, phase and repetitions';
-comment on column noise.run_id is 'Run: one execution of a suite on a host';
-comment on column noise.variant is
-    'Build that is compared, such as seal-hexl; seal@again is a second entry of the same build';
-comment on column noise.library is 'Library of the variant; NULL where no worker got as far as loading it';
-comment on column noise.scheme is 'bfv, bgv or ckks';
-comment on column noise.ring_dimension is
-    'N: as used by the library, or as requested where the trial did not get that far';
-comment on column noise.modulus_bits is
-    'Sizes of the primes in bits, special primes last: as used, or as requested; NULL asks for the '
-    'default chain';
-comment on column noise.log_q is
-    'log2 of the ciphertext modulus Q; NULL where the trial resolved no parameters';
-comment on column noise.log_qp is
-    'log2 of Q times the special primes: what security depends on; NULL like log_q';
-comment on column noise.security_2018 is
-    'Classical security in bits (0, 128, 192, 256) by the 2018 standard; NULL like log_q';
-comment on column noise.security_2024 is
-    'Classical security in bits (0, 128, 192, 256) by the 2024 guidelines; NULL like log_q';
-comment on column noise.experiment is
-    'What the suite varies: arithmetic, rotation, depth, noise, serialization, ...';
-comment on column noise.operation is 'Homomorphic operation or workload';
-comment on column noise.size is 'Elements of the vector';
-comment on column noise.data_pattern is 'same: one value in all slots; random: a value for each';
-comment on column noise.threads is 'Threads that the library may use';
-comment on column noise.phase is 'keys, encrypt, operation or decrypt, or the object that a size belongs to';
-comment on column noise.repetitions is 'Operations applied so far; NULL where the experiment does not repeat';
-comment on column noise.noise_budget_bits is
-    'Bits of noise budget left (bfv, bgv), median of the processes; otherwise NULL';
-comment on column noise.precision_bits is
-    'Right bits of the decrypted values (ckks), median of the processes; otherwise NULL';
-comment on column noise.status is
-    'ok, wrong, unsupported, exhausted, crashed, out_of_memory, timed_out or cancelled';
-comment on column noise.comparison_key is 'The same for all cases that differ in the variant only';
-comment on column noise.case_key is 'The case: the same in all runs and on all hosts';
