@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from command import Ciphermark
 
@@ -48,10 +50,8 @@ def test_what_a_workload_does_wrong_is_recorded_and_the_run_goes_on(ciphermark, 
     ]
     suite = ciphermark.suite(KIND | {"variants": ["seal"], "workloads": workloads}, timeout_s=8)
     ciphermark("run", str(suite), code=None)
-    found = {
-        item["trial"]["case"]["operation"].partition("@")[0]: (item["status"], item["error"])
-        for item in ciphermark.outcomes()
-    }
+    outcomes = {item["trial"]["case"]["operation"].partition("@")[0]: item for item in ciphermark.outcomes()}
+    found = {name: (item["status"], item["error"]) for name, item in outcomes.items()}
     assert {name: status for name, (status, _) in found.items()} == {
         "raises": "crashed",
         "loops": "timed_out",
@@ -62,7 +62,13 @@ def test_what_a_workload_does_wrong_is_recorded_and_the_run_goes_on(ciphermark, 
     }
     line = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
     assert f".py:{line}, in circuit" in found["raises"][1]
-    assert "it needs a depth of 1" in found["deep"][1]
+    assert f"deep.py:{line}, in circuit: " in found["deep"][1]
+    assert "which has 0 levels: it needs a depth of 1" in found["deep"][1]
+    deep = outcomes["deep"]
+    assert (deep["samples"], deep["duration_s"], deep["library"]) == ([], 0.0, None)  # nothing was started
+    told = json.loads(ciphermark("suite", "explain", str(suite), "--format", "json").out)
+    skipped = {case["operation"].partition("@")[0]: case["skipped"] for case in told["cases"]}
+    assert skipped == {name: found["deep"][1] if name == "deep" else None for name in found}
     assert "the output has 3 values, and 1 were expected" in found["shape"][1]
 
 

@@ -57,14 +57,19 @@ def place(error: BaseException, path: Path) -> str | None:
 
 
 def innermost(error: BaseException) -> str | None:
-    """Where in whichever file of a user's own an exception came from; ``None`` where it did not."""
-    found, step = None, error.__traceback__
-    while step is not None:
-        code = step.tb_frame.f_code
-        if str(step.tb_frame.f_globals.get("__name__", "")).startswith(_MODULE):
-            found = f"{Path(code.co_filename).name}:{step.tb_lineno}, in {code.co_name}"
-        step = step.tb_next
+    """Where in whichever file of a user's own an exception, or what caused it, came from; ``None`` where it did not."""
+    found = None if error.__cause__ is None else innermost(error.__cause__)
+    if found is not None:
+        return found
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if is_in_file(str(frame.f_globals.get("__name__", ""))):
+            found = f"{Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name}"
     return found
+
+
+def is_in_file(module: str) -> bool:
+    """Whether a module is a file of a user's own."""
+    return module.startswith(_MODULE)
 
 
 def _is_same(filename: str | None, path: Path) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.learning.data_sets import Known
+from ciphermark_benchmark.learning.fitting import Fitting
 from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core.dimensions import DATA_SET, Value
-from ciphermark_core.model import SCHEMES, Case, DataPattern
+from ciphermark_core.model import SCHEMES, Case
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
 from ciphermark_workloads.options import combinations, to_case
 from ciphermark_workloads.parameters import Override, recommended
@@ -22,15 +23,18 @@ def cases(
     experiment: WorkloadText, available: Mapping[str, Availability]
 ) -> Iterator[tuple[Case, str | None]]:
     """Every case, and why it cannot be executed here. Of the schemes asked for, a workload has those it offers."""
+    fitting = Fitting()
     for name, options in product(experiment.workloads, combinations(experiment.options)):
         workload = WORKLOADS[name].with_options(options)
-        for case in _cases_of(experiment, workload, available):
-            yield case, _reason_against(case, workload, available[case.variant])
+        for case, data in _cases_of(experiment, workload, available):
+            reason = _reason_against(case, workload, available[case.variant])
+            declared = available[case.variant].declaration
+            yield case, reason or fitting.reason_against(workload, case.parameters, declared, data)
 
 
 def _cases_of(
     experiment: WorkloadText, workload: AnyWorkload, available: Mapping[str, Availability]
-) -> Iterator[Case]:
+) -> Iterator[tuple[Case, Known | None]]:
     schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
     security = 0 if experiment.security == "none" else experiment.security
     for scheme, ring, data, threads, variant in product(
@@ -41,33 +45,26 @@ def _cases_of(
         experiment.variants,
     ):
         override = Override(ring_dimension=ring, security=security)
-        yield Case(
+        case = Case(
             variant=variant,
             experiment=experiment.kind,
             operation=workload.name,
             parameters=recommended(workload, scheme, available[variant].declaration, override),
-            size=data.size,
-            data_pattern=data.pattern,
+            size=1 if data is None else data.rows * data.features,
+            data_pattern="random" if data is None else "real",
             threads=threads,
-            dimensions={**to_case(workload.options), **data.dimensions},
+            dimensions={**to_case(workload.options), **_source(data)},
         )
+        yield case, data
 
 
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """What of a case tells its input."""
-
-    size: int
-    pattern: DataPattern
-    dimensions: Mapping[str, Value]
-
-
-def _inputs(experiment: WorkloadText) -> list[_Input]:
+def _inputs(experiment: WorkloadText) -> list[Known | None]:
     """Data sets; where none are named, one input made of the trial's seed."""
-    if experiment.data_sets is None:
-        return [_Input(1, "random", {})]
-    known = [item.known for item in experiment.data_sets]
-    return [_Input(item.rows * item.features, "real", {DATA_SET.name: item.name}) for item in known]
+    return [None] if experiment.data_sets is None else [item.known for item in experiment.data_sets]
+
+
+def _source(data: Known | None) -> dict[str, Value]:
+    return {} if data is None else {DATA_SET.name: data.name}
 
 
 def _reason_against(case: Case, workload: AnyWorkload, available: Availability) -> str | None:

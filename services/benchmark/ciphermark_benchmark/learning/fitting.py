@@ -1,0 +1,122 @@
+"""Why a workload's programs cannot be executed with a library, found out by tracing them: levels follow from the sizes
+of primes that are asked for, of which every library has as many. No library is loaded, and no party started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.learning.data_sets import Known
+from ciphermark_benchmark.learning.forked import forked
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_measure import security_check
+from ciphermark_workloads import own
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.data_sets import DATA_SETS, DataSet
+from ciphermark_workloads.programs import all_traced, keys_of
+
+Floats = npt.NDArray[np.float64]
+
+_SEED = 1
+_ROWS = 500  # of a stand-in for data that are elsewhere: more make more ciphertexts, no deeper program
+_DEADLINE_S = 10.0  # ten times what the largest program takes
+# Kinds of keys, and what they are for.
+_KEYS = {
+    "rotations": "rotations",
+    "galois": "automorphisms",
+    "switching": "another secret key",
+    "bootstrapping": "bootstrapping",
+}
+
+
+class Fitting:
+    """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
+    loop or crash: what it does then is for the parties to tell.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], str | None] = {}
+        self._endless: set[str] = set()
+
+    def reason_against(
+        self, workload: AnyWorkload, spec: ParameterSpec, declared: Declaration, data: Known | None
+    ) -> str | None:
+        """Why the workload cannot be executed with these parameters; ``None`` where nothing is known against it."""
+        key = (workload.name, workload.options, spec, declared.variant, data)
+        if key not in self._known:
+            self._known[key] = self._asked(workload, lambda: _reason(workload, spec, declared, data))
+        return self._known[key]
+
+    def _asked(self, workload: AnyWorkload, ask: Callable[[], str | None]) -> str | None:
+        if not own.is_in_file(type(workload).__module__):
+            return ask()
+        if workload.name in self._endless:
+            return None
+        try:
+            return forked(ask, _DEADLINE_S)
+        except TimeoutError:
+            self._endless.add(workload.name)
+            return None
+
+
+def _reason(
+    workload: AnyWorkload, spec: ParameterSpec, declared: Declaration, data: Known | None
+) -> str | None:
+    try:
+        parameters = _foretold(spec)
+        if parameters is None:
+            return None
+        given = workload.input(_SEED, None if data is None else _data(data))
+        programs = all_traced(workload, given, parameters, declared)
+        asked = workload.keys(parameters)
+    except Unsupported as error:
+        where = own.innermost(error)
+        return f"{where}: {error}" if where else str(error)
+    except Exception:  # whatever the workload does: its trial will tell
+        return None
+    needed = keys_of(programs.values()) if asked is None else asked
+    return _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
+
+
+def _foretold(spec: ParameterSpec) -> Parameters | None:
+    """The parameters with the largest primes of the sizes asked for; ``None`` where a library's default decides."""
+    if spec.modulus_bits is None and spec.scheme != "ckks":
+        return None
+    return registry.load("cleartext").resolve(spec)
+
+
+def _data(known: Known) -> DataSet:
+    """A data set, or random numbers of its shape in its place where it is not shipped: programs go by shapes."""
+    if known.name in DATA_SETS:
+        return DATA_SETS[known.name]()
+    rows, columns = min(known.rows, _ROWS), tuple(f"column {i}" for i in range(known.features))
+    features = np.random.default_rng(_SEED).standard_normal((rows, known.features))
+    labels = np.arange(rows) % np.float64(2)
+    return DataSet(known.name, columns, features, labels)
+
+
+def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: Declaration) -> str | None:
+    able: Any = declared.key_kinds(parameters.spec.scheme)
+    lacking = [words for name, words in _KEYS.items() if getattr(needed, name) and not getattr(able, name)]
+    if lacking:
+        return f"{declared.library} has no keys for {', '.join(lacking)} in {parameters.spec.scheme}"
+    if needed and not parameters.special_moduli:
+        return "evaluation keys need key switching, and a chain of one prime leaves none for it"
+    return None
+
+
+def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str | None:
+    """Where the library chooses its primes, these tell nothing of security."""
+    if declared.chooses_primes:
+        return None
+    return security_check.reason_against(
+        parameters.ring_dimension, parameters.log_qp, parameters.spec.security
+    )

@@ -1,0 +1,113 @@
+"""What a workload's programs cannot be executed for is told by the plan, whatever the workload does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import plan, suite_file
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.learning import fitting
+from ciphermark_benchmark.learning.catalogue import Catalogue
+from ciphermark_benchmark.learning.data_sets import Known
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_workloads import own
+from ciphermark_workloads.catalogue import WORKLOADS
+
+PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
+LINE = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
+
+
+def reasons(folder, name, old, new, variants=("seal",)):
+    """Why the template, otherwise in one place, cannot be executed: variant by variant."""
+    text = own.template().replace('name = "inner-product"', f'name = "{name}"')
+    assert old in text
+    (folder / f"{name}.py").write_text(text.replace(old, new))
+    experiment = {"kind": "own", "variants": list(variants), "workloads": [f"./{name}.py"]}
+    text = json.dumps({"name": "test", "experiments": [experiment]})
+    suite = suite_file.parse(text, "test", Catalogue(Home(folder / "home", None), {}, folder))
+    here = {item: Availability(registry.declaration(item)) for item in variants}
+    return [item.reason for item in plan.cases(suite, here)]
+
+
+def test_what_fits_is_not_refused(tmp_path):
+    variants = ("cleartext", "seal", "pyfhel", "openfhe", "helib")
+    assert reasons(tmp_path, "fits", "", "", variants) == [None] * len(variants)
+
+
+def test_a_chain_that_is_too_short_is_told_with_the_depth_and_the_place(tmp_path):
+    (reason,) = reasons(tmp_path, "deep", "(60, 40, 60)", "(60, 60)")
+    assert reason.startswith(
+        f"deep.py:{LINE}, in circuit: the program does not fit its chain, which has 0 levels: it needs a depth of 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("unheard", '"mul_plain"', '"mul_plane"', "there is no operation 'mul_plane'; did you mean 'mul_plain'?"),
+        ("one-prime", "(60, 40, 60)", "(60,)", "it needs a depth of 1"),
+        ("insecure", "8192, (60, 40, 60)", "8192, (60, 40, 40, 40, 60)", "the 2018 table's limit for 128 bits"),
+        ("small", '"ckks", 8192', '"ckks", 48', "N must be a power of two"),
+    ],
+)  # fmt: skip
+def test_what_no_library_has_is_told(tmp_path, name, old, new, told):
+    (reason,) = reasons(tmp_path, name, old, new)
+    assert told in reason
+
+
+def test_what_a_variant_lacks_is_told_of_it_alone(tmp_path):
+    found = reasons(tmp_path, "lacking", "", "", ("tenseal", "seal"))
+    assert found == [f"lacking.py:{LINE + 1}, in circuit: the library has no rotate in ckks", None]
+
+
+@pytest.mark.parametrize(
+    ("what", "circuit"),
+    [
+        ("loops", "        while True:\n            pass\n"),
+        ("raises", "        products = inputs[1]\n"),
+        ("ends", "        import os\n\n        os.write(1, b'x')\n        os._exit(0)\n"),
+    ],
+)
+def test_what_a_workload_does_wrong_is_left_to_its_trial(tmp_path, what, circuit, monkeypatch, capfd):
+    monkeypatch.setattr(fitting, "_DEADLINE_S", 1.0)
+    assert reasons(tmp_path, what, PRODUCTS, circuit, ("seal", "cleartext")) == [None, None]
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("request_", "modulus_bits", "told"),
+    [
+        (KeyRequest(switching=True), (60, 40, 60), "Pyfhel has no keys for another secret key in ckks"),
+        (KeyRequest(), (60,), "a chain of one prime leaves none for it"),
+    ],
+)
+def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypatch):
+    workload = WORKLOADS["lmc-plain"]
+    monkeypatch.setattr(type(workload), "keys", lambda *_: request_)
+    spec = replace(workload.parameters("ckks"), ring_dimension=8192, modulus_bits=modulus_bits)
+    asked = fitting.Fitting().reason_against(
+        workload, spec, registry.declaration("pyfhel"), Known("boston", 506, 13)
+    )
+    assert told in asked
+
+
+def test_data_that_are_elsewhere_are_stood_in_for():
+    """A data set of another shape that nobody here has: the program goes by its shape."""
+    workload, declared = WORKLOADS["lr-k3-encrypted"], registry.declaration("seal")
+    spec = workload.parameters("ckks")
+    ask = fitting.Fitting().reason_against
+    assert ask(workload, spec, declared, Known("mine@00000000", 20_000, 40)) is None
+    wide = ask(workload, spec, declared, Known("mine@00000001", 20_000, 9_000))
+    assert "9001 columns need blocks" in wide
+
+
+def test_what_a_library_chooses_by_itself_is_left_to_it():
+    workload = WORKLOADS["lmc-encrypted"]
+    spec = replace(workload.parameters("bfv"), modulus_bits=None)
+    data = Known("boston", 506, 13)
+    assert fitting.Fitting().reason_against(workload, spec, registry.declaration("seal"), data) is None
