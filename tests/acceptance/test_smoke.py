@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hexl import HAS_HEXL
 
-from ciphermark_core import host
 from ciphermark_db import embedded
 from ciphermark_figures.formats import duration
 
@@ -22,7 +22,6 @@ OPERATIONS = {
     "bfv": ("add", "mul_plain", "mul", "rotate(1)", "rotate(-1)", "rotate_columns"),
     "ckks": ("add", "mul_plain", "mul"),
 }
-HAS_HEXL = {"avx512f", "avx512dq"} <= set(host.collect().cpu_flags)
 
 
 @pytest.fixture(scope="module")
