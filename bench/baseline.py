@@ -25,11 +25,12 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.runner import in_worker
 from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
-from ciphermark_contract.operations import keys_of
+from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_core.statistics import Estimate, estimate
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
+from ciphermark_measure.experiments import latency
 from ciphermark_measure.sampling import Phase, target
 
 VARIANTS = ("seal", "seal-hexl")
@@ -213,8 +214,8 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _trial(place: Place, operation: str) -> Trial:
     allowed = budget(place.spec.ring_dimension)
-    kind = "rotation" if operation.startswith("rotate") else "arithmetic"
-    case = Case(place.variant, kind, operation, place.spec, place.spec.slots, "random")
+    experiment = next(row.name for row in latency.KINDS if read(operation).name in row.operations)
+    case = Case(place.variant, experiment, operation, place.spec, place.spec.slots, "random")
     return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, allowed)
 
 

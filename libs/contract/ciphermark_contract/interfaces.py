@@ -128,6 +128,19 @@ class KeyOwner(Operator):
         """``encrypt`` and ``decrypt``."""
         return {"encrypt": self.encrypt, "decrypt": self.decrypt}
 
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """See :meth:`Operator.bind`."""
+        self.function(operation)
+        return {"encrypt": self.bind_encrypt, "decrypt": self.bind_decrypt}[operation](rows)
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        """Bind the encryption of vectors; what a library's own call does not do, such as padding, is done here."""
+        return PythonBound(self.encrypt, rows)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """Bind the decryption of ciphertexts; what a library's own call does not do waits for the results."""
+        return PythonBound(self.decrypt, rows)
+
     @abstractmethod
     def encrypt(self, values: Vector) -> Handle:
         """Encode at the top level with the default scale, and encrypt."""

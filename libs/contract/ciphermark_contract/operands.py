@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Handle, Row
-from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded
+from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded, where
 from ciphermark_contract.vectors import Vector
 
 # The vector number i of an operand set, and a ciphertext of it on the evaluator's side.
@@ -123,8 +123,8 @@ class _Maker:
 def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
     """A plaintext in evaluation form at the level of a ciphertext; encoding gives it where nothing transforms it."""
     plaintext = evaluator.encode(values, like=like)
-    if "transform_plain" in evaluator.operations:
-        return evaluator.apply("transform_plain", plaintext, like)
+    for operation in where(lambda row: row.result is Kind.PREPARED and row.name in evaluator.operations):
+        return evaluator.apply(operation, plaintext, like)
     return plaintext
 
 

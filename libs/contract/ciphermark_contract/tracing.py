@@ -6,21 +6,19 @@ follow from the resolved primes, never a value: so its program serves all inputs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
-from ciphermark_contract.operations import OPERATIONS, Kind, Shape, fresh, top_level
+from ciphermark_contract.operations import OPERATIONS, Kind, Shape, fresh, top_level, where
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
 from ciphermark_core.nearest import did_you_mean
 
 Circuit: TypeAlias = Callable[[Evaluator, Sequence[Handle]], Sequence[Handle]]
 
-# What a library in charge of levels does by itself: no node of a managed program.
-_MAINTENANCE = frozenset({"relinearize", "rescale", "mod_switch"})
 # A circuit that needs more levels than this is not tried on a longer chain to tell its depth.
 _DEEPEST = 512
 
@@ -147,15 +145,15 @@ class TracingEvaluator(Evaluator):
         self,
         parameters: Parameters,
         inputs: Sequence[Shape],
-        able: Iterable[str],
+        able: Container[str],
         form: Form = AS_NEEDED,
     ) -> None:
         self.parameters = parameters
         self.inputs = tuple(Ciphertext(value, shape) for value, shape in enumerate(inputs))
         self._form = form
         self._recorded = _Recorded(list(inputs), merges_equals=not form.is_literal)
-        names = {*able, *_MAINTENANCE} if form.is_managed else {*able}
-        self._table = {name: partial(self._record, name) for name in OPERATIONS if name in names}
+        names = where(lambda row: row.name in able or (form.is_managed and row.is_maintenance))
+        self._table = {name: partial(self._record, name) for name in names}
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
@@ -240,7 +238,7 @@ class TracingEvaluator(Evaluator):
         if row.result not in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS):
             return self._encoded(*operands)
         shape = row.shape_after(self.parameters, *shapes, *numbers)
-        if self._form.is_managed and operation in _MAINTENANCE:
+        if self._form.is_managed and row.is_maintenance:
             return replace(ciphertexts[0], shape=shape)
         node = Node(
             operation,

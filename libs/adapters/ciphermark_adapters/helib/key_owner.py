@@ -56,13 +56,14 @@ class HElibKeyOwner(KeyOwner):
         self._bind_native_encrypt = native.encrypt_reals if is_real else native.encrypt_integers
         self._bind_native_decrypt = native.decrypt_reals if is_real else native.decrypt_integers
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: the loop is native, values are converted off the clock."""
-        if operation == "encrypt":
-            return self._bind_encrypt(rows)
-        if operation == "decrypt":
-            return DecryptionBound(self._bind_native_decrypt(rows), self._slots)
-        raise Unsupported(self.reason_against(operation))
+    def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native, values are converted here."""
+        ordered = [(self._slots.ordered(values),) for (values,) in rows]
+        return self._bind_native_encrypt(ordered, self.parameters.scale or 1.0)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the loop is native."""
+        return DecryptionBound(self._bind_native_decrypt(rows), self._slots)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -70,7 +71,7 @@ class HElibKeyOwner(KeyOwner):
 
     def encrypt(self, values: Vector) -> Handle:
         """See the contract."""
-        return execute(self._bind_encrypt, values)
+        return execute(self.bind_encrypt, values)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
         """See the contract. Where HElib refuses for too much noise, slots are what no value is: −1, ckks infinite."""
@@ -119,10 +120,6 @@ class HElibKeyOwner(KeyOwner):
         if self._automorphisms:
             dumps["rotation_keys"] = native.dump_rotation_keys
         return dumps
-
-    def _bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
-        ordered = [(self._slots.ordered(values),) for (values,) in rows]
-        return self._bind_native_encrypt(ordered, self.parameters.scale or 1.0)
 
 
 def require_none(compression: str) -> None:

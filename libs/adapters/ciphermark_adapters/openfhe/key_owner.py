@@ -60,13 +60,13 @@ class OpenFheKeyOwner(KeyOwner):
         """See the contract. Slots are infinite where OpenFHE refuses to decode for want of precision."""
         return self._normalised(self._decrypt(ciphertext))
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: padding and the reduction to [0, t) stay off the clock."""
-        if operation == "encrypt":
-            return OpenfheBound(self._encrypt, [(checked(values, self.parameters),) for (values,) in rows])
-        if operation == "decrypt":
-            return OpenfheBound(self._decrypt, rows, self._normalised)
-        return super().bind(operation, rows)
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: OpenFHE's own encoding and encryption."""
+        return OpenfheBound(self._encrypt, [(checked(values, self.parameters),) for (values,) in rows])
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the reduction to [0, t) stays off the clock."""
+        return OpenfheBound(self._decrypt, rows, self._normalised)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """See the contract; OpenFHE tells none."""

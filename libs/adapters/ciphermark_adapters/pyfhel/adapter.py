@@ -79,14 +79,13 @@ class PyfhelKeyOwner(KeyOwner):
         """See the contract."""
         return self._normalised(self._decrypt(ciphertext))
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: padding and the reduction to [0, t) stay off the clock."""
-        if operation == "encrypt":
-            full = [(padded(values, self.parameters.slots),) for (values,) in rows]
-            return SealBound(self._encrypt, full)
-        if operation == "decrypt":
-            return SealBound(self._decrypt, rows, self._normalised)
-        return super().bind(operation, rows)
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        return SealBound(self._encrypt, [(padded(values, self.parameters.slots),) for (values,) in rows])
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the reduction to [0, t) stays off the clock."""
+        return SealBound(self._decrypt, rows, self._normalised)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """See the contract; Pyfhel tells it for bfv only."""

@@ -24,13 +24,18 @@ class SealKeyOwner(KeyOwner):
         _check_request(parameters, keys, self._context)
         elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
         self._native = module.KeyOwner(self._context, keys.relinearization, _steps(keys), elements)
-        self._binders = {"encrypt": self._bind_encrypt, "decrypt": self._bind_decrypt}
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+    def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
         """See the contract: the loop is native, values are converted here."""
-        if operation not in self._binders:
-            raise Unsupported(self.reason_against(operation))
-        return self._binders[operation](rows)
+        checked = [(self._slots.checked(values),) for (values,) in rows]
+        native = self._native
+        encrypt = native.encrypt_reals if self._slots.are_real else native.encrypt_integers
+        return encrypt(checked, self.parameters.scale or 1.0)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native."""
+        native = self._native
+        return native.decrypt_reals(rows) if self._slots.are_real else native.decrypt_integers(rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -38,11 +43,11 @@ class SealKeyOwner(KeyOwner):
 
     def encrypt(self, values: Vector) -> Handle:
         """See the contract."""
-        return execute(self._bind_encrypt, values)
+        return execute(self.bind_encrypt, values)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
         """See the contract."""
-        values: Vector = execute(self._bind_decrypt, ciphertext)
+        values: Vector = execute(self.bind_decrypt, ciphertext)
         return values
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
@@ -81,16 +86,6 @@ class SealKeyOwner(KeyOwner):
         if _steps(self._keys) or self._keys.galois:
             dumps["rotation_keys"] = self._native.dump_rotation_keys
         return dumps
-
-    def _bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
-        checked = [(self._slots.checked(values),) for (values,) in rows]
-        native = self._native
-        encrypt = native.encrypt_reals if self._slots.are_real else native.encrypt_integers
-        return encrypt(checked, self.parameters.scale or 1.0)
-
-    def _bind_decrypt(self, rows: Sequence[Row]) -> NativeBound:
-        native = self._native
-        return native.decrypt_reals(rows) if self._slots.are_real else native.decrypt_integers(rows)
 
 
 def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:

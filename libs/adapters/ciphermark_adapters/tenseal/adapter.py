@@ -86,14 +86,14 @@ class TensealKeyOwner(KeyOwner):
         """See the contract."""
         return self._normalised(ciphertext.decrypt())
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: padding and the conversion to numpy stay off the clock."""
-        if operation == "encrypt":
-            full = [(padded(values, self.parameters.slots),) for (values,) in rows]
-            return SealBound(partial(self._vector, self._context), full)
-        if operation == "decrypt":
-            return SealBound(self._vector.decrypt, rows, self._normalised)
-        return super().bind(operation, rows)
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract."""
+        full = [(padded(values, self.parameters.slots),) for (values,) in rows]
+        return SealBound(partial(self._vector, self._context), full)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the conversion to numpy stays off the clock."""
+        return SealBound(self._vector.decrypt, rows, self._normalised)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """See the contract."""

@@ -67,6 +67,7 @@ class Operation:
     ``is_multiplication`` lets noise grow by a factor. ``prepared_by`` names the operation whose result the one
     operand is. ``is_at_scale`` encodes the plaintext at the ciphertext's scale. ``is_repeatable`` takes its own
     result for its first operand again. ``is_managed``: circuits may use it, with levels and scales taken care of.
+    ``is_maintenance``: what a library in charge of levels does by itself, so that it is no node of a managed program.
     ``is_default``: measured where a suite names no operation.
     """
 
@@ -88,6 +89,7 @@ class Operation:
     is_at_scale: bool = False
     is_repeatable: bool = False
     is_managed: bool = False
+    is_maintenance: bool = False
     is_default: bool = False
 
     @property

@@ -109,6 +109,7 @@ _ROWS = (
         shapes.relinearized,
         keys=_relinearization,
         prepared_by="mul",
+        is_maintenance=True,
     ),
     Operation(
         "rescale",
@@ -119,6 +120,7 @@ _ROWS = (
         schemes=("ckks",),
         not_in="bfv and bgv have no scale: use mod_switch",
         prepared_by="mul_plain",
+        is_maintenance=True,
     ),
     Operation(
         "mod_switch",
@@ -126,6 +128,7 @@ _ROWS = (
         _ONE,
         meaning.same,
         shapes.switched,
+        is_maintenance=True,
     ),
     Operation(
         "rotate",
