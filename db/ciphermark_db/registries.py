@@ -1,13 +1,15 @@
-"""The registries of metrics and dimensions as rows, so that SQL and those who know no workload can ask for them."""
+"""Metrics, dimensions and experiments as rows, so that SQL and those who know no workload can ask for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import psycopg
 
 from ciphermark_core.dimensions import DIMENSIONS, Value
+from ciphermark_core.experiments import EXPERIMENTS
 from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_db.sql import blocks
 
@@ -15,15 +17,17 @@ from ciphermark_db.sql import blocks
 def fill(connection: psycopg.Connection[Any]) -> None:
     """Make the rows of all that is registered in this process what the registries say; others stay."""
     sql = blocks("registries")
-    known = set(connection.execute(sql["metrics"]).fetchall())
-    metrics = [row for row in map(metric, METRICS) if tuple(row.values()) not in known]
-    known = set(connection.execute(sql["dimensions"]).fetchall())
-    dimensions = [
-        row for row in (dimension(name, "") for name in DIMENSIONS) if tuple(row.values()) not in known
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(sql["fill_metric"], metrics)
-        cursor.executemany(sql["fill_dimension"], dimensions)
+    registered = {
+        "metric": [metric(name) for name in METRICS],
+        "dimension": [dimension(name, "") for name in DIMENSIONS],
+        "experiment": [asdict(row) for row in EXPERIMENTS.values()],
+    }
+    for table, rows in registered.items():
+        known = set(connection.execute(sql[f"{table}s"]).fetchall())
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                sql[f"fill_{table}"], [row for row in rows if tuple(row.values()) not in known]
+            )
 
 
 def metric(name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ PUBLIC = [
     for item in view_files()
     if item.kind == "view" and item.name != "trial_group" and not item.name.startswith("chart_")
 ]
-VIEWS = (*PUBLIC, "metric", "dimension", "published")
+VIEWS = (*PUBLIC, "metric", "dimension", "experiment", "published")
 
 
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")

@@ -12,10 +12,12 @@ import pytest
 
 from ciphermark_core.dimensions import DIMENSIONS
 from ciphermark_core.errors import UserError
+from ciphermark_core.experiments import EXPERIMENTS, Experiment
 from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_db.gateway import Database
 from ciphermark_db.migrate import Migration, migrations, pending
 from ciphermark_db.views import view_files
+from ciphermark_measure.experiments import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,7 @@ def test_every_view_and_column_is_described(database: Database) -> None:
                 "published",
                 "metric",
                 "dimension",
+                "experiment",
             ]
         ],
     )
@@ -138,6 +141,9 @@ def test_the_tables_of_the_registries_say_what_the_registries_say(database: Data
     assert {Metric(*row) for row in table} >= set(METRICS.values())
     found = database.query("select name, kind, sentence from dimension").rows
     assert {(item.name, item.kind.__name__, item.sentence) for item in DIMENSIONS.values()} <= set(found)
+    found = database.query("select name, determines, is_until_exhausted from experiment").rows
+    assert set(EXPERIMENTS) == set(KINDS)
+    assert {Experiment(*row) for row in found} == set(EXPERIMENTS.values())
 
 
 def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], str]) -> None:

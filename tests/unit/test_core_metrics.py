@@ -1,4 +1,4 @@
-"""The registries of metrics and dimensions."""
+"""The registries of metrics, dimensions and experiments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import fields, replace
 
 import pytest
 
-from ciphermark_core import dimensions, metrics
+from ciphermark_core import dimensions, experiments, metrics
 from ciphermark_core.dimensions import CAP, DATA_SET, DIMENSIONS
+from ciphermark_core.experiments import EXPERIMENTS
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Case
+from ciphermark_measure.experiments import KINDS
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
@@ -31,6 +33,18 @@ def test_a_dimension_has_one_meaning() -> None:
     assert dimensions.register(CAP) is DIMENSIONS["cap"]
     with pytest.raises(ValueError, match="another dimension 'cap'"):
         dimensions.register(replace(CAP, sentence="Something else."))
+
+
+def test_an_experiment_has_one_meaning() -> None:
+    noise = experiments.register(KINDS["noise"].recorded)
+    assert noise == EXPERIMENTS["noise"]
+    with pytest.raises(ValueError, match="another experiment 'noise'"):
+        experiments.register(replace(noise, determines="depth"))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_what_an_experiment_determines_is_a_metric(experiment: experiments.Experiment) -> None:
+    assert experiment.determines is None or experiment.determines in METRICS
 
 
 def test_no_dimension_passes_for_a_field_of_cases() -> None:

@@ -4,6 +4,9 @@ select name, unit, direction, floor, floor_kind, label, sentence, adds_up from m
 -- name: dimensions
 select name, kind, sentence from dimension;
 
+-- name: experiments
+select name, determines, is_until_exhausted from experiment;
+
 -- name: fill_metric
 insert into metric (name, unit, direction, floor, floor_kind, label, sentence, adds_up)
 values (%(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s, %(adds_up)s)
@@ -19,3 +22,10 @@ on conflict (name) do update set
 -- name: fill_dimension
 insert into dimension (name, kind, sentence) values (%(name)s, %(kind)s, %(sentence)s)
 on conflict (name) do update set kind = excluded.kind, sentence = excluded.sentence;
+
+-- name: fill_experiment
+insert into experiment (name, determines, is_until_exhausted)
+values (%(name)s, %(determines)s, %(is_until_exhausted)s)
+on conflict (name) do update set
+    determines = excluded.determines,
+    is_until_exhausted = excluded.is_until_exhausted;

@@ -6,7 +6,9 @@ select
     t.status,
     t.build_id,
     t.parameter_set_id,
-    t.status = 'ok' or (t.status = 'exhausted' and c.experiment in ('depth', 'noise')) as is_counted,
+    t.status = 'ok' or (
+        t.status = 'exhausted' and c.experiment in (select name from experiment where is_until_exhausted)
+    ) as is_counted,
     array_agg(t.id) as trial_ids,
     string_agg(distinct t.error, E'\n') filter (where t.error is not null) as error
 from trial as t

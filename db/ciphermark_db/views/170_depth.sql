@@ -41,7 +41,7 @@ cross join lateral (
         and g.is_counted
         and not sample.is_warmup
 ) as s
-where c.experiment = 'depth';
+where c.experiment in (select name from experiment where determines = 'depth');
 
 comment on view depth is
     'How many operations in a row a parameter set stands: a row per run, case and status of the depth '

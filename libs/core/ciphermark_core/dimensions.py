@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from ciphermark_core import registry
+
 Value = str | int | float | bool
 V = TypeVar("V", bound=Value)
 
@@ -37,9 +39,7 @@ DIMENSIONS: Mapping[str, Dimension[Any]] = MappingProxyType(_registered)
 
 def register(dimension: Dimension[V]) -> Dimension[V]:
     """Make a dimension known, and return it. Raises ``ValueError`` where its name has another meaning already."""
-    if _registered.setdefault(dimension.name, dimension) != dimension:
-        raise ValueError(f"there is another dimension {dimension.name!r} already")
-    return dimension
+    return registry.add(_registered, dimension)
 
 
 CAP = register(Dimension("cap", int, "Most repetitions that are tried (experiments depth and noise)."))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from ciphermark_core import registry
 from ciphermark_core.statistics import NOISE_FLOOR
 
 Direction = Literal["lower", "higher"]
@@ -62,9 +63,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(_registered)
 
 def register(metric: Metric) -> Metric:
     """Make a metric known, and return it. Raises ``ValueError`` where its name has another meaning already."""
-    if _registered.setdefault(metric.name, metric) != metric:
-        raise ValueError(f"there is another metric {metric.name!r} already")
-    return metric
+    return registry.add(_registered, metric)
 
 
 # Allocators differ by pages from run to run, compressed sizes by the random numbers in them: the floor of times.

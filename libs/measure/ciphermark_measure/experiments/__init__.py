@@ -10,6 +10,7 @@ from operator import or_
 from pathlib import Path
 
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
+from ciphermark_core import experiments
 from ciphermark_core.model import Trial
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
 from ciphermark_measure.experiments.kind import ExperimentKind
@@ -21,6 +22,8 @@ def _rows() -> Iterator[ExperimentKind]:
 
 
 KINDS: dict[str, ExperimentKind] = {row.name: row for row in _rows()}
+for _row in KINDS.values():
+    experiments.register(_row.recorded)
 
 
 def keys_of(trials: Iterable[Trial]) -> KeyRequest:

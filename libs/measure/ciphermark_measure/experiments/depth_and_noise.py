@@ -240,7 +240,7 @@ def _trial_s(case: Case, budget: Budget, growth: float) -> float:
     return TRIAL_S + 2 * cap * _REPETITION_S * growth
 
 
-def _row(name: str, experiment: type[Experiment]) -> ExperimentKind:
+def _row(name: str, experiment: type[Experiment], determines: str | None = None) -> ExperimentKind:
     return ExperimentKind(
         name,
         experiment,
@@ -249,7 +249,9 @@ def _row(name: str, experiment: type[Experiment]) -> ExperimentKind:
         trial_s=_trial_s,
         reason=without_managed,
         varied=(Varied(CAP, most=1 << 30, default=DEFAULT_CAP),),
+        determines=determines,
+        is_until_exhausted=True,
     )
 
 
-KINDS = (_row("depth", Depth), _row("noise", Noise))
+KINDS = (_row("depth", Depth, "depth"), _row("noise", Noise))

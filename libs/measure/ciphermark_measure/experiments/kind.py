@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import read
+from ciphermark_core import experiments
 from ciphermark_core.dimensions import Dimension
 from ciphermark_core.model import Budget, Case
 from ciphermark_measure.experiments.base import Experiment
@@ -33,6 +34,7 @@ class ExperimentKind:
     """One row. ``operations`` are the names that it knows, ``defaults`` those that it takes where a suite names none.
 
     ``searches_ring``: it may be asked for the smallest ring, and for a modulus chain that is made for its repetitions.
+    ``determines`` and ``is_until_exhausted``: see :class:`ciphermark_core.experiments.Experiment`.
     ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``reason`` says
     why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
     takes, roughly, where everything takes so many times as long as at N = 4096.
@@ -47,6 +49,13 @@ class ExperimentKind:
     varied: tuple[Varied, ...] = ()
     searches_ring: bool = False
     has_memory_worker: bool = False
+    determines: str | None = None
+    is_until_exhausted: bool = False
+
+    @property
+    def recorded(self) -> experiments.Experiment:
+        """What has to be known of it to read what it recorded."""
+        return experiments.Experiment(self.name, self.determines, self.is_until_exhausted)
 
 
 def without_primitive(case: Case, declared: Declaration) -> str | None:
