@@ -42,7 +42,7 @@ def test_a_workload_in_a_file_is_measured_with_its_options(ciphermark, tmp_path)
 def test_what_a_workload_does_wrong_is_recorded_and_the_run_goes_on(ciphermark, tmp_path):
     workloads = [
         written(tmp_path, "raises", PRODUCTS, "        products = inputs[1]\n"),
-        written(tmp_path, "loops", PRODUCTS, "        while True:\n            pass\n"),
+        written(tmp_path, "loops", PRODUCTS, "        while True: pass\n"),
         written(tmp_path, "wrong", "return outputs[0][:1]", "return 2 * outputs[0][:1]"),
         written(tmp_path, "shape", "return outputs[0][:1]", "return outputs[0][:3]"),
         written(tmp_path, "deep", "(60, 40, 60)", "(60, 60)"),
@@ -62,6 +62,8 @@ def test_what_a_workload_does_wrong_is_recorded_and_the_run_goes_on(ciphermark, 
     }
     line = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
     assert f".py:{line}, in circuit" in found["raises"][1]
+    (name,) = (item.name for item in (ciphermark.home / "workloads").glob("loops@*.py"))
+    assert found["loops"][1].startswith(f"{name}:{line}, in circuit: the trial took longer than the 8 s")
     assert f"deep.py:{line}, in circuit: " in found["deep"][1]
     assert "which has 0 levels: it needs a depth of 1" in found["deep"][1]
     deep = outcomes["deep"]

@@ -17,7 +17,7 @@ from ciphermark_adapters import registry
 from ciphermark_core import primes
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
-from ciphermark_workloads import options, own
+from ciphermark_workloads import kept, options, own
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import Override, changed
@@ -129,8 +129,11 @@ def test_a_dump_of_a_loop_tells_its_place():
         "Timeout (0:00:05)!\nThread 0x1 (most recent call first):\n"
         '  File "/usr/lib/x.py", line 3 in inner\n  File "/somewhere/mine.py", line 41 in circuit\n'
     )
-    assert own.place_in_dump(dump, Path("mine.py")) == "mine.py:41, in circuit"
-    assert own.place_in_dump(dump, Path("other.py")) is None
+    assert own.place_in_dump(dump, lambda path: path.name == "mine.py") == "mine.py:41, in circuit"
+    assert own.place_in_dump(dump, lambda path: path.name == "other.py") is None
+    assert kept.place_in_dump(dump) is None
+    of_run = dump.replace("mine.py", "mine@3b5d12ab.py")
+    assert kept.place_in_dump(of_run) == "mine@3b5d12ab.py:41, in circuit"
 
 
 @pytest.mark.parametrize("name", [name for name, item in WORKLOADS.items() if not name.startswith("lr-k5")])

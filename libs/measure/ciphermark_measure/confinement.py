@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import faulthandler
 import os
 import resource
 import signal
@@ -15,6 +16,7 @@ from typing import BinaryIO
 from ciphermark_core import wire
 
 _PR_SET_PDEATHSIG = 1
+WHERE = signal.SIGUSR1
 _FIRST_TO_GO = "1000"  # of the kernel's scale when memory runs out
 
 
@@ -39,7 +41,10 @@ def own_output() -> BinaryIO:
 
 
 def confine(memory_mb: int) -> None:
-    """Limit private memory, and die with the process that started this one, or before it where memory runs out."""
+    """Limit private memory, and die with the process that started this one, or before it where memory runs out. Asked
+    by :data:`WHERE`, tell on standard error which calls this process is in, whatever it does.
+    """
+    faulthandler.register(WHERE)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the executor is gone")

@@ -16,11 +16,13 @@ from typing import IO, Generic, TypeVar
 
 from ciphermark_core import wire
 from ciphermark_core.model import Status
-from ciphermark_measure import protocol
+from ciphermark_measure import confinement, protocol
+from ciphermark_workloads import kept
 
 # Every name that the threading layers of HE libraries read; set before the library loads.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
 _HELLO_TIMEOUT_S = 60.0
+_TELLING_S = 1.0  # a process that is asked where it is answers within milliseconds, if it is scheduled
 _LETTING_GO_S = 2.0  # a process whose pipes are closed is about to end, as a rule
 _STDERR_TAIL_BYTES = 2000
 _NONSENSE_BYTES = 100
@@ -31,11 +33,14 @@ Reply = TypeVar("Reply")
 
 
 class WorkerDied(Exception):
-    """The worker is gone; ``status`` says how, the text why."""
+    """The worker is gone; ``status`` says how, the text why, and ``place`` in which line of a user's own workload it
+    was, where it was in one.
+    """
 
-    def __init__(self, status: Status, text: str) -> None:
+    def __init__(self, status: Status, text: str, place: str | None = None) -> None:
         super().__init__(text)
         self.status: Status = status
+        self.place = place
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +154,26 @@ class Process(Generic[Reply]):
         while b"\n" not in self._buffer:
             left = deadline - monotonic()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+                place = self._place()
                 self._process.kill()
-                raise WorkerDied("timed_out", f"no answer within {timeout_s:.0f} s")
+                raise WorkerDied("timed_out", f"no answer within {timeout_s:.0f} s", place)
             chunk = os.read(descriptor, 1 << 20)
             if not chunk:
                 raise self._death()
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
+
+    def _place(self) -> str | None:
+        """Where in a workload of the user's own the process is, as it tells itself."""
+        told = self._errors.seek(0, os.SEEK_END)
+        self._process.send_signal(confinement.WHERE)
+        deadline, place = monotonic() + _TELLING_S, None
+        while place is None and monotonic() < deadline:
+            sleep(0.01)
+            self._errors.seek(told)
+            place = kept.place_in_dump(self._errors.read().decode(errors="replace"))
+        return place
 
     def _death(self) -> WorkerDied:
         """Explain the end of the process by its signal, its peak memory and its last words."""

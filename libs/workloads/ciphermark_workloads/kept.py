@@ -72,6 +72,11 @@ def install(folder: Path, names: Iterable[str]) -> None:
         _install(_loaded(folder, name))
 
 
+def place_in_dump(dump: str) -> str | None:
+    """The innermost place in a kept workload that a dump of ``faulthandler`` tells of. Pure."""
+    return own.place_in_dump(dump, lambda path: _KEPT.fullmatch(path.stem) is not None)
+
+
 def _install(workload: AnyWorkload) -> None:
     if workload.name not in WORKLOADS:
         add(WORKLOADS, workload)

@@ -7,6 +7,7 @@ import importlib.util
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from inspect import isabstract, isclass
 from pathlib import Path
 from types import ModuleType
@@ -134,11 +135,10 @@ def _chosen(module: ModuleType, name: str, path: Path) -> AnyWorkload:
     return made
 
 
-def place_in_dump(dump: str, path: Path) -> str | None:
+def place_in_dump(dump: str, is_of_file: Callable[[Path], bool]) -> str | None:
     """The innermost place in a file that a dump of ``faulthandler`` tells of, the last call first. Pure."""
-    for line in dump.splitlines():
-        match = _FRAME.search(line)
-        if match is not None and Path(match["file"]).name == path.name:
+    for match in _FRAME.finditer(dump):
+        if is_of_file(path := Path(match["file"])):
             return f"{path.name}:{match['line']}, in {match['function']}"
     return None
 

@@ -124,5 +124,5 @@ def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
     """What the last words of a process say of its end. Pure."""
     if "Timeout (" not in words:
         return f"the process ended with exit code {code}: {words.strip()[-300:]}"
-    where = own.place_in_dump(words, file)
+    where = own.place_in_dump(words, lambda path: path.name == file.name)
     return f"{where or file.name}: it took longer than {deadline_s:g} s"

@@ -71,9 +71,10 @@ class Requests:
 
     def explained(self, death: WorkerDied) -> str:
         """Why somebody died, as the outcome tells it."""
+        text = str(death)
         if death.status == "timed_out" and self._used_s >= self._timeout_s:
-            return f"the trial took longer than the {self._timeout_s:g} s that budget.timeout_s allows"
-        return str(death)
+            text = f"the trial took longer than the {self._timeout_s:g} s that budget.timeout_s allows"
+        return f"{death.place}: {text}" if death.place else text
 
 
 class Strategy(ABC):
