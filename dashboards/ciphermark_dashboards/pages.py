@@ -13,6 +13,7 @@ from ciphermark_figures.catalogue import (
     case,
     comparing,
     learning,
+    programs,
     published,
     quality,
     repetitions,
@@ -103,6 +104,13 @@ WORKLOADS_PAGE = Page(
     (filters.FAMILY, filters.WORKLOAD, filters.VARIANT),
     (workloads.WORKLOADS,),
 )
+PROGRAMS_PAGE = Page(
+    "/programs",
+    "Programs",
+    "Which operations the workloads of a run came to, and whether variants executed the same ones.",
+    (filters.FAMILY, filters.WORKLOAD, filters.VARIANT),
+    (programs.COUNTS, programs.PROGRAMS),
+)
 CASE_PAGE = Page(
     "/case",
     "Case",
@@ -127,6 +135,7 @@ _NAMED = (
     MEMORY_PAGE,
     LEARNING_PAGE,
     WORKLOADS_PAGE,
+    PROGRAMS_PAGE,
 )
 PAGES: tuple[Page, ...] = tuple(
     replace(page, figures=(*page.figures, *catalogue.of_page(page.path))) for page in _NAMED

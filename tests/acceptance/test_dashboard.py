@@ -28,12 +28,28 @@ from ciphermark_db import embedded
 REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent
 CHROMIUM = shutil.which("chromium")
-PATHS = ("/", "/operations", "/hexl", "/noise", "/memory", "/learning", "/workloads", "/runs", "/compare")
+PATHS = (
+    "/",
+    "/operations",
+    "/hexl",
+    "/noise",
+    "/memory",
+    "/learning",
+    "/workloads",
+    "/programs",
+    "/runs",
+    "/compare",
+)
 READY_TIMEOUT_S = 120
 PATIENCE_MS = 60_000  # of the browser, on a machine that is busy with other tests
 RUN_TIMEOUT_MS = 180_000
-# The smoke suite has no workload, and pairs with HEXL only where the CPU has what that needs.
-WITHOUT_CHARTS = {"/runs", "/learning", "/workloads"} | (set() if HAS_HEXL else {"/hexl"})
+# There are pairs with HEXL only where the CPU has what that needs.
+WITHOUT_CHARTS = {"/runs"} | (set() if HAS_HEXL else {"/hexl"})
+# What is looked at: the smoke suite, and a workload of each kind of family.
+WORKLOADS = """\
+  - {kind: learning, variants: [seal, seal-hexl, tenseal], schemes: [bfv], workloads: [lmc-plain], data_sets: [boston]}
+  - {kind: micro, variants: [seal, seal-hexl], workloads: [matrix-product]}
+"""
 SUITE = """\
 name: from-the-page
 budget: {samples: 6, warmups: 1, min_time_s: 1}
@@ -97,7 +113,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     environment = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
     environment |= {"CIPHERMARK_HOME": str(home)}
     try:
-        command = [PROGRAMS / "ciphermark", "run", REPOSITORY / "suites" / "smoke.yaml"]
+        suite = tmp_path_factory.mktemp("suite") / "smoke-and-workloads.yaml"
+        suite.write_text((REPOSITORY / "suites" / "smoke.yaml").read_text() + WORKLOADS)
+        command = [PROGRAMS / "ciphermark", "run", suite]
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=500)
         service, dashboard = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         made = Site(dashboard, embedded.ensure_started(home), home)

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from ciphermark_core.model import ParameterSpec, Sample
+from ciphermark_core.model import OperationCount, ParameterSpec, ProgramUse, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.settings import Settings
@@ -48,6 +48,13 @@ def worked(make: Maker, cost: float) -> tuple[Sample, ...]:
         Sample("peak_memory", cost * 1e7, "infer", "client"),
         Sample("accuracy", 0.75, "infer"),
     )
+
+
+def program(variant: str) -> ProgramUse:
+    """What variants infer by: SEAL's two builds the same, TenSEAL another."""
+    digest = ("e" if variant == "tenseal" else "d") * 64
+    counts = (OperationCount("mul_plain", 2, 3), OperationCount("rotate", 1, 5))
+    return ProgramUse("infer", digest, "bfv", 1, 7, 4, counts, digest.encode())
 
 
 def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes: object) -> str:
@@ -89,7 +96,7 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
         case = make.case(
             variant, experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"}
         )
-        outcomes.append(make.outcome(run, case, worked(make, cost * slower)))
+        outcomes.append(make.outcome(run, case, worked(make, cost * slower), programs=(program(variant),)))
     case = make.case("tenseal", operation="rotate(1)")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
     database.record_outcomes(outcomes)
@@ -239,6 +246,29 @@ def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: 
                 assert float(row[column]) == value
             elif value is None:
                 assert row[column] == ""
+
+
+def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id: str) -> None:
+    rows = columns_of(client, "programs", run=run_id)
+    assert [(row["variant"], row["program"], row["is_equal_program"]) for row in rows] == [
+        ("seal", "d" * 64, "False"),
+        ("seal-hexl", "d" * 64, "False"),
+        ("tenseal", "e" * 64, "False"),
+    ]
+    assert {
+        (row["operation"], row["stage"], row["nodes"], row["depth"], row["live_ciphertexts"]) for row in rows
+    } == {("lmc-plain", "infer", "8", "1", "4")}
+    # Whether all had the same, also where only one of them is shown.
+    assert [
+        row["is_equal_program"] for row in columns_of(client, "programs", run=run_id, variant="seal")
+    ] == ["False"]
+    counted = columns_of(client, "program-counts", run=run_id, variant="tenseal")
+    assert [(row["counted"], row["level"], row["n"]) for row in counted] == [
+        ("mul_plain", "2", "3"),
+        ("rotate", "1", "5"),
+    ]
+    page = client.get("/programs", params={"run": run_id}).text
+    assert "dddddddddddd</td>" in page
 
 
 def test_pictures_of_figures(client: TestClient, run_id: str) -> None:

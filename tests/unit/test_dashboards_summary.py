@@ -75,3 +75,19 @@ def test_failures_are_counted_by_variant() -> None:
     first, last = summary.sentences(outcomes, [])
     assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
     assert last == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are below."
+
+
+def test_programs_that_differ_are_named() -> None:
+    place = {"operation": "lmc-plain", "scheme": "ckks", "comparison_key": "c"}
+    same, other = (
+        place | {"stage": "train", "is_equal_program": True},
+        place | {"stage": "infer", "is_equal_program": False},
+    )
+    assert told("programs", same, same, other) == [
+        "Programs: in 1 of 2 stages that several variants executed, their programs were equal; not in lmc-plain, infer "
+        "(ckks)."
+    ]
+    assert told("programs", same) == [
+        "Programs: in 1 of 1 stages that several variants executed, their programs were equal."
+    ]
+    assert told("programs", place | {"stage": "train", "is_equal_program": None}) == []

@@ -14,6 +14,7 @@ from ciphermark_figures.charts import (
     learning,
     operations,
     places,
+    programs,
     quality,
     ratios,
     repetitions,
@@ -74,6 +75,10 @@ CHARTS = {
     "workloads": (
         workloads.stages,
         of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2),
+    ),
+    "programs": (
+        programs.counts,
+        of_variants(*PAIR, stage="infer", program="d" * 64, counted="mul", level=2, n=3),
     ),
     "samples": (
         case.samples,
@@ -186,6 +191,27 @@ def test_workloads_of_unequal_security_stand_apart():
         "mul, bfv, 256 bits",
         "mul, ckks",
     ]
+
+
+def counted(program: str, variant: str) -> dict[str, object]:
+    (row,) = of_variants(variant, stage="infer", program=program, counted="mul", level=2, n=3)
+    return row
+
+
+def test_a_program_is_drawn_once_for_all_that_executed_it():
+    rows = [counted("d" * 64, "seal"), counted("d" * 64, "seal-hexl"), counted("e" * 64, "tenseal")]
+    assert [row["place"] for row in shown(programs.counts(rows))] == [
+        "mul, infer\nbfv, 8,192 · dddddd\nseal, seal-hexl",
+        "mul, infer\nbfv, 8,192 · eeeeee\ntenseal",
+    ]
+
+
+def test_a_chart_of_too_many_programs_says_how_many_it_shows():
+    chart = programs.counts([counted(f"{number:064}", "seal") for number in range(9)])
+    assert "title" not in chart.to_dict()
+    chart = programs.counts([counted(f"{number:06}" + "0" * 58, "seal") for number in range(30)])
+    assert chart.to_dict()["title"] == "24 of 30 programs are drawn; filters show others"
+    assert len(shown(chart)) == 24
 
 
 def test_a_depth_at_the_cap_is_at_least_that():

@@ -40,7 +40,12 @@ OBJECT = Subject(("serialization",), has_operations=False)
 REPETITION = Subject(("repetition",))
 LEARNING = Subject(("learning",))
 _PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, REPETITION)
-# Families of workloads, but for those that have figures of their own: whatever nobody here has heard of is one.
-FAMILY = Subject(
-    tuple(name for subject in (*_PRIMITIVES, LEARNING) for name in subject.experiments), is_rest=True
-)
+
+
+def _all_but(*subjects: Subject) -> Subject:
+    return Subject(tuple(name for each in subjects for name in each.experiments), is_rest=True)
+
+
+# Whatever nobody here has heard of is a family of workloads. FAMILY: those that have no figures of their own.
+WORKLOAD = _all_but(*_PRIMITIVES)
+FAMILY = _all_but(*_PRIMITIVES, LEARNING)
