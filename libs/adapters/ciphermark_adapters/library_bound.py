@@ -36,6 +36,5 @@ class LibraryBound(PythonBound):
             raise self.translated(error) from error
 
     def results(self) -> list[Handle]:
-        """See the contract."""
         values = super().results()
         return values if self._finish is None else [self._finish(value) for value in values]

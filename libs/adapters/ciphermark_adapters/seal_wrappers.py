@@ -40,7 +40,6 @@ class SealBound(LibraryBound):
 
     @staticmethod
     def translated(error: Exception) -> Exception:
-        """See :func:`translated`."""
         return translated(error)
 
 

@@ -46,7 +46,6 @@ class ProgramBound(Bound):
         self._results: list[Handle] = []
 
     def run(self, loops: int) -> int:
-        """See :meth:`Bound.run`."""
         start = perf_counter_ns()
         for _ in repeat(None, loops):
             results = self._executed()

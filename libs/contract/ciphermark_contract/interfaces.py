@@ -71,7 +71,6 @@ class PythonBound(Bound):
         return elapsed
 
     def results(self) -> list[Handle]:
-        """See :meth:`Bound.results`."""
         return self._results
 
 
@@ -129,7 +128,6 @@ class KeyOwner(Operator):
         return {"encrypt": self.encrypt, "decrypt": self.decrypt}
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See :meth:`Operator.bind`."""
         self.function(operation)
         return {"encrypt": self.bind_encrypt, "decrypt": self.bind_decrypt}[operation](rows)
 

@@ -157,11 +157,9 @@ class TracingEvaluator(Evaluator):
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """See the contract."""
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        """See the contract."""
         if operation.partition("(")[0] not in OPERATIONS:
             return f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
         return f"the library has no {operation} in {self.parameters.spec.scheme}"
@@ -193,17 +191,14 @@ class TracingEvaluator(Evaluator):
         raise Unsupported("a circuit writes no plaintext")
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         level: int = ciphertext.shape.level
         return level
 
     def scale(self, ciphertext: Handle) -> float | None:
-        """See the contract."""
         scale: float | None = ciphertext.shape.scale
         return scale
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         polynomials: int = ciphertext.shape.polynomials
         return polynomials
 

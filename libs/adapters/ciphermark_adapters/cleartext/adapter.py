@@ -65,13 +65,11 @@ class CleartextKeyOwner(KeyOwner):
         self.parameters = parameters
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
         full = padded(np.asarray(values, dtype=kind), self.parameters.slots)
         return Slots(full, top_level(self.parameters), self.parameters.scale)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        """See the contract."""
         values: Vector = ciphertext.values
         return values
 
@@ -84,11 +82,9 @@ class CleartextKeyOwner(KeyOwner):
         return wire.to_line(self.parameters)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         return dumped(ciphertext, compression)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return loaded(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
@@ -113,11 +109,9 @@ class CleartextEvaluator(Evaluator):
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """See the contract."""
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        """See the contract."""
         return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def encode(
@@ -127,35 +121,28 @@ class CleartextEvaluator(Evaluator):
         scale: float | None = None,
         level: int | None = None,
     ) -> Handle:
-        """See the contract."""
         if level is None:
             level = top_level(self.parameters) if like is None else like.level
         full = padded(values, self.parameters.slots)
         return Slots(full, level, scale or self.parameters.scale, polynomials=1)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return loaded(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         return dumped(ciphertext, compression)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """See the contract."""
         return dumped(plaintext, compression)
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.level)
 
     def scale(self, ciphertext: Handle) -> float | None:
-        """See the contract."""
         scale: float | None = ciphertext.scale
         return scale
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.polynomials)
 
     def _applied(self, operation: Operation, *operands: Any) -> Handle:
@@ -188,13 +175,11 @@ class CleartextAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         return LibraryInfo(
             "cleartext", self._declared.variant, np.__version__, False, {"numpy": np.__version__}
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
@@ -206,5 +191,4 @@ class CleartextAdapter(Adapter):
         return CleartextKeyOwner(parameters)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
-        """See the contract."""
         return CleartextEvaluator(wire.from_line(public_material, Parameters), self._declared)

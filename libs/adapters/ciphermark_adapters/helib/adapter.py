@@ -22,7 +22,6 @@ class HElibAdapter(Adapter):
         self._module = binding.module()
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         module = self._module
         return LibraryInfo(
             library=self._declared.library,
@@ -34,11 +33,9 @@ class HElibAdapter(Adapter):
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
@@ -47,6 +44,5 @@ class HElibAdapter(Adapter):
         return HElibKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
-        """See the contract."""
         material = msgspec.msgpack.decode(public_material, type=PublicMaterial)
         return HElibEvaluator(material, self._declared)

@@ -77,11 +77,9 @@ class HElibEvaluator(Evaluator):
         return self._encode(self._slots.ordered(values), like, scale or self.parameters.scale or 1.0)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._native.load(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         require_none(compression)
         data: bytes = ciphertext.dump()
         return data
@@ -99,7 +97,6 @@ class HElibEvaluator(Evaluator):
         return float(ciphertext.scale) if self._slots.are_real else None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.polynomials)
 
     def managed(self) -> Operator:

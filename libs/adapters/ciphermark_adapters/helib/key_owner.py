@@ -33,11 +33,9 @@ class DecryptionBound(Bound):
         self._slots = slots
 
     def run(self, loops: int) -> int:
-        """See the contract."""
         return self._native.run(loops)
 
     def results(self) -> list[Handle]:
-        """See the contract."""
         return [self._slots.contract_order(values) for values in self._native.results()]
 
 
@@ -70,7 +68,6 @@ class HElibKeyOwner(KeyOwner):
         return binding.module().bind_empty()
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         return execute(self.bind_encrypt, values)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
@@ -86,18 +83,15 @@ class HElibKeyOwner(KeyOwner):
         return None if self._slots.are_real else int(ciphertext.capacity_bits)
 
     def public_material(self) -> bytes:
-        """See the contract."""
         material = PublicMaterial(self.parameters, self._keys, self._native.dump_public_key())
         return msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         require_none(compression)
         data: bytes = ciphertext.dump()
         return data
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._native.load(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:

@@ -21,16 +21,13 @@ class OpenFheAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         declared = self._declared
         return LibraryInfo(declared.library, declared.variant, build.version(), declared.hexl, build.facts())
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
@@ -39,5 +36,4 @@ class OpenFheAdapter(Adapter):
         return OpenFheKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
-        """See the contract."""
         return OpenFheEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

@@ -30,7 +30,6 @@ class OpenfheBound(LibraryBound):
 
     @staticmethod
     def translated(error: Exception) -> Exception:
-        """See :func:`translated`."""
         return translated(error)
 
 

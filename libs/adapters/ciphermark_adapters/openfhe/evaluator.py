@@ -46,7 +46,6 @@ class OpenFheEvaluator(Evaluator):
         return self._declared.reason_against(operation, self._scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        """See the contract."""
         require_keys(operation, operands, self._keys)
         try:
             return super().apply(operation, *operands)
@@ -90,7 +89,6 @@ class OpenFheEvaluator(Evaluator):
         return self._naturalizer.copied(load(data))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         return dump(ciphertext, compression)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
@@ -98,15 +96,12 @@ class OpenFheEvaluator(Evaluator):
         raise Unsupported(self._declared.reason_against("dump_plaintext", self._scheme))
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return self._top - int(ciphertext.GetLevel())
 
     def scale(self, ciphertext: Handle) -> float | None:
-        """See the contract."""
         return float(ciphertext.GetScalingFactor()) if self._scheme == "ckks" else None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.NumberCiphertextElements())
 
     def _functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:

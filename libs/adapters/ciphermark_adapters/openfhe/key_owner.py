@@ -53,7 +53,6 @@ class OpenFheKeyOwner(KeyOwner):
         self._decrypt = self._decrypt_reals if is_real else self._decrypt_integers
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         return self._encrypt(checked(values, self.parameters))
 
     def decrypt(self, ciphertext: Handle) -> Vector:
@@ -73,7 +72,6 @@ class OpenFheKeyOwner(KeyOwner):
         return None
 
     def public_material(self) -> bytes:
-        """See the contract."""
         made = self._dumps()
         dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
         parameters = self.parameters
@@ -95,15 +93,12 @@ class OpenFheKeyOwner(KeyOwner):
         return msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         return dump(ciphertext, compression)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return load(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
-        """See the contract."""
         if compression != "none":
             raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
         made = self._dumps()

@@ -72,15 +72,12 @@ class PyfhelKeyOwner(KeyOwner):
         }[parameters.spec.scheme]
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         return self._encrypt(padded(values, self.parameters.slots))
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        """See the contract."""
         return self._normalised(self._decrypt(ciphertext))
 
     def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract."""
         return SealBound(self._encrypt, [(padded(values, self.parameters.slots),) for (values,) in rows])
 
     def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
@@ -94,7 +91,6 @@ class PyfhelKeyOwner(KeyOwner):
         return int(self._he.noise_level(ciphertext))
 
     def public_material(self) -> bytes:
-        """See the contract."""
         keys = self._keys
         has_rotation_keys = bool(keys.rotations or keys.galois)
         material = PublicMaterial(
@@ -106,16 +102,13 @@ class PyfhelKeyOwner(KeyOwner):
         return msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_known(compression)
         return bytes(ciphertext.to_bytes(compression))
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return PyCtxt(pyfhel=self._he, bytestring=data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
-        """See the contract."""
         _require_known(compression)
         he, keys = self._he, self._keys
         items = {
@@ -169,7 +162,6 @@ class PyfhelEvaluator(Evaluator):
         return self._declared.reason_against(operation, self._scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        """See the contract."""
         require_keys(operation, operands, self._keys)
         try:
             return super().apply(operation, *operands)
@@ -177,7 +169,6 @@ class PyfhelEvaluator(Evaluator):
             raise translated(error) from error
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract."""
         for row in rows:
             require_keys(operation, row, self._keys)
         return SealBound(self.function(operation), rows)
@@ -204,29 +195,23 @@ class PyfhelEvaluator(Evaluator):
         return plaintext
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return PyCtxt(pyfhel=self._he, bytestring=data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_known(compression)
         return bytes(ciphertext.to_bytes(compression))
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_known(compression)
         return bytes(plaintext.to_bytes(compression))
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return self._primes(ciphertext) - self._fewest_primes
 
     def scale(self, ciphertext: Handle) -> float | None:
-        """See the contract."""
         return float(ciphertext.scale) if self._scheme == "ckks" else None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.size())
 
     def _top_encoder(self) -> Callable[[Vector], Handle]:
@@ -292,16 +277,13 @@ class PyfhelAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         facts = build.facts()
         return LibraryInfo("Pyfhel", self._declared.variant, str(__version__), facts["hexl"] == "on", facts)
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         if keys and not parameters.special_moduli:
             raise Unsupported(
                 "evaluation keys need key switching, and a chain of one prime leaves none for it"
@@ -309,5 +291,4 @@ class PyfhelAdapter(Adapter):
         return PyfhelKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
-        """See the contract."""
         return PyfhelEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

@@ -79,15 +79,12 @@ class TensealKeyOwner(KeyOwner):
             self._context.global_scale = parameters.scale
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         return self._vector(self._context, padded(values, self.parameters.slots))
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        """See the contract."""
         return self._normalised(ciphertext.decrypt())
 
     def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract."""
         full = [(padded(values, self.parameters.slots),) for (values,) in rows]
         return SealBound(partial(self._vector, self._context), full)
 
@@ -96,14 +93,12 @@ class TensealKeyOwner(KeyOwner):
         return SealBound(self._vector.decrypt, rows, self._normalised)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """See the contract."""
         if self.parameters.spec.scheme != "bfv":
             return None
         (inner,) = ciphertext.ciphertext()
         return int(self._context.decryptor().data.invariant_noise_budget(inner))
 
     def public_material(self) -> bytes:
-        """See the contract."""
         material = PublicMaterial(
             parameters=self.parameters,
             has_relinearization=self._keys.relinearization,
@@ -113,12 +108,10 @@ class TensealKeyOwner(KeyOwner):
         return msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_zstd(compression)
         return bytes(ciphertext.serialize())
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._vector.load(self._context, data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
@@ -183,18 +176,15 @@ class TensealEvaluator(Evaluator):
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        """See the contract."""
         return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        """See the contract."""
         try:
             return super().apply(operation, *operands)
         except LIBRARY_ERRORS as error:
             raise translated(error) from error
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract."""
         return SealBound(self.function(operation), rows)
 
     def encode(
@@ -218,11 +208,9 @@ class TensealEvaluator(Evaluator):
         return ts.plain_tensor(padded(values, self.parameters.slots), dtype=dtype)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._vector.load(self._context, data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_zstd(compression)
         return bytes(ciphertext.serialize())
 
@@ -240,11 +228,9 @@ class TensealEvaluator(Evaluator):
         return float(ciphertext.ciphertext()[0].scale) if self._is_ckks else None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.ciphertext()[0].size())
 
     def managed(self) -> Operator:
-        """See the contract."""
         context = ts.context_from(self._material.managed, n_threads=1)
         names = [
             name
@@ -279,22 +265,18 @@ class TensealAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         build = _build_facts()
         return LibraryInfo(
             "TenSEAL", self._declared.variant, str(ts.__version__), build["hexl"] == "on", build
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         if keys.rotations or keys.galois:
             raise Unsupported(self._declared.reasons["rotate"])
         return TensealKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
-        """See the contract."""
         return TensealEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)

@@ -54,14 +54,12 @@ class ManagedVectors(Operator):
         return self._evaluator.reason_against(operation)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        """See the contract."""
         try:
             return super().apply(operation, *operands)
         except LIBRARY_ERRORS as error:
             raise translated(error) from error
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract."""
         return SealBound(self.function(operation), rows)
 
     def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:

@@ -132,7 +132,6 @@ class Depth(Repeated):
         self._first_wrong: tuple[State, Accuracy] | None = None
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`."""
         good, bad = self.start(), self.cap + 1
         self.accuracy = self.judged(good)
         if not checking.is_right(self.accuracy):

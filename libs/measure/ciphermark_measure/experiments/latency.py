@@ -61,7 +61,6 @@ class Latency(Experiment):
         self._facts["calibration_s"] = perf_counter() - start
 
     def turn(self) -> bool:
-        """See :meth:`Experiment.turn`."""
         for phase in self._phases:
             if not phase.is_done:
                 phase.take()

@@ -132,7 +132,6 @@ class Repetition(Experiment):
         self._facts |= {"loops_operation": self._phase.loops, "calibration_s": perf_counter() - start}
 
     def turn(self) -> bool:
-        """See :meth:`Experiment.turn`."""
         if self._phase is None:
             return True
         self._phase.take()

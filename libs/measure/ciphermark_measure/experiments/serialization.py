@@ -39,7 +39,6 @@ class Serialization(Experiment):
         return KeyRequest()
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`."""
         if self._mode not in self.session.declaration.compressions:
             offered = ", ".join(self.session.declaration.compressions)
             raise Unsupported(f"no compression {self._mode!r} here; offered: {offered}")
@@ -62,14 +61,12 @@ class Serialization(Experiment):
         self._make_phases(ciphertext, dumped)
 
     def turn(self) -> bool:
-        """See :meth:`Experiment.turn`."""
         for phase in self._phases:
             if not phase.is_done:
                 phase.take()
         return all(phase.is_done for phase in self._phases)
 
     def close(self) -> Findings:
-        """See :meth:`Experiment.close`."""
         self._facts["sampling_s"] = (
             self._facts.get("sampling_s", 0.0) + sum(p.sampled_ns for p in self._phases) / 1e9
         )

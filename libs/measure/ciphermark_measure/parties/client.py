@@ -44,7 +44,6 @@ class Client(Party):
 
     @property
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
-        """See :class:`Party`."""
         return {
             messages.MakeKeys: self._make_keys,
             messages.Encrypt: self._encrypt,

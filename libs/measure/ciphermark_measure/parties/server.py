@@ -59,7 +59,6 @@ class Server(Party):
 
     @property
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
-        """See :class:`Party`."""
         return {
             messages.Load: self._load,
             messages.Evaluate: self._evaluate,

@@ -17,9 +17,7 @@ class CpuTime(Probe):
     _start_ns = 0
 
     def start(self) -> None:
-        """See :meth:`Probe.start`."""
         self._start_ns = process_time_ns()
 
     def stop(self) -> Mapping[str, float]:
-        """See :meth:`Probe.stop`."""
         return {"cpu_time": (process_time_ns() - self._start_ns) / 1e9}

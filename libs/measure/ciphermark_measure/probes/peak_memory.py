@@ -32,7 +32,6 @@ class PeakMemory(Probe):
         _CLEAR_REFS.write_text(_RESET_PEAK)
 
     def stop(self) -> Mapping[str, float]:
-        """See :meth:`Probe.stop`."""
         for line in _STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return {"peak_memory": int(line.split()[1]) * 1024.0}

@@ -17,9 +17,7 @@ class WallTime(Probe):
     _start_ns = 0
 
     def start(self) -> None:
-        """See :meth:`Probe.start`."""
         self._start_ns = perf_counter_ns()
 
     def stop(self) -> Mapping[str, float]:
-        """See :meth:`Probe.stop`."""
         return {"time": (perf_counter_ns() - self._start_ns) / 1e9}

@@ -46,7 +46,6 @@ class Classifier(Workload[Task, Result]):
         return given.test.features.nbytes
 
     def judge(self, found: Result, truth: Truth[Task, Result]) -> Judgement:
-        """See :func:`~ciphermark_workloads.learning.quality.quality`."""
         return quality(
             found, truth.reference, truth.expected, truth.input.test.labels, truth.parameters.spec.scheme
         )

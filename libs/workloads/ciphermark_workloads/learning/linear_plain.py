@@ -43,7 +43,6 @@ class PlainLinear(Classifier):
     stages: tuple[Stage, ...] = TRAINED_IN_THE_CLEAR
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return (
             ("add", "sub", "add_plain", "mul_plain")
             if scheme != "ckks"
@@ -59,7 +58,6 @@ class PlainLinear(Classifier):
         return ParameterSpec(scheme, _RING, (60, 49), plain_modulus=modulus)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :class:`Workload`."""
         self.require_scheme(scheme)
         if scheme == "ckks":
             return ParameterSpec("ckks", 2 * _RING, (56, 40, 60), scale_bits=40)
@@ -71,7 +69,6 @@ class PlainLinear(Classifier):
         return KeyRequest(relinearization=False)
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        """See :class:`Workload`."""
         if parameters.spec.scheme != "ckks":
             require_room(self._whole_scores(task), parameters)
             return
@@ -114,7 +111,6 @@ class PlainLinear(Classifier):
         return Result(scores / np.prod(_factors(parameters)))
 
     def reference(self, task: Task) -> Result:
-        """See :class:`Workload`."""
         return training.predicted(self._model(task), task)
 
     def expected(self, task: Task, parameters: Parameters) -> Result:

@@ -42,11 +42,9 @@ class EncryptedLinearMeans(Classifier):
     schemes: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return ("add", "sub", "mul", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :class:`Workload`."""
         if scheme == "ckks":
             return ParameterSpec("ckks", _RING, (56, 40, 60), scale_bits=40)
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _RING)
@@ -54,7 +52,6 @@ class EncryptedLinearMeans(Classifier):
         return ParameterSpec(scheme, _RING, chain, plain_modulus=modulus)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :class:`Workload`."""
         if scheme == "ckks":
             return self.parameters(scheme)
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, 2 * _RING)
@@ -65,7 +62,6 @@ class EncryptedLinearMeans(Classifier):
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        """See :class:`Workload`."""
         if _is_real(parameters):
             require_real_room(_products(task, parameters), _ROOM, "a score")
         else:
@@ -102,7 +98,6 @@ class EncryptedLinearMeans(Classifier):
         return [*linear_means.infer(evaluator, inputs, state, block), *state]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
-        """See :class:`Workload`."""
         *scores, weights, middle = (
             outputs if _is_real(parameters) else [centred(o, parameters) for o in outputs]
         )
@@ -113,7 +108,6 @@ class EncryptedLinearMeans(Classifier):
         return Result(_unsigned(heads) / (2 * unit**2), np.concatenate([[-w @ m], w]))
 
     def reference(self, task: Task) -> Result:
-        """See :class:`Workload`."""
         return training.predicted(training.linear_means(task.train), task)
 
     def expected(self, task: Task, parameters: Parameters) -> Result:

@@ -38,12 +38,10 @@ class PerRowLinearMeans(Classifier):
     schemes: tuple[Scheme, ...] = ("bfv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         squared = "square" if scheme == "ckks" else "mul"
         return ("add", "sub", "sub_plain", "mul_plain", squared)
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :class:`Workload`."""
         if scheme not in self.schemes:
             raise Unsupported(
                 f"{self.name} is made for {', '.join(self.schemes)}, as published, not {scheme}"
@@ -65,7 +63,6 @@ class PerRowLinearMeans(Classifier):
         return KeyRequest(relinearization=True)
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        """See :class:`Workload`."""
         if parameters.spec.scheme == "ckks":
             require_real_room(self._squares(task), _ROOM, "a squared distance")
         else:

@@ -35,7 +35,6 @@ class EncryptedLogisticRegression(Classifier):
     schemes: tuple[Scheme, ...] = ("ckks",)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return ("add", "sub", "sub_plain", "mul_plain", "mul", "square", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
@@ -50,7 +49,6 @@ class EncryptedLogisticRegression(Classifier):
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.slots))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        """See :class:`Workload`."""
         room = 2.0 ** (self.first_bits - self.scale_bits - 1)
         require_real_room(self.reference(task).scores, room, "a score")
 
@@ -85,7 +83,6 @@ class EncryptedLogisticRegression(Classifier):
         return [*logistic_regression.infer(evaluator, inputs, state[0], block), *state]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
-        """See :class:`Workload`."""
         *scores, beta = outputs
         values = task.train.features.shape[1] + 1
         heads = Blocks.of(parameters, values).heads(scores, len(task.test.labels))
@@ -94,7 +91,6 @@ class EncryptedLogisticRegression(Classifier):
         return Result(heads, weights)
 
     def reference(self, task: Task) -> Result:
-        """See :class:`Workload`."""
         return training.predicted(training.logistic_regression(task.train, self.descent), task)
 
 

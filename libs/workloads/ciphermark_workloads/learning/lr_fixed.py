@@ -44,11 +44,9 @@ class FixedPointRegression(Classifier):
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return ("add", "sub", "mul_plain", "mul", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :class:`Workload`."""
         if scheme not in self.schemes:
             raise Unsupported(f"{self.name} needs whole numbers: bfv or bgv, not {scheme}")
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _RING)
@@ -60,7 +58,6 @@ class FixedPointRegression(Classifier):
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        """See :class:`Workload`."""
         require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
@@ -95,7 +92,6 @@ class FixedPointRegression(Classifier):
         return [*(sums.inner_products(evaluator, row, weights, block) for row in inputs), weights]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
-        """See :class:`Workload`."""
         *scores, weights = (centred(output, parameters) for output in outputs)
         values = task.train.features.shape[1] + 1
         heads = Blocks.of(parameters, values).heads(scores, len(task.test.labels))
@@ -103,7 +99,6 @@ class FixedPointRegression(Classifier):
         return Result(heads / (scale * _UNIT), weights[:values] / scale)
 
     def reference(self, task: Task) -> Result:
-        """See :class:`Workload`."""
         return training.predicted(
             training.two_linear_steps(task.train, training.fitting_alpha(task.train)), task
         )

@@ -30,7 +30,6 @@ class Function(Workload[Floats, Floats]):
     reach: float = 1.0
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square")
 
     @abstractmethod

@@ -35,7 +35,6 @@ class _OnRange(Function):
         return points
 
     def exact(self, points: Floats) -> Floats:
-        """See :class:`Function`."""
         return _odd_part(points) + 0.5
 
     def expected(self, given: Floats, parameters: Parameters) -> Floats:
@@ -87,7 +86,6 @@ class Logistic(_OnRange):
         return ParameterSpec(scheme, ring, (50, *[45] * depth, 60), scale_bits=45)
 
     def largest_error(self) -> float:
-        """See :class:`Function`."""
         return self._approximation().error + _NOISE
 
     def polynomial(self) -> OddPolynomial:
@@ -95,7 +93,6 @@ class Logistic(_OnRange):
         return OddPolynomial(self._approximation().coefficients, _LEAVES)
 
     def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
-        """See :mod:`ciphermark_circuits.chebyshev`."""
         return chebyshev.evaluate(evaluator, points, [self.polynomial()])
 
     def _approximation(self) -> Approximation:
@@ -117,7 +114,6 @@ class PublishedLogistic(_OnRange):
         values: Values = 8192
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :data:`PUBLISHED_PARAMETERS`."""
         self.require_scheme(scheme)
         return PUBLISHED_PARAMETERS
 
@@ -130,7 +126,6 @@ class PublishedLogistic(_OnRange):
         return published_functions.logistic_polynomial()
 
     def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
-        """See :func:`ciphermark_circuits.published_functions.logistic`."""
         return published_functions.logistic(evaluator, points)
 
 

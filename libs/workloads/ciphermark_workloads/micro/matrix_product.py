@@ -37,7 +37,6 @@ class _Product(Workload[Floats, Floats]):
     schemes: tuple[Scheme, ...] = ("ckks",)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """See :class:`Workload`."""
         return ("add", "mul_plain", "mul", "rotate")
 
     def input(self, seed: int, data: Any) -> Floats:
@@ -83,12 +82,10 @@ class _Product(Workload[Floats, Floats]):
         return outputs[0][: self.size**2].reshape(self.size, self.size)
 
     def reference(self, given: Floats) -> Floats:
-        """See :class:`Workload`."""
         product: Floats = given[0] @ given[1]
         return product
 
     def judge(self, found: Floats, truth: Truth[Floats, Floats]) -> Judgement:
-        """See :func:`judged`."""
         return judged(found, truth.reference, _TOLERANCE)
 
     @property
@@ -126,7 +123,6 @@ class MatrixProduct(_Product):
         return self._grid().slots
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
-        """See :func:`ciphermark_circuits.matrix_product.row_major`."""
         return matrix_product.row_major(evaluator, left, right, self._grid())
 
     def _grid(self) -> Grid:
@@ -159,7 +155,6 @@ class PackedMatrixProduct(_Product):
         return 2 * self.size**2
 
     def vectors(self, stage: str, given: Floats, parameters: Parameters) -> list[Vector]:
-        """See :func:`ciphermark_circuits.matrix_product.packed_by_client`."""
         self.require_slots(parameters)
         left, right = given
         return [
@@ -172,7 +167,6 @@ class PackedMatrixProduct(_Product):
         return 8 * given.size
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
-        """See :func:`ciphermark_circuits.matrix_product.packed_by_client`."""
         return matrix_product.packed_by_client(evaluator, left, right, self.size)
 
     def output(self, outputs: Sequence[Vector], given: Floats, parameters: Parameters) -> Floats:
@@ -193,7 +187,6 @@ class PublishedMatrixProduct(_Product):
         side: Side = 32
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :data:`PUBLISHED_PARAMETERS`."""
         self.require_scheme(scheme)
         return PUBLISHED_PARAMETERS
 
@@ -203,7 +196,6 @@ class PublishedMatrixProduct(_Product):
         return 2 * self.size**2
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
-        """See :func:`ciphermark_circuits.matrix_product.as_published`."""
         return matrix_product.as_published(evaluator, left, right, self.size)
 
 

@@ -35,7 +35,6 @@ class _AwayFromZero(Function):
         return points
 
     def exact(self, points: Floats) -> Floats:
-        """See :class:`Function`."""
         return np.sign(points)
 
     def expected(self, given: Floats, parameters: Parameters) -> Floats:
@@ -89,7 +88,6 @@ class Sign(_AwayFromZero):
         ]
 
     def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
-        """See :mod:`ciphermark_circuits.chebyshev`."""
         return chebyshev.evaluate(evaluator, points, self.polynomials())
 
     def _steps(self) -> tuple[Approximation, ...]:
@@ -112,7 +110,6 @@ class PublishedSign(_AwayFromZero):
         values: Values = 8192
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """See :data:`PUBLISHED_PARAMETERS`."""
         self.require_scheme(scheme)
         return PUBLISHED_PARAMETERS
 
@@ -125,7 +122,6 @@ class PublishedSign(_AwayFromZero):
         return [published_functions.sign_polynomial()]
 
     def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
-        """See :func:`ciphermark_circuits.published_functions.sign`."""
         return published_functions.sign(evaluator, points)
 
 

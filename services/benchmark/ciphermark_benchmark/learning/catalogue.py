@@ -81,7 +81,6 @@ class Catalogue(Finder):
         return found
 
     def in_file(self, file: str, rule: LabelRule) -> Known:
-        """See :class:`Finder`."""
         if self._base is None:
             raise ValueError(
                 f"{file!r}: files are read by the command line alone; give the CSV to the client service (POST "

@@ -55,17 +55,14 @@ class Remembered(Finder):
         self._workloads = workloads or {}
 
     def other(self, name: str) -> Known:
-        """See :class:`Finder`."""
         if name not in self._found:
             raise ValueError(unknown(name, DATA_SETS.keys() | self._found.keys()))
         return self._found[name]
 
     def in_file(self, file: str, rule: LabelRule) -> Known:
-        """See :class:`Finder`."""
         return self.other(key(file, rule))
 
     def workload(self, text: str) -> str:
-        """See :class:`Finder`."""
         if text not in self._workloads:
             raise ValueError(f"{text!r}: workloads in files are read by the command line alone")
         return self._workloads[text]

@@ -161,7 +161,6 @@ class HttpParties(Parties):
         self.client, self.server = self._client, self._server
 
     def meet(self, trial: Trial) -> None:
-        """See :class:`Parties`."""
         self._client.meet(trial)
         self._server.meet(trial)
 
@@ -172,7 +171,6 @@ class HttpParties(Parties):
 
     @property
     def is_elsewhere(self) -> bool | None:
-        """See :class:`Parties`."""
         here, found = host.machine(), (self._client.machine, self._server.machine)
         return None if here is None or None in found else found != (here, here)
 
@@ -180,12 +178,10 @@ class HttpParties(Parties):
         """See :class:`Parties`: nothing is ours to remove."""
 
     def kill(self) -> None:
-        """See :class:`Parties`."""
         self._client.kill()
         self._server.kill()
 
     def end(self) -> None:
-        """See :class:`Parties`."""
         self._client.end()
         self._server.end()
 

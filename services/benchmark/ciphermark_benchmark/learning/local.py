@@ -49,20 +49,16 @@ class LocalParties(Parties):
 
     @property
     def is_pinned(self) -> bool:
-        """See :class:`Parties`."""
         return self._client.is_pinned and self._server.is_pinned
 
     def tidy(self) -> None:
-        """See :class:`Parties`."""
         self._store.sweep(older_than_s=0)
 
     def kill(self) -> None:
-        """See :class:`Parties`."""
         self._client.kill()
         self._server.kill()
 
     def end(self) -> None:
-        """See :class:`Parties`."""
         self._client.end()
         self._server.end()
         self._scratch.end()

@@ -34,29 +34,24 @@ class InWorker(Strategy):
         self._refusal: protocol.Refused | None = None
 
     def start(self) -> None:
-        """See :meth:`Strategy.start`."""
         if self._worker is None:
             interpreter = registry.interpreter(self._needs.variant)
             self._worker = WorkerProcess(self._needs.confinement, interpreter)
 
     def leave(self) -> None:
-        """See :meth:`Strategy.leave`."""
         if self._worker is not None:
             self._worker.end()
         self._worker = self._prepared = None
 
     def kill(self) -> None:
-        """See :meth:`Strategy.kill`."""
         if self._worker is not None:
             self._worker.kill()
 
     def open(self, trial: Trial) -> None:
-        """See :meth:`Strategy.open`."""
         self._require_prepared()
         self._asked(protocol.Open(trial), protocol.Turned)
 
     def turn(self) -> bool:
-        """See :meth:`Strategy.turn`."""
         self._require_prepared()
         return self._asked(protocol.Turn(), protocol.Turned).is_done
 
@@ -74,13 +69,11 @@ class InWorker(Strategy):
         return replace(closed.outcome, facts=facts)
 
     def failed(self, outcome: Outcome) -> Outcome:
-        """See :meth:`Strategy.failed`."""
         if self._known is None:
             return outcome
         return replace(outcome, parameters=self._known.parameters, library=self._known.library)
 
     def memory(self, trial: Trial) -> tuple[Sample, ...]:
-        """See :meth:`Strategy.memory`."""
         if KINDS[trial.case.experiment].has_memory_worker:
             return self._footprint(trial)
         prepared = self._require_prepared()

@@ -66,18 +66,15 @@ class TwoParties(Strategy):
         self._passes: _Passes | None = None
 
     def start(self) -> None:
-        """See :meth:`Strategy.start`."""
         if self._parties is None:
             self._parties = self._make(self._needs)
 
     def leave(self) -> None:
-        """See :meth:`Strategy.leave`."""
         if self._parties is not None:
             self._parties.end()
         self._parties = None
 
     def kill(self) -> None:
-        """See :meth:`Strategy.kill`."""
         if self._parties is not None:
             self._parties.kill()
 
