@@ -5,12 +5,15 @@ from __future__ import annotations
 import filecmp
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ciphermark_adapters.registry import declaration
 
 from . import harness
 
@@ -96,6 +99,20 @@ def test_one_file_for_the_operation_and_one_for_the_adapter_that_has_it(copies: 
         "ciphermark_adapters/seal/declaration.py",
         "ciphermark_contract/operations/table_beyond.py",
     ]
+
+
+def test_an_operation_of_seal_is_one_kernel_and_its_name_in_the_declaration() -> None:
+    native = PACKAGES[1] / "seal/native"
+    kernels = set(re.findall(r'^    \{ "(\w+)", \{', (native / "kernels.cpp").read_text(), re.MULTILINE))
+    declared = {name for names in declaration("seal").operations.values() for name in names}
+    assert kernels == declared - {"encode", "transform_plain"}  # of plaintexts
+    elsewhere = {
+        (file.name, name)
+        for file in sorted(native.iterdir())
+        for name in re.findall(r'"(\w+)"', file.read_text())
+        if name in kernels and file.name != "kernels.cpp"
+    }
+    assert elsewhere == set()
 
 
 @pytest.mark.skipif(ABSENCE is not None, reason=str(ABSENCE))

@@ -96,27 +96,15 @@ class Binder(Protocol):
 
 
 class NativeEvaluator(Protocol):
-    """One binder per operation of the contract."""
+    """The operations of ``native/kernels.cpp``, and those that make plaintexts."""
 
-    negate: Binder
-    add: Binder
-    sub: Binder
-    add_plain: Binder
-    sub_plain: Binder
-    mul_plain: Binder
-    mul: Binder
-    square: Binder
-    relinearize: Binder
-    rescale: Binder
-    mod_switch: Binder
-    rotate: Binder
-    rotate_columns: Binder
-    substitute: Binder
-    conjugate: Binder
-    mul_monomial: Binder
-    add_many: Binder  # rows of one list
-    multiply_accumulate: Binder  # rows of two lists
     transform_plain: Binder
+
+    def bind(self, operation: str, rows: Rows, /) -> NativeBound:
+        """Bind an operation by its name: rows are ciphertexts, then plaintexts, then whole numbers.
+
+        Raises ``TypeError`` for rows that do not fit it, ``Unsupported`` for one that there is not.
+        """
 
     def encode_integers(self, rows: Rows, scale: float, /) -> NativeBound:
         """Bind encoding at the top level."""
@@ -125,7 +113,7 @@ class NativeEvaluator(Protocol):
         """Bind encoding at the top level."""
 
     def transformed(self, plaintext: Handle, level: int, /) -> Handle:
-        """A bgv plaintext in the form that products take, for one level."""
+        """A bfv or bgv plaintext in evaluation form, for one level."""
 
 
 class NativeProgram(Protocol):

@@ -41,7 +41,7 @@ _NOTES = {
     "mul": "without relinearization and rescaling",
     "square": "without relinearization and rescaling",
     "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
-    "add_many": "copies the first ciphertext and adds the others to it; operands lie side by side",
+    "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
     "encode": "from a vector of C++ integers or doubles",
     "mod_switch": "ckks drops a prime without dividing by it",
     "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",

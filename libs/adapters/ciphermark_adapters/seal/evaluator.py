@@ -13,7 +13,7 @@ from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, PythonBound, Row, Vector
-from ciphermark_contract.operations import OPERATIONS, Operation, has_key_per_argument, require_keys, served
+from ciphermark_contract.operations import has_key_per_argument, require_keys, served
 from ciphermark_contract.program import Program
 
 
@@ -29,9 +29,9 @@ class SealEvaluator(Evaluator):
         self._context = seal_parameters.context(module, material.parameters)
         self._native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
         names = served(declared.operations[material.parameters.spec.scheme], material.keys)
-        special = {"encode": self._bind_encode}
+        of_plaintexts = {"encode": self._bind_encode, "transform_plain": self._native.transform_plain}
         self._binders = {
-            name: self._checked(OPERATIONS[name], special.get(name) or getattr(self._native, name))
+            name: self._checked(name, of_plaintexts.get(name) or partial(self._native.bind, name))
             for name in names
             if name not in declared.calls
         }
@@ -119,16 +119,14 @@ class SealEvaluator(Evaluator):
         """See the contract."""
         return int(ciphertext.polynomials)
 
-    def _checked(self, operation: Operation, bind: Binder) -> Binder:
-        """The binder, with several handles as one list, and a look at the keys that arguments need."""
-        if operation.takes_several:
-            return lambda rows: bind([operation.gathered(row) for row in rows])
-        if not has_key_per_argument(operation.name):
+    def _checked(self, name: str, bind: Binder) -> Binder:
+        """The binder, with a look at the keys that arguments need."""
+        if not has_key_per_argument(name):
             return bind
 
         def checked(rows: Sequence[Row], /) -> NativeBound:
             for row in rows:
-                require_keys(operation.name, row, self._keys)
+                require_keys(name, row, self._keys)
             return bind(rows)
 
         return checked

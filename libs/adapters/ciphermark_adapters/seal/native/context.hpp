@@ -34,6 +34,7 @@ public:
 
     const seal::SEALContext &seal() const { return seal_; }
     const seal::EncryptionParameters &parameters() const { return seal_.key_context_data()->parms(); }
+    bool is_ckks() const { return reals_.has_value(); }
     seal::parms_id_type top() const { return seal_.first_parms_id(); }
 
     // False for a chain without a special prime: no relinearization and no rotation then.

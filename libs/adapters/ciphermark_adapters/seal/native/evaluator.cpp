@@ -4,7 +4,7 @@
 
 namespace ciphermark {
 
-using seal::Ciphertext;
+using seal::Plaintext;
 
 Evaluator::Evaluator(
     std::shared_ptr<const Context> context, seal::RelinKeys relinearization_keys, seal::GaloisKeys rotation_keys)
@@ -12,122 +12,31 @@ Evaluator::Evaluator(
       relinearization_keys_(std::move(relinearization_keys)), rotation_keys_(std::move(rotation_keys))
 {}
 
-Ciphertext Evaluator::room(const Ciphertext &like, std::size_t polynomials) const
+PlaintextBound Evaluator::transform_plain(std::vector<PlacedRow> rows) const
 {
-    Ciphertext result;
-    result.reserve(context_->seal(), like.parms_id(), polynomials);
-    return result;
+    std::vector<Plaintext> destinations(rows.size());
+    return bind(std::move(rows), std::move(destinations), [this](const PlacedRow &row, Plaintext &out) {
+        evaluator_.transform_to_ntt(*std::get<0>(row), std::get<1>(row)->parms_id(), out);
+    });
 }
 
-template <class Row, class Kernel>
-CiphertextBound Evaluator::quadratic(std::vector<Row> rows, Kernel kernel) const
+template <class Values>
+PlaintextBound Evaluator::encode(std::vector<std::tuple<Values>> rows, double scale) const
 {
-    std::vector<Ciphertext> destinations;
-    for (const Row &row : rows) {
-        destinations.push_back(room(*std::get<0>(row), 2 * std::get<0>(row)->size() - 1));
-    }
+    std::vector<Plaintext> destinations(rows.size());
+    const Encoding encoding{ context_->top(), scale };
+    auto kernel = [this, encoding](const std::tuple<Values> &row, Plaintext &out) {
+        context_->encode(std::get<0>(row), encoding, out);
+    };
     return bind(std::move(rows), std::move(destinations), std::move(kernel));
 }
 
-CiphertextBound Evaluator::negate(std::vector<UnaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.negate(*std::get<0>(row), out);
-    });
-}
+template PlaintextBound Evaluator::encode(std::vector<std::tuple<Integers>>, double) const;
+template PlaintextBound Evaluator::encode(std::vector<std::tuple<Reals>>, double) const;
 
-CiphertextBound Evaluator::square(std::vector<UnaryRow> rows) const
+Plaintext Evaluator::transformed(const Plaintext &plaintext, std::size_t level) const
 {
-    return quadratic(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.square(*std::get<0>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::relinearize(std::vector<UnaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.relinearize(*std::get<0>(row), relinearization_keys_, out);
-    });
-}
-
-CiphertextBound Evaluator::rescale(std::vector<UnaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.rescale_to_next(*std::get<0>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::mod_switch(std::vector<UnaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.mod_switch_to_next(*std::get<0>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::rotate_columns(std::vector<UnaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const UnaryRow &row, Ciphertext &out) {
-        evaluator_.rotate_columns(*std::get<0>(row), rotation_keys_, out);
-    });
-}
-
-CiphertextBound Evaluator::add(std::vector<BinaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
-        evaluator_.add(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::sub(std::vector<BinaryRow> rows) const
-{
-    return linear(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
-        evaluator_.sub(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::mul(std::vector<BinaryRow> rows) const
-{
-    return quadratic(std::move(rows), [this](const BinaryRow &row, Ciphertext &out) {
-        evaluator_.multiply(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::add_plain(std::vector<PlainRow> rows) const
-{
-    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
-        evaluator_.add_plain(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::sub_plain(std::vector<PlainRow> rows) const
-{
-    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
-        evaluator_.sub_plain(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::mul_plain(std::vector<PlainRow> rows) const
-{
-    return linear(std::move(rows), [this](const PlainRow &row, Ciphertext &out) {
-        evaluator_.multiply_plain(*std::get<0>(row), *std::get<1>(row), out);
-    });
-}
-
-CiphertextBound Evaluator::rotate(std::vector<NumberRow> rows) const
-{
-    if (context_->parameters().scheme() == seal::scheme_type::ckks) {
-        return linear(std::move(rows), [this](const NumberRow &row, Ciphertext &out) {
-            evaluator_.rotate_vector(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
-        });
-    }
-    return linear(std::move(rows), [this](const NumberRow &row, Ciphertext &out) {
-        evaluator_.rotate_rows(*std::get<0>(row), std::get<1>(row), rotation_keys_, out);
-    });
-}
-
-seal::Plaintext Evaluator::transformed(const seal::Plaintext &plaintext, std::size_t level) const
-{
-    seal::Plaintext result;
+    Plaintext result;
     evaluator_.transform_to_ntt(plaintext, context_->at(level), result);
     return result;
 }

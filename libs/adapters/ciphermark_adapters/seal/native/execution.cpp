@@ -62,8 +62,12 @@ Execution::Execution(const Program &program, std::vector<CiphertextPointer> inpu
       inputs_(std::move(inputs)), values_(program.uses().size()), recycled_(program.evaluator().context().seal()),
       schedule_(
           program.dependencies(), threads, [this] { begin(); },
-          [this](Index node) { execute(program_.instructions()[node]); })
-{}
+          [this](Index node) { execute(node); })
+{
+    for (const Instruction &instruction : program.instructions()) {
+        operands_.push_back(instruction.fixed);
+    }
+}
 
 std::int64_t Execution::run(std::int64_t loops)
 {
@@ -91,15 +95,16 @@ void Execution::begin()
     }
 }
 
-void Execution::execute(const Instruction &instruction)
+void Execution::execute(Index node)
 {
+    const Instruction &instruction = program_.instructions()[node];
     Value &result = values_[instruction.result];
     Value *overwritten = overwritable(instruction);
     result.own = overwritten ? std::move(overwritten->own) : recycled_.taken(instruction);
     result.ciphertext = result.own.get();
-    KernelOperands operands = instruction.fixed;
-    for (const Index operand : instruction.operands) {
-        operands.ciphertexts.push_back(values_[operand].ciphertext);
+    KernelOperands &operands = operands_[node];
+    for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+        operands.ciphertexts[i] = values_[instruction.operands[i]].ciphertext;
     }
     instruction.kernel->apply(program_.evaluator(), operands, *result.own);
     for (const Index operand : instruction.operands) {
@@ -114,7 +119,7 @@ void Execution::execute(const Instruction &instruction)
 Value *Execution::overwritable(const Instruction &instruction)
 {
     const auto &operands = instruction.operands;
-    if (instruction.kernel->copies_in_place) {
+    if (instruction.kernel->has(copies_in_place)) {
         return nullptr;
     }
     if (dies(values_[operands[0]], instruction.words)) {

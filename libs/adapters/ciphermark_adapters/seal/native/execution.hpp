@@ -44,7 +44,7 @@ public:
 
 private:
     void begin();
-    void execute(const Instruction &instruction);
+    void execute(Index node);
     Value *overwritable(const Instruction &instruction);
     void release(Value &value);
     void keep_results();
@@ -52,6 +52,7 @@ private:
     const Program &program_;
     const std::vector<CiphertextPointer> inputs_;
     std::vector<Value> values_;
+    std::vector<KernelOperands> operands_; // of each instruction
     Recycled recycled_;
     Schedule schedule_; // last: its threads end before all else
 };

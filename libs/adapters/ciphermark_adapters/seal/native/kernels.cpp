@@ -63,12 +63,10 @@ void relinearize(const Evaluator &evaluator, const KernelOperands &operands, Cip
 
 void rotate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
-    const int steps = static_cast<int>(operands.numbers[0]);
-    if (evaluator.context().parameters().scheme() == seal::scheme_type::ckks) {
-        evaluator.seal().rotate_vector(*operands.ciphertexts[0], steps, evaluator.rotation_keys(), out);
-    } else {
-        evaluator.seal().rotate_rows(*operands.ciphertexts[0], steps, evaluator.rotation_keys(), out);
-    }
+    const auto turn =
+        evaluator.context().is_ckks() ? &seal::Evaluator::rotate_vector : &seal::Evaluator::rotate_rows;
+    (evaluator.seal().*turn)(
+        *operands.ciphertexts[0], operands.numbers[0], evaluator.rotation_keys(), out, seal::MemoryManager::GetPool());
 }
 
 void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
@@ -77,16 +75,15 @@ void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, 
 }
 
 // A number modulo 2N, a power of two.
-std::uint32_t modulo_order(const Evaluator &evaluator, double number)
+std::uint32_t modulo_order(const Ciphertext &a, int number)
 {
-    const auto order = static_cast<std::int64_t>(2 * evaluator.context().parameters().poly_modulus_degree());
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number) & (order - 1));
+    return static_cast<std::uint32_t>(number) & static_cast<std::uint32_t>(2 * a.poly_modulus_degree() - 1);
 }
 
 void substitute(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
-    const std::uint32_t element = modulo_order(evaluator, operands.numbers[0]);
-    evaluator.seal().apply_galois(*operands.ciphertexts[0], element, evaluator.rotation_keys(), out);
+    const Ciphertext &a = *operands.ciphertexts[0];
+    evaluator.seal().apply_galois(a, modulo_order(a, operands.numbers[0]), evaluator.rotation_keys(), out);
 }
 
 void conjugate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
@@ -101,7 +98,7 @@ void mul_monomial(const Evaluator &evaluator, const KernelOperands &operands, Ci
     const seal::SEALContext &context = evaluator.context().seal();
     const auto &moduli = context.get_context_data(a.parms_id())->parms().coeff_modulus();
     const std::size_t degree = a.poly_modulus_degree();
-    const std::uint32_t exponent = modulo_order(evaluator, operands.numbers[0]);
+    const std::uint32_t exponent = modulo_order(a, operands.numbers[0]);
     out.resize(context, a.parms_id(), a.size());
     out.is_ntt_form() = a.is_ntt_form();
     out.scale() = a.scale();
@@ -114,6 +111,7 @@ void mul_monomial(const Evaluator &evaluator, const KernelOperands &operands, Ci
     }
 }
 
+// Step by step what SEAL's own add_many does, which wants its operands side by side.
 void add_many(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
     out = *operands.ciphertexts[0];
@@ -127,14 +125,14 @@ void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &opera
 {
     const seal::Evaluator &seal = evaluator.seal();
     const bool is_transformed = operands.ciphertexts[0]->is_ntt_form();
-    Ciphertext product;
+    thread_local Ciphertext product; // kept: SEAL fills new memory with zeros
     for (std::size_t i = 0; i < operands.ciphertexts.size(); ++i) {
         Ciphertext &term = i == 0 ? out : product;
         term = *operands.ciphertexts[i];
         if (!is_transformed) {
             seal.transform_to_ntt_inplace(term);
         }
-        seal.multiply_plain_inplace(term, *operands.plaintexts.at(i));
+        seal.multiply_plain_inplace(term, *operands.plaintexts[i]);
         if (i != 0) {
             seal.add_inplace(out, product);
         }
@@ -144,34 +142,44 @@ void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &opera
     }
 }
 
+constexpr Takes one{ 1 }, two{ 2 }, one_and_plain{ 1, 1 }, one_and_number{ 1, 0, 1 };
+constexpr Takes several{ 1, 0, 0, true }, several_and_plain{ 1, 1, 0, true };
+
 const std::map<std::string, Kernel> kernels = {
-    { "negate", { unary<&seal::Evaluator::negate> } },
-    { "add", { add, true } },
-    { "sub", { sub } },
-    { "mul", { mul, true, true } },
-    { "square", { unary_pooled<&seal::Evaluator::square> } },
-    { "add_plain", { add_plain } },
-    { "sub_plain", { sub_plain } },
-    { "mul_plain", { mul_plain } },
-    { "relinearize", { relinearize } },
-    { "rescale", { unary_pooled<&seal::Evaluator::rescale_to_next> } },
-    { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, false, false, true } },
-    { "rotate", { rotate } },
-    { "rotate_columns", { rotate_columns } },
-    { "substitute", { substitute } },
-    { "conjugate", { conjugate } },
-    { "mul_monomial", { mul_monomial, false, false, true } },
-    { "add_many", { add_many } },
-    { "multiply_accumulate", { multiply_accumulate } },
+    { "negate", { unary<&seal::Evaluator::negate>, one } },
+    { "add", { add, two, commutes } },
+    { "sub", { sub, two } },
+    { "mul", { mul, two, grows | commutes | commutes_in_bgv } },
+    { "square", { unary_pooled<&seal::Evaluator::square>, one, grows } },
+    { "add_plain", { add_plain, one_and_plain } },
+    { "sub_plain", { sub_plain, one_and_plain } },
+    { "mul_plain", { mul_plain, one_and_plain } },
+    { "relinearize", { relinearize, one } },
+    { "rescale", { unary_pooled<&seal::Evaluator::rescale_to_next>, one } },
+    { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, one, copies_in_place } },
+    { "rotate", { rotate, one_and_number } },
+    { "rotate_columns", { rotate_columns, one } },
+    { "substitute", { substitute, one_and_number } },
+    { "conjugate", { conjugate, one } },
+    { "mul_monomial", { mul_monomial, one_and_number, copies_in_place } },
+    { "add_many", { add_many, several } },
+    { "multiply_accumulate", { multiply_accumulate, several_and_plain } },
 };
 
 } // namespace
+
+bool Takes::fits(const KernelOperands &operands) const
+{
+    const std::size_t times = several ? operands.ciphertexts.size() / ciphertexts : 1;
+    return times >= 1 && operands.ciphertexts.size() == times * ciphertexts &&
+           operands.plaintexts.size() == times * plaintexts && operands.numbers.size() == times * numbers;
+}
 
 const Kernel &kernel_named(const std::string &operation)
 {
     const auto found = kernels.find(operation);
     if (found == kernels.end()) {
-        throw Unsupported("SEAL's programs have no " + operation);
+        throw Unsupported("this adapter has no call of SEAL for " + operation);
     }
     return found->second;
 }

@@ -1,8 +1,9 @@
-// The operations of the contract on SEAL's ciphertexts, by name.
+// The operations of the contract on SEAL's ciphertexts, by name: the only place that says what they are.
 #pragma once
 
 #include "evaluator.hpp"
 #include "seal/seal.h"
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,24 @@ namespace ciphermark {
 struct KernelOperands {
     std::vector<const seal::Ciphertext *> ciphertexts;
     std::vector<const seal::Plaintext *> plaintexts;
-    std::vector<double> numbers;
+    std::vector<int> numbers;
+};
+
+// How many of each kind an operation takes, in this order; or, with `several`, this many times any number from 1.
+struct Takes {
+    std::size_t ciphertexts;
+    std::size_t plaintexts = 0;
+    std::size_t numbers = 0;
+    bool several = false;
+
+    bool fits(const KernelOperands &operands) const;
+};
+
+enum Trait : unsigned {
+    grows = 1,           // the result has the polynomials of the first operand's square, not of the operand
+    commutes = 2,        // `out` may as well be the second operand, with the same bytes as result:
+    commutes_in_bgv = 4, // there sums balance correction factors, and not the same way in both orders
+    copies_in_place = 8, // the operand cannot be overwritten, or only at the cost of a copy
 };
 
 struct Kernel {
@@ -20,9 +38,10 @@ struct Kernel {
     using Function = void (*)(const Evaluator &, const KernelOperands &, seal::Ciphertext &out);
 
     Function apply;
-    bool commutes = false;        // `out` may as well be the second operand, with the same bytes as result:
-    bool commutes_in_bgv = false; // there sums balance correction factors, and not the same way in both orders
-    bool copies_in_place = false; // the operand cannot be overwritten, or only at the cost of a copy
+    Takes takes;
+    unsigned traits = 0;
+
+    bool has(Trait trait) const { return (traits & trait) != 0; }
 };
 
 // Throws Unsupported for an unknown name.

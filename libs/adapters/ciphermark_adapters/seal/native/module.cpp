@@ -5,6 +5,7 @@
 #include "context.hpp"
 #include "evaluator.hpp"
 #include "key_owner.hpp"
+#include "primitives.hpp"
 #include "program.hpp"
 #include "python_module.hpp"
 #include "vectors.hpp"
@@ -148,24 +149,7 @@ void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
         .def("__init__", &construct_evaluator, "context"_a, "relinearization_keys"_a, "rotation_keys"_a)
-        .def("negate", &Evaluator::negate, "rows"_a, KeepOwner())
-        .def("add", &Evaluator::add, "rows"_a, KeepOwner())
-        .def("sub", &Evaluator::sub, "rows"_a, KeepOwner())
-        .def("add_plain", &Evaluator::add_plain, "rows"_a, KeepOwner())
-        .def("sub_plain", &Evaluator::sub_plain, "rows"_a, KeepOwner())
-        .def("mul_plain", &Evaluator::mul_plain, "rows"_a, KeepOwner())
-        .def("mul", &Evaluator::mul, "rows"_a, KeepOwner())
-        .def("square", &Evaluator::square, "rows"_a, KeepOwner())
-        .def("relinearize", &Evaluator::relinearize, "rows"_a, KeepOwner())
-        .def("rescale", &Evaluator::rescale, "rows"_a, KeepOwner())
-        .def("mod_switch", &Evaluator::mod_switch, "rows"_a, KeepOwner())
-        .def("rotate", &Evaluator::rotate, "rows"_a, KeepOwner())
-        .def("rotate_columns", &Evaluator::rotate_columns, "rows"_a, KeepOwner())
-        .def("substitute", &Evaluator::substitute, "rows"_a, KeepOwner())
-        .def("conjugate", &Evaluator::conjugate, "rows"_a, KeepOwner())
-        .def("mul_monomial", &Evaluator::mul_monomial, "rows"_a, KeepOwner())
-        .def("add_many", &Evaluator::add_many, "rows"_a, KeepOwner())
-        .def("multiply_accumulate", &Evaluator::multiply_accumulate, "rows"_a, KeepOwner())
+        .def("bind", &bind_primitive, "operation"_a, "rows"_a, KeepOwner())
         .def("transform_plain", &Evaluator::transform_plain, "rows"_a, KeepOwner())
         .def("encode_integers", &encode_rows<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
         .def("encode_reals", &encode_rows<double>, "rows"_a, "scale"_a, KeepOwner())

@@ -41,11 +41,15 @@ void Program::add(const ProgramNode &node)
     const Index result = static_cast<Index>(inputs_ + instructions_.size());
     const Kernel &kernel = kernel_named(operation);
     const bool is_bgv = parms.scheme() == seal::scheme_type::bgv;
-    const bool commutes = is_bgv ? kernel.commutes_in_bgv : kernel.commutes;
+    const bool commutes = kernel.has(is_bgv ? commutes_in_bgv : Trait::commutes);
     Instruction made{ &kernel, commutes, operands, {}, result, parms_id, polynomials, words };
+    made.fixed.ciphertexts.resize(operands.size());
     made.fixed.numbers = numbers;
     for (const Index plaintext : plaintexts) {
         made.fixed.plaintexts.push_back(plaintexts_.at(plaintext).get());
+    }
+    if (!kernel.takes.fits(made.fixed)) {
+        throw std::invalid_argument(operation + " takes another number of operands");
     }
     for (const Index operand : operands) {
         if (operand >= result) {

@@ -19,13 +19,13 @@ using ResultShape = std::tuple<std::size_t, std::size_t>;
 
 // Operation, values that it takes, plaintexts, numbers, and its results, which are numbered on from those before.
 using ProgramNode = std::tuple<
-    std::string, std::vector<Index>, std::vector<Index>, std::vector<double>, std::vector<ResultShape>>;
+    std::string, std::vector<Index>, std::vector<Index>, std::vector<int>, std::vector<ResultShape>>;
 
 struct Instruction {
     const Kernel *kernel;
     bool commutes;
     std::vector<Index> operands;
-    KernelOperands fixed; // plaintexts and numbers
+    KernelOperands fixed; // all but the ciphertexts, for which there are places
     Index result;
     seal::parms_id_type level;
     std::size_t polynomials;
@@ -38,7 +38,7 @@ using ProgramBound = Bound<CiphertextPointer>;
 // Values are numbered as in the contract: inputs first, then results. The Evaluator must outlive it.
 class Program {
 public:
-    // Throws Unsupported for an operation that is not known here.
+    // Throws Unsupported for an operation that is not known here, std::invalid_argument for nodes that make no sense.
     Program(
         const Evaluator &evaluator, std::size_t inputs, const std::vector<ProgramNode> &nodes,
         std::vector<PlaintextPointer> plaintexts, std::vector<Index> outputs);
