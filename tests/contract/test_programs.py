@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from multiprocessing import get_context
 
 import pytest
 
@@ -19,6 +20,7 @@ from .harness import Subject
 NODES = 24
 SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
+DEADLINE_S = 60.0
 RESULTS = (Kind.CIPHERTEXT, Kind.CIPHERTEXTS)
 
 
@@ -199,7 +201,7 @@ def test_outputs_may_be_inputs_and_come_twice(deep: Subject) -> None:
 
 
 def test_a_program_that_fails_says_so_and_can_be_asked_again(deep: Subject) -> None:
-    """SEAL refuses x - x, whichever thread comes upon it; the threads of the bound live on."""
+    """SEAL refuses x - x, whichever thread comes upon it."""
     _require_levels(deep)
     if deep.declared.library != "SEAL":
         pytest.skip("refusing transparent results is SEAL's way")
@@ -214,6 +216,32 @@ def test_a_program_that_fails_says_so_and_can_be_asked_again(deep: Subject) -> N
         with pytest.raises(Unsupported, match="transparent"):
             bound.run(5)
         assert bound.results() == []
+
+
+def test_a_forked_process_executes_and_ends_as_its_parent_does(deep: Subject) -> None:
+    """It has none of its parent's threads: whoever waited for them would wait for ever."""
+    _require_levels(deep)
+    if not deep.declared.programs_have_threads:
+        pytest.skip(f"{deep.declared.variant} has the plain loop alone")
+    bounds = [*_calls(deep, _random_circuit(deep, SEEDS[0]), 2)][:1]
+
+    def executed() -> list[bytes]:
+        bounds[0].run(2)
+        return [deep.evaluator.dump(result, deep.compression) for result in bounds[0].results()]
+
+    before = executed()
+
+    def execute_again() -> None:
+        assert executed() == before
+        bounds.clear()  # what is left of the program in the parent's memory ends, too
+
+    child = get_context("fork").Process(target=execute_again)
+    child.start()
+    child.join(DEADLINE_S)
+    child.kill()
+    child.join()
+    assert child.exitcode == 0
+    assert executed() == before
 
 
 def test_inputs_of_another_shape_are_refused(deep: Subject) -> None:

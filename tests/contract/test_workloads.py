@@ -152,8 +152,8 @@ def test_full_size(name: str, kind: Scheme) -> None:
         pytest.skip(
             "the keys for five steps take 1.7 GB, four times over while they are made: too little memory"
         )
-    # A process of its own, since SEAL keeps its memory as long as it lives; spawned, since one that is forked has none
-    # of the threads of SEAL's programs, and would wait for them for ever.
+    # A process of its own, since SEAL keeps its memory as long as it lives; spawned, since forking one that has threads
+    # is at the mercy of their locks.
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         process.submit(_require_full_size, name, kind).result()
 

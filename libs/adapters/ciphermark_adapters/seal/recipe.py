@@ -24,6 +24,7 @@ from system import DebianPackage, is_installed
 HERE = Path(__file__).parent
 CHECK = HERE / "check"
 NATIVE = HERE / "native"
+LIBRARY = "lib/libseal-4.1.a"
 PACKAGES = (
     DebianPackage("libcpu-features-dev", partial(is_installed, "libcpu-features-dev"), only_for="seal-hexl"),
 )
@@ -118,7 +119,7 @@ def _module_stage(variant: SealVariant) -> Stage:
 
 def has_seal(variant: SealVariant) -> bool:
     """Tell whether this build of SEAL is installed."""
-    return (variant.prefix / "lib" / "libseal-4.1.a").exists()
+    return (variant.prefix / LIBRARY).exists()
 
 
 def build_seal(variant: SealVariant, shell: Shell) -> None:
@@ -145,10 +146,21 @@ def build_seal(variant: SealVariant, shell: Shell) -> None:
 
 def build_module(variant: SealVariant, shell: Shell) -> None:
     """Build our native module against this variant."""
+    _align_functions(variant, shell)
     settings = {"CIPHERMARK_VARIANT": variant.name.replace("-", "_")}
     builds.build_module(NATIVE, variant.name, variant.prefix, shell, settings)
     if _runs_here(variant):
         shell.run(PYTHON, "-c", f"import {variant.module}", advice="the module does not load; see the log")
+
+
+def _align_functions(variant: SealVariant, shell: Shell) -> None:
+    """Begin each part of SEAL's code at a cache line, in whatever is linked to it.
+
+    Else its shortest loops, such as those of an addition, are up to a tenth slower in one program than in another,
+    because of nothing but the code before them.
+    """
+    alignment = ("--set-section-alignment", ".text*=64")
+    shell.run("objcopy", *alignment, variant.prefix / LIBRARY, advice="objcopy is of binutils 2.33 or newer")
 
 
 def _make_hexl_portable(hexl: Path) -> dict[str, str]:

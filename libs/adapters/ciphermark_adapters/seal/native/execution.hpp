@@ -1,4 +1,4 @@
-// One binding of a program: its inputs, the values of the execution that is under way, and its threads.
+// One binding of a program: its inputs, and the values of the execution that is under way.
 #pragma once
 
 #include "program.hpp"
@@ -54,7 +54,7 @@ private:
     std::vector<Value> values_;
     std::vector<KernelOperands> operands_; // of each instruction
     Recycled recycled_;
-    Schedule schedule_; // last: its threads end before all else
+    Schedule schedule_;
 };
 
 } // namespace ciphermark

@@ -1,58 +1,38 @@
 #include "schedule.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace ciphermark {
 
 using Lock = std::unique_lock<std::mutex>;
 
+namespace {
+
+template <class Function>
+std::int64_t elapsed_ns(Function function)
+{
+    const auto start = std::chrono::steady_clock::now();
+    function();
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count();
+}
+
+} // namespace
+
 Schedule::Schedule(
     const Dependencies &dependencies, std::size_t threads, std::function<void()> begin,
     std::function<void(Index)> execute)
-    : dependencies_(dependencies), begin_(std::move(begin)), execute_(std::move(execute))
-{
-    for (std::size_t i = 1; i < threads; ++i) {
-        helpers_.emplace_back([this] { serve(); });
-    }
-}
+    : dependencies_(dependencies), threads_(threads), begin_(std::move(begin)), execute_(std::move(execute))
+{}
 
-Schedule::~Schedule()
-{
-    {
-        const Lock lock(mutex_);
-        is_ending_ = true;
-    }
-    called_.notify_all();
-    for (std::thread &helper : helpers_) {
-        helper.join();
-    }
-}
-
-void Schedule::run(std::int64_t loops)
+std::int64_t Schedule::run(std::int64_t loops)
 {
     if (loops <= 0 || dependencies_.waits.empty()) {
-        begin_();
-        return;
+        return elapsed_ns(begin_);
     }
-    if (helpers_.empty()) {
-        run_alone(loops);
-        return;
-    }
-    {
-        const Lock lock(mutex_);
-        error_ = nullptr;
-        loops_left_ = loops;
-        helpers_at_work_ = helpers_.size();
-        ++calls_;
-        start_loop();
-    }
-    called_.notify_all();
-    work();
-    Lock lock(mutex_);
-    idle_.wait(lock, [this] { return helpers_at_work_ == 0; });
-    if (error_) {
-        std::rethrow_exception(error_);
-    }
+    return threads_ > 1 ? run_together(loops) : elapsed_ns([&] { run_alone(loops); });
 }
 
 void Schedule::run_alone(std::int64_t loops)
@@ -66,29 +46,38 @@ void Schedule::run_alone(std::int64_t loops)
     }
 }
 
-// What a helper thread does: sleeps until it is called.
-void Schedule::serve()
+std::int64_t Schedule::run_together(std::int64_t loops)
 {
-    std::uint64_t answered = 0;
-    while (true) {
-        {
-            Lock lock(mutex_);
-            called_.wait(lock, [&] { return is_ending_ || calls_ != answered; });
-            if (is_ending_) {
-                return;
+    queue_ = {};
+    error_ = nullptr;
+    loops_left_ = loops; // nothing can start yet: helpers wait
+    std::vector<std::thread> helpers;
+    std::int64_t elapsed = 0;
+    try {
+        while (helpers.size() + 1 < threads_) {
+            helpers.emplace_back([this] { work(); });
+        }
+        elapsed = elapsed_ns([this] {
+            {
+                const Lock lock(mutex_);
+                start_loop();
             }
-            answered = calls_;
-        }
-        work();
-        {
-            const Lock lock(mutex_);
-            --helpers_at_work_;
-        }
-        idle_.notify_one();
+            ready_.notify_all();
+            work();
+        });
+    } catch (...) {
+        fail(std::current_exception());
     }
+    for (std::thread &helper : helpers) {
+        helper.join();
+    }
+    if (error_) {
+        std::rethrow_exception(error_);
+    }
+    return elapsed;
 }
 
-// Takes nodes until the last loop is done. The mutex is held by the caller of start_loop.
+// What each thread does: takes nodes until the last loop is done.
 void Schedule::work()
 {
     Lock lock(mutex_);
@@ -105,9 +94,9 @@ void Schedule::work()
     }
 }
 
+// The mutex is held by the caller.
 void Schedule::start_loop()
 {
-    queue_ = {};
     waits_ = dependencies_.waits;
     nodes_left_ = waits_.size();
     begin_();
@@ -142,7 +131,7 @@ void Schedule::execute_one(Index node)
             if (--loops_left_ > 0) {
                 start_loop();
             }
-            woken = helpers_.size() + 1;
+            woken = threads_;
         }
     }
     // This thread takes one of the nodes itself.
