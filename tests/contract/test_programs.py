@@ -107,6 +107,22 @@ def test_random_programs_compute_what_cleartext_computes(deep: Subject, seed: in
         assert dumps[0] == dumps[1] == dumps[2]
 
 
+def test_a_repeated_program_gives_the_bytes_of_single_executions(deep: Subject) -> None:
+    """A batch side by side on threads, with one set of constants."""
+    _require_levels(deep)
+    traced = _traced(deep, _random_circuit(deep, 0))
+    pairs = [[deep.encrypted(deep.vector(2 * i + j)) for j in range(2)] for i in range(3)]
+    single = [_dumped(deep, _bound(deep, traced, pair, 1)) for pair in pairs]
+    several = Traced(traced.program.repeated(3), traced.constants)
+    together = _dumped(deep, _bound(deep, several, [item for pair in pairs for item in pair], 2))
+    assert together == [data for item in single for data in item]
+
+
+def _dumped(subject: Subject, bound: Bound) -> list[bytes]:
+    bound.run(1)
+    return [subject.evaluator.dump(result, subject.compression) for result in bound.results()]
+
+
 def _calls(subject: Subject, circuit: Circuit, count: int) -> tuple[Bound, Bound]:
     """The program as the evaluator binds it, and as the plain loop over its nodes does."""
     traced = _traced(subject, circuit)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
@@ -14,12 +15,23 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.learning import fitting
 from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_benchmark.learning.data_sets import Known
+from ciphermark_benchmark.suite import Suite
 from ciphermark_contract.keys import KeyRequest
+from ciphermark_core import primes
+from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_workloads import own
 from ciphermark_workloads.catalogue import WORKLOADS
 
+BOSTON = Known("boston", 506, 13)
 PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
 LINE = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
+
+
+LEARNING = {"kind": "learning", "workloads": ["lmc-plain"], "data_sets": ["boston"]}
+
+
+def case_of(spec):
+    return Case("any", "any", "any", spec, 1, "random")
 
 
 def reasons(folder, name, old, new, variants=("seal",)):
@@ -90,9 +102,7 @@ def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypa
     workload = WORKLOADS["lmc-plain"]
     monkeypatch.setattr(type(workload), "keys", lambda *_: request_)
     spec = replace(workload.parameters("ckks"), ring_dimension=8192, modulus_bits=modulus_bits)
-    asked = fitting.Fitting().reason_against(
-        workload, spec, registry.declaration("pyfhel"), Known("boston", 506, 13)
-    )
+    asked = fitting.Fitting().reason_against(workload, case_of(spec), registry.declaration("pyfhel"), BOSTON)
     assert told in asked
 
 
@@ -101,13 +111,78 @@ def test_data_that_are_elsewhere_are_stood_in_for():
     workload, declared = WORKLOADS["lr-k3-encrypted"], registry.declaration("seal")
     spec = workload.parameters("ckks")
     ask = fitting.Fitting().reason_against
-    assert ask(workload, spec, declared, Known("mine@00000000", 20_000, 40)) is None
-    wide = ask(workload, spec, declared, Known("mine@00000001", 20_000, 9_000))
+    assert ask(workload, case_of(spec), declared, Known("mine@00000000", 20_000, 40)) is None
+    wide = ask(workload, case_of(spec), declared, Known("mine@00000001", 20_000, 9_000))
     assert "9001 columns need blocks" in wide
 
 
 def test_what_a_library_chooses_by_itself_is_left_to_it():
     workload = WORKLOADS["lmc-encrypted"]
     spec = replace(workload.parameters("bfv"), modulus_bits=None)
-    data = Known("boston", 506, 13)
-    assert fitting.Fitting().reason_against(workload, spec, registry.declaration("seal"), data) is None
+    assert (
+        fitting.Fitting().reason_against(workload, case_of(spec), registry.declaration("seal"), BOSTON)
+        is None
+    )
+
+
+def cases_of(**changes):
+    experiment = {"kind": "micro", "variants": ["seal"], "workloads": ["logistic"]} | changes
+    suite = Suite(name="test", experiments=[experiment])
+    here = {item: Availability(registry.declaration(item)) for item in experiment["variants"]}
+    return plan.cases(suite, here)
+
+
+def test_parameters_of_a_suite_are_those_of_its_cases():
+    changes = {"modulus_bits": [50, *[40] * 7, 50], "scale_bits": 40, "ring_dimension": [16384, 32768]}
+    found = cases_of(**changes, security="none", batch=[1, 8])
+    assert [item.reason for item in found] == [None] * 4
+    specs = {item.case.parameters for item in found}
+    assert specs == {
+        ParameterSpec("ckks", ring, (50, *[40] * 7, 50), scale_bits=40, security=0) for ring in (16384, 32768)
+    }
+    assert [item.case.dimensions.get("batch") for item in found] == [None, 8, None, 8]
+
+
+def test_a_chain_of_the_suite_that_is_too_short_is_told():
+    (found,) = cases_of(modulus_bits=[50, 45, 45, 50])
+    assert found.reason.startswith(
+        "the program does not fit its chain, which has 2 levels: it needs a depth of 7"
+    )
+
+
+def test_a_plaintext_modulus_is_had_by_its_size_or_its_value():
+    by_size, by_value, none, no_slots = (
+        cases_of(**LEARNING, schemes=["bfv"], plain_modulus=item)[0]
+        for item in ({"bits": 24}, {"value": 65537}, {"bits": 10}, {"value": 97})
+    )
+    assert by_size.case.parameters.plain_modulus == primes.batching_modulus(24, 4096)
+    assert by_value.case.parameters.plain_modulus == 65537
+    assert none.reason.startswith("no batching prime of 10 bits at N = 4096")
+    assert none.case.parameters.plain_modulus is None
+    assert "t = 97 gives no slots" in no_slots.reason
+
+
+def test_a_batch_whose_inputs_tell_the_server_different_things_is_refused():
+    found = cases_of(**LEARNING, schemes=["ckks"], batch=[1, 2])
+    assert found[0].reason is None
+    assert "the inputs of a batch tell the server different things in stage train" in found[1].reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"scale_bits": 61}, "less than or equal to 60"),
+        ({"batch": [0]}, "greater than or equal to 1"),
+        ({"batch": [2, 2]}, "2 is listed twice"),
+        ({"modulus_bits": []}, "at least 1 item"),
+        ({"plain_modulus": {"bits": 20}}, "plain_modulus is for bfv and bgv, and this is ckks"),
+        ({"plain_modulus": {}}, "either bits or value"),
+        (
+            LEARNING | {"schemes": ["bfv"], "scale_bits": 30},
+            "scale_bits is for ckks, and this is bfv",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_written_is_told(changes, told):
+    with pytest.raises(ValidationError, match=told):
+        cases_of(**changes)

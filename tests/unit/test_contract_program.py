@@ -54,6 +54,39 @@ def _traced(drawn: list[tuple[str, int, int]], outputs: int = 2) -> Traced:
     return trace(circuit, PARAMETERS, fresh_inputs(PARAMETERS, 2))
 
 
+def _executed(program: Program, traced: Traced, vectors: list[np.ndarray]) -> list[np.ndarray]:  # type: ignore[type-arg]
+    owner = ADAPTER.key_owner(PARAMETERS, KeyRequest())
+    evaluator = ADAPTER.evaluator(owner.public_material())
+    inputs = [evaluator.load(owner.dump(owner.encrypt(values), "none")) for values in vectors]
+    bound = evaluator.bind_program(program, inputs, evaluator.prepare_constants(program, traced.constants))
+    bound.run(1)
+    return [owner.decrypt(result) for result in bound.results()]
+
+
+@given(choices, st.integers(2, 4))
+def test_repeated_a_program_computes_on_each_set_of_inputs_by_itself(
+    drawn: list[tuple[str, int, int]], count: int
+) -> None:
+    traced = _traced(drawn)
+    program, several = traced.program, traced.program.repeated(count)
+    assert (several.constants, several.depth, several.keys) == (
+        program.constants,
+        program.depth,
+        program.keys,
+    )
+    assert several.counts == {key: count * n for key, n in program.counts.items()}
+    assert several.work(_unit) == count * program.work(_unit)
+    assert several.span(_unit) == program.span(_unit)
+    sets = [[np.full(RING, 2 * i + j, dtype=np.int64) for j in range(2)] for i in range(count)]
+    expected = [values for vectors in sets for values in _executed(program, traced, vectors)]
+    found = _executed(several, traced, [vector for vectors in sets for vector in vectors])
+    np.testing.assert_array_equal(found, expected)
+
+
+def _unit(node: Node, level: int) -> float:
+    return 1.0
+
+
 @given(choices)
 def test_bytes_hold_the_whole_program(drawn: list[tuple[str, int, int]]) -> None:
     program = _traced(drawn).program

@@ -90,6 +90,8 @@ def test_a_plaintext_modulus_follows_the_ring():
     assert primes.batches(other.plain_modulus, 32768)
     assert other.plain_modulus.bit_length() == 28
     assert changed(spec, Override(plain_modulus=65537)).plain_modulus == 65537
+    smaller = changed(spec, Override(plain_modulus_bits=20, ring_dimension=8192))
+    assert smaller.plain_modulus == primes.batching_modulus(20, 8192)
 
 
 @pytest.mark.parametrize(

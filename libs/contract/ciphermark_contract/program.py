@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import TypeAlias
@@ -96,6 +96,28 @@ class Program:
         """Per node, the value that is its first result."""
         counts = [len(self.inputs), *(len(node.results) for node in self.nodes)]
         return tuple(int(start) for start in np.cumsum(counts)[:-1])
+
+    def repeated(self, count: int) -> Program:
+        """The same for ``count`` sets of inputs, set after set, with the same constants: no node of one set waits for
+        one of another. Outputs come set after set, too.
+        """
+        width, made = len(self.inputs), len(self.shapes) - len(self.inputs)
+
+        def moved(values: tuple[int, ...], copy: int) -> tuple[int, ...]:
+            return tuple(
+                copy * width + value if value < width else count * width + copy * made + value - width
+                for value in values
+            )
+
+        copies = range(count)
+        return replace(
+            self,
+            inputs=self.inputs * count,
+            nodes=tuple(
+                replace(node, operands=moved(node.operands, copy)) for copy in copies for node in self.nodes
+            ),
+            outputs=tuple(value for copy in copies for value in moved(self.outputs, copy)),
+        )
 
     @property
     def depth(self) -> int:

@@ -27,6 +27,9 @@ class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
     scale_bits: Annotated[int | None, Meta(ge=10, le=60, description="log2 of the ckks scale")] = None
     plain_modulus: Annotated[int | None, Meta(ge=2, lt=1 << 60, description="t; bfv and bgv")] = None
+    plain_modulus_bits: Annotated[
+        int | None, Meta(ge=2, le=60, description="size of t, which is then the largest that gives slots")
+    ] = None
     security: Annotated[int | None, Meta(ge=0, le=256, description="least level; 0 for none")] = None
 
 
@@ -47,18 +50,14 @@ def recommended(
 
 def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:
     """A parameter set with some of it otherwise; t follows N, at the size that it had, unless it is given."""
+    given = msgspec.structs.asdict(override)
+    asked_bits = given.pop("plain_modulus_bits")
     for_others = "plain_modulus" if spec.scheme == "ckks" else "scale_bits"
-    values = {
-        name: value
-        for name, value in msgspec.structs.asdict(override).items()
-        if value is not None and name != for_others
-    }
-    return _batching(replace(spec, **values), spec)
-
-
-def _batching(spec: ParameterSpec, before: ParameterSpec) -> ParameterSpec:
-    """With a plaintext modulus that has slots: where N changed and t did not, one of the same size."""
-    modulus = spec.plain_modulus
-    if modulus is None or modulus != before.plain_modulus or primes.batches(modulus, spec.ring_dimension):
-        return spec
-    return replace(spec, plain_modulus=primes.batching_modulus(modulus.bit_length(), spec.ring_dimension))
+    values = {name: value for name, value in given.items() if value is not None and name != for_others}
+    other, modulus = replace(spec, **values), spec.plain_modulus
+    if modulus is None or other.plain_modulus != modulus:
+        return other
+    if asked_bits is None and primes.batches(modulus, other.ring_dimension):
+        return other
+    bits = asked_bits or modulus.bit_length()
+    return replace(other, plain_modulus=primes.batching_modulus(bits, other.ring_dimension))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -15,11 +15,17 @@ from pydantic import (
     ValidationInfo,
     create_model,
     field_validator,
-    model_validator,
 )
 
 from ciphermark_benchmark.suite_dimensions import VARIED, Several, as_list, distinct, field_of, owned
-from ciphermark_benchmark.suite_fields import PrimeBits, RingDimension, Strict, Variant
+from ciphermark_benchmark.suite_fields import (
+    PlainModulus,
+    PrimeBits,
+    RingDimension,
+    ScaleBits,
+    Strict,
+    Variant,
+)
 from ciphermark_benchmark.suite_operations import PRODUCTS, OperationText, require_known, written
 from ciphermark_benchmark.suite_workloads import WorkloadText
 from ciphermark_core import earlier
@@ -52,19 +58,6 @@ class BudgetText(Strict):
     memory_mb: int = Field(8192, ge=64, le=_LARGEST_MEMORY_MB, description="private memory a worker may have")
 
 
-class PlainModulus(Strict):
-    """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
-
-    bits: int | None = Field(None, ge=2, le=60)
-    value: int | None = Field(None, ge=2, lt=1 << 60)
-
-    @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
-        if (self.bits is None) == (self.value is None):
-            raise ValueError("plain_modulus takes either bits or value")
-        return self
-
-
 class Matrix(Strict):
     """What all experiments but those of workloads have."""
 
@@ -82,7 +75,7 @@ class Matrix(Strict):
         "Ciphermark makes for `repetitions` multiplications",
     )
     plain_modulus: PlainModulus = PlainModulus(bits=20)
-    scale_bits: int = Field(30, ge=10, le=60, description="log2 of the ckks scale")
+    scale_bits: ScaleBits = Field(30, description="log2 of the ckks scale")
     sizes: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
         ["full"],
         validate_default=True,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
@@ -33,6 +33,7 @@ def _ring_dimension(value: int) -> int:
 
 RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
 PrimeBits = Annotated[int, Field(ge=2, le=60)]
+ScaleBits = Annotated[int, Field(ge=10, le=60)]
 Variant = Annotated[str, AfterValidator(_variant)]
 
 
@@ -40,3 +41,16 @@ class Strict(BaseModel):
     """A form that knows its keys and types, and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class PlainModulus(Strict):
+    """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
+
+    bits: int | None = Field(None, ge=2, le=60)
+    value: int | None = Field(None, ge=2, lt=1 << 60)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.bits is None) == (self.value is None):
+            raise ValueError("plain_modulus takes either bits or value")
+        return self

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from ciphermark_benchmark.learning.data_sets import DataSetText, Finder, Remembered
 from ciphermark_benchmark.suite_dimensions import Several
-from ciphermark_benchmark.suite_fields import RingDimension, Strict, Variant
+from ciphermark_benchmark.suite_fields import (
+    PlainModulus,
+    PrimeBits,
+    RingDimension,
+    ScaleBits,
+    Strict,
+    Variant,
+)
 from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import EXACT_SCHEMES, Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_measure.parties.messages import MOST_BATCH
 from ciphermark_workloads import own
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
+
+T = TypeVar("T")
+_SCHEMES_WITH: dict[str, tuple[Scheme, ...]] = {"scale_bits": ("ckks",), "plain_modulus": EXACT_SCHEMES}
 
 
 def _family(name: str) -> str:
@@ -59,6 +70,18 @@ class WorkloadText(Strict):
     schemes: Several[Scheme] | None = Field(
         None, description="those that are wanted; a workload has those of them that it offers"
     )
+    modulus_bits: Annotated[list[PrimeBits], Field(min_length=1)] | None = Field(
+        None, description="prime sizes, special prime last, where they are to be others than recommended"
+    )
+    scale_bits: ScaleBits | None = Field(
+        None, description="log2 of the ckks scale, where it is to be another"
+    )
+    plain_modulus: PlainModulus | None = Field(
+        None, description="t of bfv and bgv, where it is to be another"
+    )
+    batch: Several[Annotated[int, Field(ge=1, le=MOST_BATCH)]] = Field(
+        [1], description="inputs that one program computes on in a pass"
+    )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
     )
@@ -71,6 +94,20 @@ class WorkloadText(Strict):
             offered = WORKLOADS[name].schemes
             if value is not None and not set(value) & set(offered):
                 raise ValueError(f"the workload {name} offers none of these, only {', '.join(offered)}")
+        return value
+
+    @field_validator("scale_bits", "plain_modulus")
+    @classmethod
+    def _some_scheme_has_it(cls, value: T, info: ValidationInfo) -> T:
+        name = str(info.field_name)
+        offered = {
+            scheme for workload in info.data.get("workloads", ()) for scheme in WORKLOADS[workload].schemes
+        }
+        taken = offered.intersection(info.data.get("schemes") or offered)
+        if value is not None and taken and not taken & set(_SCHEMES_WITH[name]):
+            raise ValueError(
+                f"{name} is for {' and '.join(_SCHEMES_WITH[name])}, and this is {', '.join(sorted(taken))}"
+            )
         return value
 
     @field_validator("workloads")

@@ -62,6 +62,7 @@ TRANSFER: Step = "transfer"
 RETURNED = "returned"  # of sizes: what the server gave back
 
 MOST_BLOBS = 4096  # of one request
+MOST_BATCH = 1 << 16
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"
 
 Variant = Annotated[
@@ -80,7 +81,9 @@ Options = Annotated[
 ]
 Batch = Annotated[
     int,
-    Meta(ge=1, le=1 << 16, description="inputs that are computed on by one program in a pass", examples=[1]),
+    Meta(
+        ge=1, le=MOST_BATCH, description="inputs that are computed on by one program in a pass", examples=[1]
+    ),
 ]
 Threads = Annotated[
     Annotated[int, Meta(ge=1, le=4096)] | None,

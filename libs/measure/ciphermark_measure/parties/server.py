@@ -9,6 +9,7 @@ from typing import Any
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
+from ciphermark_contract.program import Program
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import arrays, messages
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
@@ -20,10 +21,14 @@ from ciphermark_workloads.workload import Stage
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """The program of a stage with its plaintext operands, for what it was called with."""
+    """The program of a stage with its plaintext operands, for what it was called with. It is ``executed`` for so many
+    inputs ``at_once``.
+    """
 
     call: Call
     made: StageProgram
+    at_once: int
+    executed: Program
     prepared: Prepared
 
 
@@ -38,6 +43,11 @@ class _Loaded:
     threads: int
     ready: dict[str, _Ready] = field(default_factory=dict)
     states: dict[str, list[list[Handle]]] = field(default_factory=dict)
+
+    @property
+    def at_once(self) -> int:
+        """Inputs of a batch that are executed side by side: all where threads share what is independent."""
+        return self.batch if self.threads > 1 and self.declared.programs_have_threads else 1
 
     def before(self, stage: Stage) -> str | None:
         """The server's stage before one; ``None`` for the first. Raises ``OutOfOrder`` where it was not evaluated."""
@@ -92,10 +102,7 @@ class Server(Party):
         shapes = () if before is None else loaded.ready[before].made.returned
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
-            outputs = [
-                _executed(loaded, ready, [*given, *state])
-                for given, state in zip(inputs, states, strict=True)
-            ]
+            outputs = _executed(loaded, ready, [[*a, *b] for a, b in zip(inputs, states, strict=True)])
         mode = compression_of(loaded.declared.variant)
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
@@ -123,12 +130,22 @@ def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
         with steps.step("trace"):
             made = traced(loaded.workload, call, loaded.evaluator.parameters, loaded.declared)
         with steps.step("encode"):
-            prepared = loaded.evaluator.prepare_constants(made.program, made.traced.constants)
-        loaded.ready[call.stage] = ready = _Ready(call, made, prepared)
+            at_once = loaded.at_once
+            executed = made.program.repeated(at_once) if at_once > 1 else made.program
+            prepared = loaded.evaluator.prepare_constants(executed, made.traced.constants)
+        loaded.ready[call.stage] = ready = _Ready(call, made, at_once, executed, prepared)
     return ready
 
 
-def _executed(loaded: _Loaded, ready: _Ready, handles: list[Handle]) -> list[Handle]:
-    bound = loaded.evaluator.bind_program(ready.made.program, handles, ready.prepared, loaded.threads)
-    bound.run(1)
-    return bound.results()
+def _executed(loaded: _Loaded, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:
+    """The outputs for each input of a batch: as many at once as one execution takes."""
+    several = [
+        [handle for given in inputs[i : i + ready.at_once] for handle in given]
+        for i in range(0, len(inputs), ready.at_once)
+    ]
+    outputs: list[Handle] = []
+    for handles in several:
+        bound = loaded.evaluator.bind_program(ready.executed, handles, ready.prepared, loaded.threads)
+        bound.run(1)
+        outputs += bound.results()
+    return [list(part) for part in equal_parts(outputs, len(inputs))]

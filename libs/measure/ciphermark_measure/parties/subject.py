@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ciphermark_core.errors import UserError
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Accuracy, Parameters
 from ciphermark_measure.parties.messages import Source
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -62,11 +62,11 @@ def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parame
 def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], parameters: Parameters) -> Arrays:
     """What the server is told with a stage, the same for all inputs of a batch, since one program computes on them.
 
-    Raises ``UserError`` where it is not the same.
+    Raises ``Unsupported`` where it is not the same.
     """
     first, *others = (workload.public(stage, given, parameters) for given in inputs)
     if any(not equal_arrays(first, other) for other in others):
-        raise UserError(
+        raise Unsupported(
             f"{workload.name}: the inputs of a batch tell the server different things in stage {stage}, and one "
             "program computes on all of them: use a batch of 1"
         )

@@ -23,6 +23,7 @@ from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
 from ciphermark_measure import probes
 
+_OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 _suite = typer.Typer(help="The suite form, and what a suite file means.", no_args_is_help=True)
 
 
@@ -120,6 +121,7 @@ def _cases_table(planned: list[PlannedCase]) -> Table:
         "scheme",
         "N",
         "chain",
+        "scale, t",
         "operation",
         "size",
         "data",
@@ -135,6 +137,7 @@ def _cases_table(planned: list[PlannedCase]) -> Table:
             case.parameters.scheme,
             _ring(case),
             _chain(case),
+            _scale(case),
         ]
         values += [
             _operation(case),
@@ -151,8 +154,11 @@ def _ring(case: Case) -> str:
 
 
 def _operation(case: Case) -> str:
+    """With how often, or with the options of a workload."""
     count = REPETITIONS.of(case.dimensions)
-    return case.operation if count is None else f"{case.operation} × {count}"
+    options = {name: value for name, value in case.dimensions.items() if name not in _OWN_COLUMNS}
+    text = case.operation if count is None else f"{case.operation} × {count}"
+    return f"{text} ({', '.join(f'{name} {value}' for name, value in options.items())})" if options else text
 
 
 def _chain(case: Case) -> str:
@@ -160,6 +166,12 @@ def _chain(case: Case) -> str:
     if case.parameters.depth is not None:
         return f"for depth {case.parameters.depth}"
     return "default" if bits is None else ",".join(map(str, bits))
+
+
+def _scale(case: Case) -> str:
+    """The scale of ckks; t of bfv and bgv by its value."""
+    scale_bits, modulus = case.parameters.scale_bits, case.parameters.plain_modulus
+    return str(modulus or "") if scale_bits is None else f"2^{scale_bits}"
 
 
 def _case_dict(item: PlannedCase) -> dict[str, object]:
@@ -179,6 +191,7 @@ def _case_dict(item: PlannedCase) -> dict[str, object]:
         "size": case.size,
         "data_pattern": case.data_pattern,
         "data_set": DATA_SET.of(case.dimensions),
+        "dimensions": dict(case.dimensions),
         "threads": case.threads,
         "skipped": item.reason,
     }

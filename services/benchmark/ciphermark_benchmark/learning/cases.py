@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
+
+import msgspec
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.learning.data_sets import Known
 from ciphermark_benchmark.learning.fitting import Fitting
 from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_contract.declaration import Declaration
 from ciphermark_core.dimensions import DATA_SET, Value
-from ciphermark_core.model import SCHEMES, Case
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
-from ciphermark_workloads.options import combinations, to_case
+from ciphermark_workloads.options import BATCH, combinations, to_case
 from ciphermark_workloads.parameters import Override, recommended
 
 KINDS = families(WORKLOADS)
@@ -26,36 +31,62 @@ def cases(
     fitting = Fitting()
     for name, options in product(experiment.workloads, combinations(experiment.options)):
         workload = WORKLOADS[name].with_options(options)
-        for case, data in _cases_of(experiment, workload, available):
-            reason = _reason_against(case, workload, available[case.variant])
-            declared = available[case.variant].declaration
-            yield case, reason or fitting.reason_against(workload, case.parameters, declared, data)
+        for case, data, unresolved in _cases_of(experiment, workload, available):
+            here = available[case.variant]
+            reason = _reason_against(case, workload, here) or unresolved
+            yield case, reason or fitting.reason_against(workload, case, here.declaration, data)
 
 
 def _cases_of(
     experiment: WorkloadText, workload: AnyWorkload, available: Mapping[str, Availability]
-) -> Iterator[tuple[Case, Known | None]]:
+) -> Iterator[tuple[Case, Known | None, str | None]]:
+    """Every case, its data set, and why its parameter set cannot be."""
     schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
-    security = 0 if experiment.security == "none" else experiment.security
-    for scheme, ring, data, threads, variant in product(
+    for scheme, ring, data, threads, batch, variant in product(
         schemes,
         experiment.ring_dimension or (None,),
         _inputs(experiment),
         experiment.threads,
+        experiment.batch,
         experiment.variants,
     ):
-        override = Override(ring_dimension=ring, security=security)
+        override = _override(experiment, ring)
+        parameters, reason = _parameters(workload, scheme, available[variant].declaration, override)
         case = Case(
             variant=variant,
             experiment=experiment.kind,
             operation=workload.name,
-            parameters=recommended(workload, scheme, available[variant].declaration, override),
+            parameters=parameters,
             size=1 if data is None else data.rows * data.features,
             data_pattern="random" if data is None else "real",
             threads=threads,
-            dimensions={**to_case(workload.options), **_source(data)},
+            dimensions={**to_case(workload.options), **_source(data), **_batch(batch)},
         )
-        yield case, data
+        yield case, data, reason
+
+
+def _override(experiment: WorkloadText, ring_dimension: int | None) -> Override:
+    modulus = experiment.plain_modulus
+    return Override(
+        ring_dimension=ring_dimension,
+        modulus_bits=None if experiment.modulus_bits is None else tuple(experiment.modulus_bits),
+        scale_bits=experiment.scale_bits,
+        plain_modulus=None if modulus is None else modulus.value,
+        plain_modulus_bits=None if modulus is None else modulus.bits,
+        security=0 if experiment.security == "none" else experiment.security,
+    )
+
+
+def _parameters(
+    workload: AnyWorkload, scheme: Scheme, declared: Declaration, override: Override
+) -> tuple[ParameterSpec, str | None]:
+    """The parameter set, and why it cannot be: then it has no plaintext modulus."""
+    try:
+        return recommended(workload, scheme, declared, override), None
+    except Unsupported as error:
+        rest = msgspec.structs.replace(override, ring_dimension=None, plain_modulus_bits=None)
+        without = replace(recommended(workload, scheme, declared, rest), plain_modulus=None)
+        return replace(without, ring_dimension=override.ring_dimension or without.ring_dimension), str(error)
 
 
 def _inputs(experiment: WorkloadText) -> list[Known | None]:
@@ -65,6 +96,11 @@ def _inputs(experiment: WorkloadText) -> list[Known | None]:
 
 def _source(data: Known | None) -> dict[str, Value]:
     return {} if data is None else {DATA_SET.name: data.name}
+
+
+def _batch(count: int) -> dict[str, Value]:
+    """Nothing for a single input, as before there were batches."""
+    return {} if count == 1 else {BATCH.name: count}
 
 
 def _reason_against(case: Case, workload: AnyWorkload, available: Availability) -> str | None:

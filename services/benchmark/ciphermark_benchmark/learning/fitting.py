@@ -16,11 +16,13 @@ from ciphermark_benchmark.learning.forked import forked
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import security_check
+from ciphermark_measure.parties.subject import shared_public
 from ciphermark_workloads import own
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
+from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.programs import all_traced, keys_of
 
 Floats = npt.NDArray[np.float64]
@@ -47,12 +49,13 @@ class Fitting:
         self._endless: set[str] = set()
 
     def reason_against(
-        self, workload: AnyWorkload, spec: ParameterSpec, declared: Declaration, data: Known | None
+        self, workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None
     ) -> str | None:
-        """Why the workload cannot be executed with these parameters; ``None`` where nothing is known against it."""
-        key = (workload.name, workload.options, spec, declared.variant, data)
+        """Why a case of the workload cannot be executed; ``None`` where nothing is known against it."""
+        is_batch = BATCH.of(case.dimensions) is not None
+        key = (workload.name, workload.options, case.parameters, declared.variant, data, is_batch)
         if key not in self._known:
-            self._known[key] = self._asked(workload, lambda: _reason(workload, spec, declared, data))
+            self._known[key] = self._asked(workload, lambda: _reason(workload, case, declared, data))
         return self._known[key]
 
     def _asked(self, workload: AnyWorkload, ask: Callable[[], str | None]) -> str | None:
@@ -67,15 +70,15 @@ class Fitting:
             return None
 
 
-def _reason(
-    workload: AnyWorkload, spec: ParameterSpec, declared: Declaration, data: Known | None
-) -> str | None:
+def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
     try:
-        parameters = _foretold(spec)
+        parameters = _foretold(case.parameters)
         if parameters is None:
             return None
-        given = workload.input(_SEED, None if data is None else _data(data))
-        programs = all_traced(workload, given, parameters, declared)
+        inputs = _inputs(workload, case, data)
+        for stage in workload.stages:
+            shared_public(workload, stage.name, inputs, parameters)
+        programs = all_traced(workload, inputs[0], parameters, declared)
         asked = workload.keys(parameters)
     except Unsupported as error:
         where = own.innermost(error)
@@ -91,6 +94,12 @@ def _foretold(spec: ParameterSpec) -> Parameters | None:
     if spec.modulus_bits is None and spec.scheme != "ckks":
         return None
     return registry.load("cleartext").resolve(spec)
+
+
+def _inputs(workload: AnyWorkload, case: Case, known: Known | None) -> list[Any]:
+    """An input; of a batch two, which stand for all."""
+    data = None if known is None else _data(known)
+    return [workload.input(_SEED + i, data) for i in range(min(2, BATCH.of(case.dimensions) or 1))]
 
 
 def _data(known: Known) -> DataSet:

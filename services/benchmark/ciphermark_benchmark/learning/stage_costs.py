@@ -6,10 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from ciphermark_core.metrics import METRICS
+from ciphermark_core.metrics import METRICS, Metric, register
 from ciphermark_core.model import Sample
+from ciphermark_core.statistics import NOISE_FLOOR
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER
+
+AMORTIZED_TIME = register(
+    Metric(
+        "amortized_time",
+        "s",
+        "lower",
+        NOISE_FLOOR,
+        "time per input",
+        "Wall time of a stage, divided by the inputs of its batch.",
+    )
+)
 
 
 def stage_samples(stage: str, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
@@ -45,6 +57,14 @@ def _with_totals(stage: str, elapsed_s: float, samples: Sequence[Sample]) -> lis
     metrics = dict.fromkeys(sample.metric for sample in samples if sample.step and sample.metric != "time")
     totals = [Sample(name, _in_steps(samples, name), stage) for name in metrics if METRICS[name].adds_up]
     return [*samples, Sample("time", elapsed_s, stage), *totals]
+
+
+def amortized(samples: Iterable[Sample], batch: int) -> list[Sample]:
+    """The time per input of every stage that samples tell of, where there are several inputs."""
+    totals = (sample for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
+    return [
+        replace(total, metric=AMORTIZED_TIME.name, value=total.value / batch) for total in totals if batch > 1
+    ]
 
 
 def size_samples(

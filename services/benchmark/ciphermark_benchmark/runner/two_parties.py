@@ -49,6 +49,11 @@ class _Passes:
         return messages.Source(self.trial.seed % _SEEDS, data_set)
 
     @property
+    def batch(self) -> int:
+        """Inputs of a pass."""
+        return BATCH.of(self.trial.case.dimensions) or 1
+
+    @property
     def is_done(self) -> bool:
         """Whether the count and the minimum time are both reached."""
         budget = self.trial.budget
@@ -147,7 +152,7 @@ class TwoParties(Strategy):
     def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
         """Keys at the client, and an evaluator at the server."""
         case = passes.trial.case
-        options, batch = options_of(case.dimensions), BATCH.of(case.dimensions) or 1
+        options, batch = options_of(case.dimensions), passes.batch
         keys = messages.MakeKeys(
             case.variant,
             case.operation,
@@ -175,7 +180,7 @@ class TwoParties(Strategy):
             if stage.has_server:
                 samples += self._stage(stage, passes, self._parties)
         self._parties.tidy()
-        return samples
+        return [*samples, *stage_costs.amortized(samples, passes.batch)]
 
     def _stage(self, stage: Stage, passes: _Passes, parties: Parties) -> list[Sample]:
         start = perf_counter()

@@ -1,0 +1,101 @@
+"""Batches and parameters of a suite: what was asked for is what was measured, and a batch has a time per input."""
+
+from __future__ import annotations
+
+import pytest
+from command import Ciphermark
+
+LOGISTIC = {
+    "kind": "micro",
+    "variants": ["seal", "cleartext"],
+    "workloads": ["logistic"],
+    "options": {"degree": [7], "values": [64]},
+    "ring_dimension": [4096],
+    "modulus_bits": [50, 40, 40, 40, 50],
+    "scale_bits": 40,
+    "security": "none",
+    "batch": [1, 3],
+    "threads": [1, 2],
+}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory, new_url):
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("batches") / "home", new_url())
+    ciphermark("run", str(ciphermark.suite(LOGISTIC)), code=None)
+    return ciphermark, ciphermark.outcomes()
+
+
+def _batch(outcome):
+    return outcome["trial"]["case"]["dimensions"].get("batch", 1)
+
+
+def _values(outcome, metric):
+    """Of the whole stage, pass by pass."""
+    return [
+        sample["value"]
+        for sample in outcome["samples"]
+        if (sample["metric"], sample["stage"]) == (metric, "compute")
+        and not sample["step"]
+        and not sample["party"]
+    ]
+
+
+def test_what_was_asked_for_was_executed(measured):
+    _, outcomes = measured
+    found = sorted(
+        (item["trial"]["case"]["variant"], _batch(item), item["trial"]["case"]["threads"], item["status"])
+        for item in outcomes
+    )
+    assert found == [
+        ("cleartext", 1, 1, "ok"),
+        ("cleartext", 1, 2, "unsupported"),
+        ("cleartext", 3, 1, "ok"),
+        ("cleartext", 3, 2, "unsupported"),
+        *(("seal", batch, threads, "ok") for batch in (1, 3) for threads in (1, 2)),
+    ]
+    for item in outcomes:
+        asked = item["trial"]["case"]["parameters"]
+        assert (asked["ring_dimension"], asked["modulus_bits"]) == (4096, LOGISTIC["modulus_bits"])
+        assert (asked["scale_bits"], asked["security"]) == (40, 0)
+        if item["status"] == "ok":
+            resolved = item["parameters"]
+            primes = resolved["moduli"] + resolved["special_moduli"]
+            assert [prime.bit_length() for prime in primes] == LOGISTIC["modulus_bits"]
+
+
+def test_a_batch_has_a_time_per_input(measured):
+    _, outcomes = measured
+    for item in outcomes:
+        times, amortized = _values(item, "time"), _values(item, "amortized_time")
+        if _batch(item) == 1:
+            assert amortized == []
+        elif item["status"] == "ok":
+            assert len(times) == 4  # one warm-up
+            assert amortized == pytest.approx([time / 3 for time in times])
+
+
+def test_one_program_computes_on_all_inputs(measured):
+    _, outcomes = measured
+    digests = {
+        program["digest"]
+        for item in outcomes
+        if item["trial"]["case"]["variant"] == "seal"
+        for program in item["programs"]
+    }
+    assert len(digests) == 1
+    sizes = {_batch(item): _values(item, "plaintext_size")[0] for item in outcomes if item["status"] == "ok"}
+    assert sizes == {1: 512.0, 3: 1536.0}
+
+
+def test_results_tell_the_time_per_input(measured):
+    ciphermark, _ = measured
+    rows = ciphermark.rows(
+        "select variant, (dimensions ->> 'batch')::int as batch, direction, median from results "
+        "where metric = 'amortized_time' and party is null and step is null and threads = 1 order by variant"
+    )
+    assert [(row["variant"], row["batch"], row["direction"]) for row in rows] == [
+        ("cleartext", 3, "lower"),
+        ("seal", 3, "lower"),
+    ]
+    assert all(row["median"] > 0 for row in rows)
