@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -271,56 +272,27 @@ class TemplateAdapter(Adapter):
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
         """REPLACE: tell the primes that your library really takes; refuse what it refuses, with its reason."""
-        bits = _checked_chain(spec)
-        pools = {
-            size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)
-        }
-        chain = tuple(next(pools[size]) for size in bits)
+        requests.require_ring(spec, "the stand-in")
+        requests.require_scale(spec)
+        requests.require_slots(spec)
+        if (spec.plain_modulus or 0) >= _LARGEST_PLAIN_MODULUS:
+            raise Unsupported("the stand-in takes a plaintext modulus below 2^31")
+        bits = spec.modulus_bits or ()
+        if spec.modulus_bits is None and spec.scheme == "ckks":
+            # Ciphermark's own, for libraries without a default
+            bits = primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
+        chain = requests.chosen_primes(spec, bits, "the stand-in")
         data = max(1, len(chain) - 1)
-        return Parameters(
-            spec=spec,
-            ring_dimension=spec.ring_dimension,
-            moduli=chain[:data],
-            special_moduli=chain[data:],
-            slots=spec.slots,
-            plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
-            scale=2.0 ** (spec.scale_bits or 0) if spec.scheme == "ckks" else None,
-        )
+        requests.require_room(spec, sum(bits[:data]))
+        return requests.resolved(spec, chain[:data], chain[data:])
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
         if keys.galois:
             raise Unsupported(self._declared.reasons["rotate_columns"])
-        if keys and not parameters.special_moduli:
-            raise Unsupported(
-                "evaluation keys need key switching, and a chain of one prime leaves none for it"
-            )
+        requests.require_key_switching(parameters, keys)
         return TemplateKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:
         """See the contract."""
         return TemplateEvaluator(wire.from_line(public_material, PublicMaterial), self._declared)
-
-
-def _checked_chain(spec: ParameterSpec) -> tuple[int, ...]:
-    n, t, scale_bits = spec.ring_dimension, spec.plain_modulus, spec.scale_bits or 0
-    if n < 2 or n & (n - 1):
-        raise Unsupported(f"there is no ring of dimension {n}: N must be a power of two")
-    if spec.scheme == "ckks" and not scale_bits:
-        raise Unsupported("ckks needs a scale: write scale_bits")
-    if spec.scheme != "ckks" and t is None:
-        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
-    if t is not None and not (t < _LARGEST_PLAIN_MODULUS and primes.batches(t, n)):
-        raise Unsupported(
-            f"t = {t} gives no slots at N = {n}: it must be a prime below 2^31, 1 modulo {2 * n}"
-        )
-    bits = spec.modulus_bits
-    if bits is None and spec.scheme == "ckks":
-        bits = primes.default_ckks_chain(n, scale_bits)  # Ciphermark's own, for libraries without a default
-    if not bits or max(bits) > primes.LARGEST_PRIME_BITS:
-        raise Unsupported(
-            f"write modulus_bits: one size or more, each at most {primes.LARGEST_PRIME_BITS} bits"
-        )
-    if scale_bits + 1 >= sum(bits[: max(1, len(bits) - 1)]):
-        raise Unsupported(f"a scale of {scale_bits} bits does not fit into the modulus")
-    return bits

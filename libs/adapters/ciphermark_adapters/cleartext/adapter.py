@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_adapters.cleartext import parameters as parameter_sets
+from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -184,10 +185,7 @@ class CleartextAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract; no key is made, but what no library could make is refused here too."""
-        if keys and not parameters.special_moduli:
-            raise Unsupported(
-                "evaluation keys need key switching, and a chain of one prime leaves none for it"
-            )
+        requests.require_key_switching(parameters, keys)
         return CleartextKeyOwner(parameters)
 
     def evaluator(self, public_material: bytes) -> Evaluator:

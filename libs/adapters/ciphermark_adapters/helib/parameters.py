@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 from ciphermark_adapters.helib import binding
 from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -26,18 +27,12 @@ _MOST_PRECISION = 40
 
 def resolve(spec: ParameterSpec) -> Parameters:
     """The parameter set that HElib has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
-    _check(spec)
+    requests.require_ring(spec, "HElib", SMALLEST_RING, LARGEST_RING)
+    requests.require_scale(spec)
+    requests.require_slots(spec)
     found = _ckks(spec) if spec.scheme == "ckks" else _foretold(spec, *_recipe(spec))
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=tuple(found.ciphertext_primes),
-        special_moduli=tuple(found.special_primes) if asks_for_special else (),
-        slots=spec.slots,
-        plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
-        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
-    )
+    return requests.resolved(spec, found.ciphertext_primes, found.special_primes if asks_for_special else ())
 
 
 def context_of(parameters: Parameters) -> HElibContext:
@@ -58,31 +53,6 @@ def _context(spec: ParameterSpec) -> HElibContext:
     return _made(spec, lambda: binding.module().choose_context(m, t, _bits(count, size), count))
 
 
-def _check(spec: ParameterSpec) -> None:
-    n, t = spec.ring_dimension, spec.plain_modulus
-    if not SMALLEST_RING <= n <= LARGEST_RING or n & (n - 1):
-        raise Unsupported(
-            f"HElib has no ring of dimension {n} here: N must be a power of two from {SMALLEST_RING} to {LARGEST_RING}"
-        )
-    if spec.scheme == "ckks":
-        if not spec.scale_bits or spec.scale_bits <= 0:
-            raise Unsupported("ckks needs a scale: write scale_bits")
-    elif t is None:
-        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
-    elif not primes.batches(t, n):
-        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
-
-
-def _chain(ring_dimension: int, bits: Sequence[int]) -> list[int]:
-    """Different primes of these sizes in this order, each the largest left; raises ``Unsupported`` where none is."""
-    if not bits:
-        raise Unsupported("HElib needs at least one prime: write modulus_bits with one size or more")
-    if max(bits) > primes.LARGEST_PRIME_BITS:
-        raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
-    left = {size: iter(primes.ntt_primes(size, ring_dimension, bits.count(size))) for size in set(bits)}
-    return [next(left[size]) for size in bits]
-
-
 # -- ckks -----------------------------------------------------------------------------------------------------
 
 
@@ -91,12 +61,9 @@ def _ckks(spec: ParameterSpec) -> HElibContext:
     bits = spec.modulus_bits
     if bits is None:
         bits = primes.default_ckks_chain(spec.ring_dimension, scale_bits)
-    chain = _chain(spec.ring_dimension, bits)
+    chain = requests.chosen_primes(spec, bits, "HElib")
     data = len(chain[:-1] or chain)
-    if scale_bits + 1 >= math.prod(chain[:data]).bit_length():
-        raise Unsupported(
-            f"a scale of {scale_bits} bits does not fit into a modulus of {sum(bits[:data])} bits"
-        )
+    requests.require_room(spec, math.prod(chain[:data]).bit_length())
     text = json.loads(
         binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MOST_PRECISION))
     )
@@ -115,7 +82,7 @@ def _recipe(spec: ParameterSpec) -> tuple[int, int]:
     """Number and size of the ciphertext primes; raises ``Unsupported`` with the reason."""
     if spec.modulus_bits is None:
         return _default_recipe(spec)
-    _chain(spec.ring_dimension, spec.modulus_bits)  # refuses what cannot exist
+    requests.chosen_primes(spec, spec.modulus_bits, "HElib")  # refuses what cannot exist
     data = spec.modulus_bits[:-1] or spec.modulus_bits
     count, wanted = len(data), sum(data) / len(data)
     sizes = [size for size in range(LEAST_BITS, MOST_BITS + 1) if _count(_bits(count, size)) == count]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ciphermark_adapters.openfhe import contexts
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -27,15 +28,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=data,
-        special_moduli=contexts.special_moduli(spec, data) if has_special else (),
-        slots=spec.slots,
-        plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
-        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
-    )
+    return requests.resolved(spec, data, contexts.special_moduli(spec, data) if has_special else ())
 
 
 def context_of(parameters: Parameters) -> Any:
@@ -57,17 +50,11 @@ def _context(spec: ParameterSpec) -> Any:
 
 
 def _check(spec: ParameterSpec) -> None:
-    n, t = spec.ring_dimension, spec.plain_modulus
-    if n < 2 or n & (n - 1):
-        raise Unsupported(f"OpenFHE has no ring of dimension {n} here: N must be a power of two")
-    if spec.scheme == "ckks":
-        if not spec.scale_bits or spec.scale_bits <= 0:
-            raise Unsupported("ckks needs a scale: write scale_bits")
-    elif t is None:
-        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
-    elif not primes.batches(t, n):
-        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
-    elif spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
+    requests.require_ring(spec, "OpenFHE")
+    requests.require_scale(spec)
+    requests.require_slots(spec)
+    t = spec.plain_modulus or 0
+    if spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
         raise Unsupported(
             f"OpenFHE's bgv keeps {_BGV_PLAIN_BITS} bits of the plaintext modulus, and decrypts wrongly where it has "
             f"more: t = {t} has {t.bit_length()}"
@@ -100,10 +87,7 @@ def _decrypts_exactly(t: int, count: int) -> bool:
 
 def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
     """Sizes of the data primes, at most :data:`MOST_DATA_BITS`; raises where such primes do not exist."""
-    if not bits:
-        raise Unsupported("OpenFHE needs at least one prime: write modulus_bits with one size or more")
-    if max(bits) > primes.LARGEST_PRIME_BITS:
-        raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
+    requests.require_sizes(bits, "OpenFHE")
     data = tuple(min(size, MOST_DATA_BITS) for size in (bits[:-1] or bits))
     for size in set(data):
         primes.ntt_primes(size, spec.ring_dimension, data.count(size))

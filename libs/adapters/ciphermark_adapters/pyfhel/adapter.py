@@ -13,6 +13,7 @@ from Pyfhel import PyCtxt, __version__
 from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
 from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -284,10 +285,7 @@ class PyfhelAdapter(Adapter):
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        if keys and not parameters.special_moduli:
-            raise Unsupported(
-                "evaluation keys need key switching, and a chain of one prime leaves none for it"
-            )
+        requests.require_key_switching(parameters, keys)
         return PyfhelKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: bytes) -> Evaluator:

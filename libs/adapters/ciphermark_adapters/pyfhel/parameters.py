@@ -7,6 +7,7 @@ from typing import Any
 
 from Pyfhel import Pyfhel
 
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -20,23 +21,13 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
     Raises ``Unsupported`` with the reason.
     """
-    if spec.scheme == "ckks" and not spec.scale_bits:
-        raise Unsupported("ckks needs a scale: write scale_bits")
-    if spec.scheme != "ckks" and spec.plain_modulus is None:
-        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+    requests.require_scale(spec)
+    requests.require_plain_modulus(spec)
     context = _generated(spec, **_chain(spec))
-    _require_room(spec, context)
+    requests.require_room(spec, context.total_coeff_modulus_bit_count)
     chain = tuple(int(prime) for prime in context.qi)
     data_primes = max(1, len(chain) - 1)
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=chain[:data_primes],
-        special_moduli=chain[data_primes:],
-        slots=spec.slots,
-        plain_modulus=None if spec.scheme == "ckks" else spec.plain_modulus,
-        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
-    )
+    return requests.resolved(spec, chain[:data_primes], chain[data_primes:])
 
 
 def context_of(parameters: Parameters) -> Any:
@@ -67,24 +58,17 @@ def _generated(spec: ParameterSpec, **chain: Any) -> Any:
             warnings.simplefilter("ignore")
             verdict = context.contextGen(spec.scheme, spec.ring_dimension, **chain)
     except LIBRARY_ERRORS as error:
-        raise Unsupported(_refusal(spec, str(error))) from error
+        raise _refusal(spec, str(error)) from error
     text = verdict.decode() if isinstance(verdict, bytes) else str(verdict)
     if not text.startswith("success"):
-        raise Unsupported(_refusal(spec, text))
+        raise _refusal(spec, text)
     return context
 
 
-def _refusal(spec: ParameterSpec, text: str) -> str:
+def _refusal(spec: ParameterSpec, text: str) -> Unsupported:
     if "not valid for batching" in text:
-        return (
-            f"t = {spec.plain_modulus} gives no slots at N = {spec.ring_dimension}: "
-            f"it must be a prime that is 1 modulo {2 * spec.ring_dimension}"
-        )
+        return requests.no_slots(spec)
     sizes = list(spec.modulus_bits) if spec.modulus_bits else "the default chain"
-    return f"Pyfhel refuses N = {spec.ring_dimension} with {sizes} and t = {spec.plain_modulus}: {text}"
-
-
-def _require_room(spec: ParameterSpec, context: Any) -> None:
-    log_q = context.total_coeff_modulus_bit_count
-    if spec.scheme == "ckks" and (spec.scale_bits or 0) + 1 >= log_q:
-        raise Unsupported(f"a scale of {spec.scale_bits} bits does not fit into a modulus of {log_q} bits")
+    return Unsupported(
+        f"Pyfhel refuses N = {spec.ring_dimension} with {sizes} and t = {spec.plain_modulus}: {text}"
+    )

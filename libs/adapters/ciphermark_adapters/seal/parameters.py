@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ciphermark_adapters.seal.binding import SealContext, SealModule
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -22,23 +23,20 @@ def resolve(module: SealModule, spec: ParameterSpec) -> Parameters:
 
     Security is not checked here: Ciphermark compares with its own tables.
     """
-    _check_ring(spec)
-    if spec.scheme != "ckks":
-        _check_plain_modulus(spec)
+    requests.require_ring(spec, "SEAL", SMALLEST_RING, LARGEST_RING)
+    requests.require_scale(spec)
+    t = spec.plain_modulus or 0
+    if spec.scheme != "ckks" and t.bit_length() > LARGEST_PLAIN_MODULUS_BITS:
+        raise Unsupported(
+            f"t = {t} has {t.bit_length()} bits: SEAL takes at most {LARGEST_PLAIN_MODULUS_BITS}"
+        )
+    requests.require_slots(spec)
     chain = tuple(_chain(module, spec))
     seal = _context(module, spec, chain)
-    if spec.scheme == "ckks":
-        _check_scale(spec, seal)
-    special = 1 if seal.switches_keys else 0
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=chain[: len(chain) - special],
-        special_moduli=chain[len(chain) - special :],
-        slots=spec.slots,
-        plain_modulus=spec.plain_modulus if spec.scheme != "ckks" else None,
-        scale=2.0 ** _scale_bits(spec) if spec.scheme == "ckks" else None,
-    )
+    # SEAL's own rule in CKKSEncoder::encode: the scale and a sign bit must fit into the modulus.
+    requests.require_room(spec, seal.modulus_bits)
+    data = len(chain) - (1 if seal.switches_keys else 0)
+    return requests.resolved(spec, chain[:data], chain[data:])
 
 
 def context(module: SealModule, parameters: Parameters) -> SealContext:
@@ -59,48 +57,12 @@ def _context(module: SealModule, spec: ParameterSpec, chain: Sequence[int]) -> S
         ) from error
 
 
-def _check_ring(spec: ParameterSpec) -> None:
-    n = spec.ring_dimension
-    if not SMALLEST_RING <= n <= LARGEST_RING or n & (n - 1):
-        raise Unsupported(
-            f"SEAL has no ring of dimension {n}: N must be a power of two from {SMALLEST_RING} "
-            f"to {LARGEST_RING}"
-        )
-
-
-def _check_plain_modulus(spec: ParameterSpec) -> None:
-    t, n = spec.plain_modulus, spec.ring_dimension
-    if t is None:
-        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
-    if t.bit_length() > LARGEST_PLAIN_MODULUS_BITS:
-        raise Unsupported(
-            f"t = {t} has {t.bit_length()} bits: SEAL takes at most {LARGEST_PLAIN_MODULUS_BITS}"
-        )
-    if not primes.batches(t, n):
-        raise Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
-
-
-def _check_scale(spec: ParameterSpec, seal: SealContext) -> None:
-    # SEAL's own rule in CKKSEncoder::encode: the scale and a sign bit must fit into the modulus.
-    if _scale_bits(spec) + 1 >= seal.modulus_bits:
-        raise Unsupported(
-            f"a scale of {spec.scale_bits} bits does not fit into a modulus of {seal.modulus_bits} bits: "
-            "ask for a smaller scale or more primes"
-        )
-
-
-def _scale_bits(spec: ParameterSpec) -> int:
-    if spec.scale_bits is None or spec.scale_bits <= 0:
-        raise Unsupported("ckks needs a scale: write scale_bits")
-    return spec.scale_bits
-
-
 def _chain(module: SealModule, spec: ParameterSpec) -> Sequence[int]:
     n = spec.ring_dimension
     if spec.modulus_bits is not None:
         return _created(module, n, spec.modulus_bits)
     if spec.scheme == "ckks":
-        return _created(module, n, primes.default_ckks_chain(n, _scale_bits(spec)))
+        return _created(module, n, primes.default_ckks_chain(n, spec.scale_bits or 0))
     if n not in DEFAULT_RINGS:
         raise Unsupported(
             f"SEAL has a default chain for N = {', '.join(map(str, DEFAULT_RINGS))}, none for {n}: "

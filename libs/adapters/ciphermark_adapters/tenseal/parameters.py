@@ -7,6 +7,7 @@ from typing import Any
 import tenseal as ts
 import tenseal.sealapi  # registers the types in which a context tells its primes
 
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -20,29 +21,19 @@ def resolve(spec: ParameterSpec) -> Parameters:
     chain = requested_chain(spec)
     context = _checked(_seal_context(spec, chain), spec)
     moduli = tuple(modulus.value() for modulus in context.key_context_data().parms().coeff_modulus())
-    return Parameters(
-        spec=spec,
-        ring_dimension=spec.ring_dimension,
-        moduli=moduli[:-1],
-        special_moduli=moduli[-1:],
-        slots=spec.slots,
-        plain_modulus=spec.plain_modulus if spec.scheme == "bfv" else None,
-        scale=2.0**spec.scale_bits if spec.scheme == "ckks" and spec.scale_bits else None,
-    )
+    return requests.resolved(spec, moduli[:-1], moduli[-1:])
 
 
 def requested_chain(spec: ParameterSpec) -> list[int]:
     """Prime sizes for TenSEAL; an empty list makes it take SEAL's default for bfv."""
     if spec.modulus_bits == ():
         raise Unsupported("TenSEAL needs two primes or more: write modulus_bits with their sizes")
+    requests.require_plain_modulus(spec)
+    requests.require_scale(spec)
     if spec.scheme == "bfv":
-        if spec.plain_modulus is None:
-            raise Unsupported("bfv needs a plaintext modulus: write plain_modulus")
         return list(spec.modulus_bits or ())
     if spec.scheme == "ckks":
-        if not spec.scale_bits:
-            raise Unsupported("ckks needs a scale: write scale_bits")
-        return list(spec.modulus_bits or primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits))
+        return list(spec.modulus_bits or primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0))
     raise Unsupported(f"TenSEAL offers bfv and ckks, not {spec.scheme}")
 
 
@@ -72,11 +63,6 @@ def _checked(context: Any, spec: ParameterSpec) -> Any:
         )
     qualifiers = context.first_context_data().qualifiers()
     if spec.scheme == "bfv" and not qualifiers.using_batching:
-        raise Unsupported(
-            f"t = {spec.plain_modulus} gives no slots at N = {spec.ring_dimension}: "
-            f"it must be a prime that is 1 modulo {2 * spec.ring_dimension}"
-        )
-    log_q = context.first_context_data().total_coeff_modulus_bit_count()
-    if spec.scale_bits is not None and spec.scale_bits + 1 >= log_q:
-        raise Unsupported(f"a scale of {spec.scale_bits} bits does not fit into a modulus of {log_q} bits")
+        raise requests.no_slots(spec)
+    requests.require_room(spec, context.first_context_data().total_coeff_modulus_bit_count())
     return context

@@ -1,0 +1,88 @@
+"""Requested parameter sets: what every adapter refuses before its library sees it, and makes of the primes it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core import primes
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Parameters, ParameterSpec
+
+
+def require_ring(spec: ParameterSpec, library: str, least: int = 2, most: int | None = None) -> None:
+    """Raise ``Unsupported`` for a ring dimension that is no power of two, or beyond what a library has."""
+    n = spec.ring_dimension
+    if n < least or n & (n - 1) or (most is not None and n > most):
+        limits = "" if most is None else f" from {least} to {most}"
+        raise Unsupported(f"{library} has no ring of dimension {n} here: N must be a power of two{limits}")
+
+
+def require_scale(spec: ParameterSpec) -> None:
+    """Raise ``Unsupported`` for ckks without a scale."""
+    if spec.scheme == "ckks" and (spec.scale_bits or 0) <= 0:
+        raise Unsupported("ckks needs a scale: write scale_bits")
+
+
+def require_plain_modulus(spec: ParameterSpec) -> None:
+    """Raise ``Unsupported`` for bfv and bgv without a plaintext modulus."""
+    if spec.scheme != "ckks" and spec.plain_modulus is None:
+        raise Unsupported(f"{spec.scheme} needs a plaintext modulus: write plain_modulus")
+
+
+def require_slots(spec: ParameterSpec) -> None:
+    """Raise ``Unsupported`` for bfv and bgv without a plaintext modulus that gives slots."""
+    require_plain_modulus(spec)
+    n, t = spec.ring_dimension, spec.plain_modulus
+    if spec.scheme != "ckks" and t is not None and not primes.batches(t, n):
+        raise no_slots(spec)
+
+
+def no_slots(spec: ParameterSpec) -> Unsupported:
+    """What is wrong with a plaintext modulus that gives no slots."""
+    n, t = spec.ring_dimension, spec.plain_modulus
+    return Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
+
+
+def require_room(spec: ParameterSpec, log_q: float) -> None:
+    """Raise ``Unsupported`` where the scale of ckks and a sign do not fit into a modulus of ``log_q`` bits."""
+    if spec.scheme == "ckks" and (spec.scale_bits or 0) + 1 >= log_q:
+        raise Unsupported(
+            f"a scale of {spec.scale_bits} bits does not fit into a modulus of {log_q:.0f} bits: "
+            "ask for a smaller scale or more primes"
+        )
+
+
+def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
+    """Raise ``Unsupported`` for evaluation keys where no special prime is there to make them with."""
+    if keys and not parameters.special_moduli:
+        raise Unsupported("evaluation keys need key switching, and a chain of one prime leaves none for it")
+
+
+def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tuple[int, ...]:
+    """Different primes of these sizes in this order, each the largest left; raises ``Unsupported`` where none is."""
+    require_sizes(bits, library)
+    left = {size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)}
+    return tuple(next(left[size]) for size in bits)
+
+
+def require_sizes(bits: Sequence[int], library: str) -> None:
+    """Raise ``Unsupported`` for no prime at all, or one that is too large."""
+    if not bits:
+        raise Unsupported(f"{library} needs at least one prime: write modulus_bits with one size or more")
+    if max(bits) > primes.LARGEST_PRIME_BITS:
+        raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
+
+
+def resolved(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequence[int]) -> Parameters:
+    """What became of a request: these ciphertext and special primes."""
+    is_real = spec.scheme == "ckks"
+    return Parameters(
+        spec=spec,
+        ring_dimension=spec.ring_dimension,
+        moduli=tuple(moduli),
+        special_moduli=tuple(special_moduli),
+        slots=spec.slots,
+        plain_modulus=None if is_real else spec.plain_modulus,
+        scale=2.0**spec.scale_bits if is_real and spec.scale_bits else None,
+    )
