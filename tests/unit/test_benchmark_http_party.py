@@ -111,9 +111,7 @@ def test_a_session_is_made_used_and_ended(server, party):
         "scheme": "ckks",
         "ring_dimension": 8192,
         "modulus_bits": [60, 40, 60],
-        "plain_modulus": None,
         "scale_bits": 40,
-        "security": 128,
     }
     assert first[3]["threads"] == 3
     assert "threads" not in second[3]

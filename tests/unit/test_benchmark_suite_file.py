@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ciphermark_benchmark import suite_file
+from ciphermark_benchmark.api import suites as limited
 from ciphermark_core.errors import UserError
 
 GOOD = """\
@@ -365,3 +366,14 @@ def test_a_name_is_no_novel():
     assert complaints(changed("name: mine", f"name: {'x' * 101}")) == [
         "mine.yaml:1: name: String should have at most 100 characters"
     ]
+
+
+def test_options_count_where_cases_are_limited():
+    """150 values, 140 counts of threads: 21,000 cases."""
+    values, threads = list(range(1, 151)), list(range(1, 141))
+    text = (
+        "name: a\nexperiments:\n- {kind: micro, variants: [seal], workloads: [logistic], "
+        f"options: {{values: {values}}}, threads: {threads}}}\n"
+    )
+    with pytest.raises(UserError, match="21000 trials, 20000 are allowed"):
+        limited.checked(text, "a.yaml")

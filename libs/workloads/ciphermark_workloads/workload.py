@@ -78,7 +78,8 @@ class Workload(ABC, Generic[Input, Output]):
     its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
     other makes its input of a seed. ``tolerance`` is the largest error of a ckks slot that counts as right, relative to
     max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself. Of one that
-    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published.
+    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published. For
+    estimates, ``pass_s`` is what a pass takes at N = 4096, roughly: larger rings take longer by themselves.
     """
 
     family: str = OWN
@@ -89,6 +90,7 @@ class Workload(ABC, Generic[Input, Output]):
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     takes_data: bool = False
     tolerance: float = 1e-3
+    pass_s: float = 0.1
     is_literal: bool = False
 
     @property

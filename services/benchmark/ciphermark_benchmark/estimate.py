@@ -13,10 +13,8 @@ from ciphermark_core.model import Budget, Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.experiments.kind import WORKER_S
 from ciphermark_measure.parameter_selection import rings
+from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import BATCH
-
-_PASS_S = 0.1  # of a workload at N = 4096: longer ones have larger rings
-_ROW_BY_ROW_S = {"lmc-per-row-plain": 0.5, "lmc-per-row-encrypted": 1.2}  # a ciphertext per row
 
 
 def run_s(planned: list[PlannedCase], budget: Budget) -> float:
@@ -31,7 +29,7 @@ def _trial_s(case: Case, budget: Budget) -> float:
     growth = _growth(_ring_dimension(case.parameters))
     if case.experiment in KINDS:
         return KINDS[case.experiment].trial_s(case, budget, growth)
-    pass_s = growth * (BATCH.of(case.dimensions) or 1) * _ROW_BY_ROW_S.get(case.operation, _PASS_S)
+    pass_s = growth * (BATCH.of(case.dimensions) or 1) * WORKLOADS[case.operation].pass_s
     return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * pass_s)
 
 

@@ -35,6 +35,7 @@ class PerRowLinearMeans(Classifier):
     name: str
     title: str
     stages: tuple[Stage, ...]
+    pass_s: float
     schemes: tuple[Scheme, ...] = ("bfv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -195,9 +196,12 @@ def _filled(parameters: Parameters, value: float) -> Vector:
 
 WORKLOADS = (
     PerRowLinearMeans(
-        "lmc-per-row-plain", "linear means as published, trained in the clear", TRAINED_IN_THE_CLEAR
+        "lmc-per-row-plain", "linear means as published, trained in the clear", TRAINED_IN_THE_CLEAR, 0.5
     ),
     PerRowLinearMeans(
-        "lmc-per-row-encrypted", "linear means as published, trained on encrypted data", TRAINED_ENCRYPTED
+        "lmc-per-row-encrypted",
+        "linear means as published, trained on encrypted data",
+        TRAINED_ENCRYPTED,
+        1.2,
     ),
 )

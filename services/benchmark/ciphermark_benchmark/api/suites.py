@@ -101,6 +101,7 @@ def _require_plain(text: str, origin: str) -> None:
 def _cases(experiment: BaseModel) -> int:
     """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
     lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
+    lists |= lists.pop("options", {})
     if isinstance(experiment, ExperimentText) and experiment.operations is None:
         lists["operations"] = list(defaults(experiment.kind))
     return math.prod(

@@ -7,6 +7,7 @@ server.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from ciphermark_benchmark.learning.party import NoPlace, Parties
 from ciphermark_benchmark.runner.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Status, Trial
+from ciphermark_core.model import ParameterSpec, Status, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
@@ -41,8 +42,6 @@ _ROUTES: dict[type, tuple[str, Any]] = {
     messages.Evaluate: ("/evaluate", messages.Evaluated),
     messages.Describe: ("/describe", messages.Described),
 }
-# What only Ciphermark's own chains ask for; workloads name their primes.
-_NOT_OVER_REST = ("depth", "ring_dimension_is_minimum")
 # Problems after which the session is of no more use.
 _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
 
@@ -238,6 +237,11 @@ def _body(request: messages.Request) -> bytes:
     fields = msgspec.to_builtins(request)
     fields.pop("type")
     if isinstance(request, messages.MakeKeys) and request.parameters is not None:
-        asked = fields["parameters"]
-        fields["parameters"] = {name: value for name, value in asked.items() if name not in _NOT_OVER_REST}
+        fields["parameters"] = _not_default(request.parameters)
     return msgspec.json.encode(fields)
+
+
+def _not_default(parameters: ParameterSpec) -> dict[str, Any]:
+    """What is asked for beyond the defaults: REST has no words for chains for a depth, which no workload asks for."""
+    values = {field: getattr(parameters, field.name) for field in dataclasses.fields(parameters)}
+    return {field.name: value for field, value in values.items() if value != field.default}
