@@ -177,6 +177,8 @@ def _reason_against(row: Row, any_security: bool) -> str | None:
     a, b = row["a_security_2018"], row["b_security_2018"]
     if a != b and not any_security:
         return f"security {_level(a)} against {_level(b)} (2018)"
+    if row["a_is_composed"] != row["b_is_composed"]:
+        return f"composed of several calls in run {'a' if row['a_is_composed'] else 'b'} alone"
     return None
 
 

@@ -36,6 +36,7 @@ OWN = (
     "log_qp",
     "security_2018",
     "security_2024",
+    "is_composed",
 )
 _SAME_FIGURE = ("case_key", "phase", "metric", "repetitions")
 _ORDER = (

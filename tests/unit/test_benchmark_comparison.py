@@ -23,6 +23,7 @@ ROW = {
     "a_security_2018": 128,
     "a_ring_dimension": 4096,
     "a_log_qp": 109.0,
+    "a_is_composed": False,
     "b_n": 10,
     "b_median": 1.0,
     "b_low": 0.95,
@@ -32,6 +33,7 @@ ROW = {
     "b_security_2018": 128,
     "b_ring_dimension": 4096,
     "b_log_qp": 109.0,
+    "b_is_composed": False,
 }
 ABSENT = {
     "n": None,
@@ -160,6 +162,7 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
             {"a_security_2018": 0},
             "security under 128 bits against 128 bits (2018)",
         ),
+        ({"b_is_composed": True}, "composed of several calls in run b alone"),
     ],
 )
 def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):

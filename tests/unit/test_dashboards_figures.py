@@ -22,6 +22,7 @@ FIGURE = dict.fromkeys(PLACE) | {
     "log_qp": 218.0,
     "security_2018": 128,
     "security_2024": 128,
+    "is_composed": False,
     "comparison_key": "c",
 }
 JUDGED = {"direction": "lower", "floor": 1.05, "floor_kind": "factor"}
@@ -82,7 +83,7 @@ def test_one_can_look_at_some(show, variants):
 
 def cell(variant: str, operation: str, **changes: object) -> dict[str, object]:
     names = {column.name for column in times.MATRIX.columns}
-    whole = dict.fromkeys(names) | {"operation": operation, "variant": variant, "status": "ok"}
+    whole = dict.fromkeys(names) | {"label": operation, "variant": variant, "status": "ok"}
     return whole | {"comparison_key": f"{operation}-key"} | changes
 
 

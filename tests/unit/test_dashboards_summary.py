@@ -24,7 +24,7 @@ def sped(ratio: float, verdict: str) -> dict[str, Any]:
 
 
 def ranked(variant: str, mean: float | None, rank: int | None) -> dict[str, Any]:
-    return {"variant": variant, "mean_ratio": mean, "rank": rank, "common_cases": 3}
+    return {"variant": variant, "mean_ratio": mean, "rank": rank, "common_cases": 3, "is_composed": False}
 
 
 def test_no_difference_is_no_speedup() -> None:

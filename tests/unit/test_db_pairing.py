@@ -30,6 +30,7 @@ FIGURE = {
     "log_qp": 109.0,
     "security_2018": 128,
     "security_2024": 0,
+    "is_composed": False,
     "case_key": "seal-add",
     "comparison_key": "add",
 }

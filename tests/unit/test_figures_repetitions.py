@@ -15,6 +15,7 @@ def row(variant="seal", median=2.0, **changes):
     made = {
         "scheme": "bgv",
         "operation": "mul",
+        "label": "mul",
         "repetitions": 3,
         "data_pattern": "random",
         "size": 16,

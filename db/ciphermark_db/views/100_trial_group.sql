@@ -9,6 +9,7 @@ select
     t.status = 'ok' or (
         t.status = 'exhausted' and c.experiment in (select name from experiment where is_until_exhausted)
     ) as is_counted,
+    bool_or(t.facts @> '{"is_composed": 1}') as is_composed,
     array_agg(t.id) as trial_ids,
     string_agg(distinct t.error, E'\n') filter (where t.error is not null) as error
 from trial as t

@@ -47,7 +47,8 @@ select
     c.dimensions,
     m.direction,
     m.floor,
-    m.floor_kind
+    m.floor_kind,
+    g.is_composed
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id

@@ -48,7 +48,10 @@ from (
         on on_build.id = on_trial.build_id and on_build.hexl and on_build.library = off_build.library
     left join parameter_set as off_set on off_set.id = off_trial.parameter_set_id
     left join parameter_set as on_set on on_set.id = on_trial.parameter_set_id
-    where off_trial.status = 'ok' and off_set.security_2018 is not distinct from on_set.security_2018
+    where
+        off_trial.status = 'ok'
+        and off_set.security_2018 is not distinct from on_set.security_2018
+        and off_trial.facts @> '{"is_composed": 1}' = on_trial.facts @> '{"is_composed": 1}'
     group by
         off_trial.run_id, off_build.library, off_trial.parameter_set_id, off_trial.case_key, off_build.id,
         on_trial.case_key, on_build.id

@@ -33,7 +33,8 @@ create function ratios(any_security boolean) returns table (
     depth integer,
     ring_dimension_is_minimum boolean,
     data_set text,
-    case_key text
+    case_key text,
+    is_composed boolean
 )
 language sql stable parallel safe
 begin atomic
@@ -74,7 +75,8 @@ select
     ranked.depth,
     ranked.ring_dimension_is_minimum,
     ranked.data_set,
-    ranked.case_key
+    ranked.case_key,
+    ranked.is_composed
 from (
     select
         timed.*,
@@ -90,6 +92,7 @@ from (
             g.run_id,
             c.comparison_key,
             c.key as case_key,
+            g.is_composed,
             c.variant,
             c.scheme,
             coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
@@ -133,6 +136,7 @@ from (
             timed.comparison_key,
             timed.phase,
             timed.sample_repetitions,
+            timed.is_composed,
             case when any_security then null else timed.security_2018 end
         order by median_of(timed.sorted), timed.variant
     )

@@ -2,7 +2,7 @@ create view ratio as select * from ratios(false);
 
 comment on view ratio is
     'Every variant against the fastest one of its security level (2018): time / time of the fastest, sample by sample, '
-    'per run, comparison, phase and level; pseudo-libraries are left out';
+    'per run, comparison, phase and level, composed operations apart; pseudo-libraries are left out';
 comment on column ratio.n is
     'Number of pairs: samples of the same process number and ordinal; where is_paired is false, samples of the one '
     'with fewer';

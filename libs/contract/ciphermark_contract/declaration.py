@@ -95,6 +95,10 @@ class Declaration:
         told = [f"composed: {self.composed[operation]}"] if operation in self.composed else []
         return "; ".join([*told, self.notes[operation]] if operation in self.notes else told) or None
 
+    def composes(self, operation: str) -> bool:
+        """Whether an operation, as a case has it (with arguments, or of another kind), is made of several calls."""
+        return operation.partition("(")[0] in self.composed
+
     def drives_levels(self, scheme: Scheme) -> bool:
         """Whether levels are where the operations that were applied put them, and nowhere else."""
         return scheme in self.operations and scheme not in self.manages_levels

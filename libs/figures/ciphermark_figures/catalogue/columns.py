@@ -15,6 +15,7 @@ def _chain(row: Row) -> str:
 VARIANT = Column("variant", "Variant")
 OPERATION = Column("operation", "Operation")
 WORKLOAD = Column("operation", "Workload")
+RANKED = Column("label", "Operation")  # composed ones apart
 SCHEME = Column("scheme", "Scheme")
 N = Column(
     "ring_dimension", "N", formats.text, is_number=True, heading=lambda row: f"N = {row['ring_dimension']}"

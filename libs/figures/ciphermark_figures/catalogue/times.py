@@ -11,6 +11,7 @@ from ciphermark_figures.catalogue.columns import (
     LOG_QP,
     OPERATION,
     PLACE,
+    RANKED,
     RATIO_INTERVAL,
     REASON,
     SECURITY_2018,
@@ -58,14 +59,15 @@ LEADERBOARD = Figure(
         "How many times the time of the run's fastest each variant takes: the geometric mean of the ratios below, over "
         "the cases that all variants shown have; if there is none, choose fewer variants. 1 means fastest everywhere. "
         "Who is not surely slower than another, by intervals and beyond the noise floor of 5 %, shares its rank; a "
-        "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no rank."
+        "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
+        "rank. Operations that an adapter composes of several calls of its library are ranked apart."
     ),
     view="leaderboard",
     subject=subject.OPERATION,
     tell=times.leaderboard,
     chart="ratios.leaderboard",
     columns=(
-        VARIANT,
+        Column("label", "Variant"),
         Column("rank", "Rank", formats.text, is_number=True),
         Column("mean_ratio", "× fastest", formats.digits, is_number=True),
         *RATIO_INTERVAL,
@@ -85,20 +87,21 @@ MATRIX = Figure(
     lead=(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
         "samples taken in turns; ≈ where the 95 % interval finds no difference, * where the library's parameters are "
-        "not those of the fastest. What is missing says why. A cell leads to its samples."
+        "not those of the fastest. What an adapter has to make of several calls of its library is marked composed, and "
+        "compared with its like. What is missing says why. A cell leads to its samples."
     ),
     view="matrix",
     subject=subject.OPERATION,
     where={"phase": "operation"},
     narrowed_by=(*PLACE, "phase"),
     may_lack=("phase", "security_2018"),
-    order="operation, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
+    order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
     grid=Grid(
-        (OPERATION, N, CHAIN, SIZE, DATA, THREADS),
+        (RANKED, N, CHAIN, SIZE, DATA, THREADS),
         _told,
     ),
     columns=(
-        OPERATION,
+        RANKED,
         N,
         CHAIN,
         SIZE,
@@ -127,11 +130,11 @@ LATENCY = Figure(
     view="latency",
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, *VECTOR, "phase"),
-    order="operation, size, ring_dimension, median, variant",
+    order="label, size, ring_dimension, median, variant",
     tell=times.latency,
     chart="operations.latency_against_n",
     columns=(
-        OPERATION,
+        RANKED,
         N,
         SIZE,
         VARIANT,
@@ -153,7 +156,7 @@ LATENCY_BY_SIZE = Figure(
     view="latency",
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, *VECTOR, "phase"),
-    order="operation, size, median, variant",
+    order="label, size, median, variant",
     derive=several_sizes,
     chart="operations.latency_against_size",
     columns=LATENCY.columns,

@@ -11,7 +11,7 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 
-_COLUMNS = ("variant", "operation", "ring", "size", "median", "ci_low", "ci_high")
+_COLUMNS = ("variant", "label", "ring", "size", "median", "ci_low", "ci_high")
 
 
 def latency_against_n(rows: Sequence[Row]) -> Chart | None:
@@ -76,7 +76,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
         shape=style.shape(names),
         tooltip=[
             alt.Tooltip("variant:N", title="Variant"),
-            alt.Tooltip("operation:N", title="Operation"),
+            alt.Tooltip("label:N", title="Operation"),
             alt.Tooltip("median:Q", title="Median, s", format=".3s"),
             alt.Tooltip("ci_low:Q", title="95 % from", format=".3s"),
             alt.Tooltip("ci_high:Q", title="to", format=".3s"),
@@ -86,7 +86,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     return style.dressed(
         alt.layer(line, whiskers, points, data=style.data(rows, *_COLUMNS))
         .properties(width=style.WIDTH, height=style.HEIGHT)
-        .facet(facet=alt.Facet("operation:N", title=None), columns=2)
+        .facet(facet=alt.Facet("label:N", title=None), columns=2)
         .resolve_scale(y="independent")
         .resolve_axis(x="independent")
     )

@@ -23,16 +23,18 @@ def leaderboard(rows: Sequence[Row]) -> Chart | None:
     if not ranked:
         return None
     names = style.variants_of(ranked)
-    title = ["Time / fastest time", f"geometric mean of {ranked[0]['common_cases']} common cases"]
-    base = alt.Chart(style.data(ranked, "variant", "mean_ratio", "common_cases")).encode(
+    counts = dict.fromkeys((row["common_cases"], row["is_composed"]) for row in ranked)
+    common = [f"{count} common cases{', composed' if is_composed else ''}" for count, is_composed in counts]
+    title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
+    base = alt.Chart(style.data(ranked, "variant", "label", "mean_ratio", "common_cases")).encode(
         x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
         # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
-        y=alt.Y("variant:N", title=None, sort=[row["variant"] for row in ranked]),
+        y=alt.Y("label:N", title=None, sort=[row["label"] for row in ranked]),
     )
     bars = base.mark_bar(height={"band": 0.7}).encode(
         color=style.colour(names).legend(None),
         tooltip=[
-            alt.Tooltip("variant:N", title="Variant"),
+            alt.Tooltip("label:N", title="Variant"),
             alt.Tooltip("mean_ratio:Q", title="× fastest", format=".3~g"),
             alt.Tooltip("common_cases:Q", title="Cases"),
         ],

@@ -16,7 +16,7 @@ def against_count(rows: Sequence[Row]) -> Chart | None:
     known = [
         {
             **row,
-            "what": f"{row['operation']}, {row['scheme']}",
+            "what": f"{row['label']}, {row['scheme']}",
             "choice": "smallest secure N"
             if row["ring_dimension_is_minimum"]
             else f"N = {row['ring_dimension']}",

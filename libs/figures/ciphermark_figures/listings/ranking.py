@@ -63,7 +63,7 @@ def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
 
 def _order(row: Row) -> tuple[Any, ...]:
     count = absent_last(row["repetitions"], first=True)
-    return row["experiment"], row["operation"], count, row["comparison_key"], row["rank"]
+    return row["experiment"], row["label"], count, row["comparison_key"], row["rank"]
 
 
 def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
@@ -92,7 +92,7 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
 def _name(row: Row) -> str:
     """The operation; or the operation and the count that it was applied."""
     count = row["repetitions"]
-    return str(row["operation"]) if count is None else f"{row['operation']} × {count}"
+    return str(row["label"]) if count is None else f"{row['label']} × {count}"
 
 
 def _time(row: Row) -> tuple[str, str]:

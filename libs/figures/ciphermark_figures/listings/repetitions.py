@@ -18,7 +18,7 @@ from ciphermark_figures.listings.printed import Head, Printed, absent_last, grou
 from ciphermark_figures.listings.ranking import UNPAIRED
 
 FIGURES = (REPETITIONS, replace(MATRIX, subject=subject.REPETITION))
-_PLACE = ("scheme", "operation", "data_pattern", "ciphertexts", "threads")
+_PLACE = ("scheme", "label", "data_pattern", "ciphertexts", "threads")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
     rows = sorted(_joined(*answers), key=lambda row: (_table(row, any_security), *_in_table(row)))
     for same in grouped(rows, lambda row: _table(row, any_security)):
         first = same[0]
-        title = f"{first['operation']} in a row · {first['scheme']} · security {headings.levels(same)}"
+        title = f"{first['label']} in a row · {first['scheme']} · security {headings.levels(same)}"
         about = f"total time of n operations in a row, {headings.vector(same)}"
         yield _printed(title, about, same)
 
@@ -117,8 +117,8 @@ def _ratio(row: Row) -> Row:
 
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
-    scheme, operation, *vector = (row[name] for name in _PLACE)
-    return scheme, operation, 0 if any_security else -row["security_2018"], *vector
+    scheme, label, *vector = (row[name] for name in _PLACE)
+    return scheme, label, 0 if any_security else -row["security_2018"], *vector
 
 
 def _in_table(row: Row) -> tuple[Any, ...]:

@@ -15,13 +15,18 @@ def place(parameters: Row) -> str:
 
 
 def leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Which variant is the fastest, and how far behind the others are."""
+    """Which variant is the fastest, and how far behind the others are; of composed operations apart."""
     known = [row for row in every if row["mean_ratio"] is not None]
+    for is_composed in (False, True):
+        yield from _ranks([row for row in known if row["is_composed"] == is_composed], parameters)
+
+
+def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     if len(known) < 2:
         return
-    over = (
-        f"geometric mean of the ratios to the fastest, over {_cases(known[0]['common_cases'])} that all have"
-    )
+    cases = _cases(known[0]["common_cases"])
+    made = "compose" if known[0]["is_composed"] else "have"
+    over = f"geometric mean of the ratios to the fastest, over {cases} that all {made}"
     first = [row for row in known if row["rank"] == 1]
     if not first:
         yield f"{place(parameters)}: {_means(known)} ({over}); too few samples to rank them."

@@ -9,6 +9,7 @@ select
     security_2024,
     experiment,
     operation,
+    case when is_composed then operation || ' (composed)' else operation end as label,
     phase,
     repetitions,
     size,

@@ -1,15 +1,17 @@
 -- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. Verdicts
 -- come from intervals: a mean lies between the means of the bounds, and who is not surely slower than another by more
--- than the noise floor shares its rank. What was never resolved is of the levels that others resolved the case to.
+-- than the noise floor shares its rank. Operations that a variant has composed are ranked apart, in rows of their own.
+-- What was never resolved is of the levels that others resolved the case to.
 with found as (
     select
         variant,
+        is_composed,
         comparison_key,
         ratio,
         ci_low,
         ci_high,
         rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
-        count(*) over (partition by comparison_key) as variants
+        count(*) over (partition by comparison_key, is_composed) as variants
     from ratio
     where
         run_id = %(run_id)s
@@ -24,6 +26,7 @@ with found as (
 means as (
     select
         variant,
+        is_composed,
         exp(avg(ln(ratio)) filter (where is_common)) as mean_ratio,
         case
             when bool_and(ci_low is not null) filter (where is_common)
@@ -36,8 +39,13 @@ means as (
         count(*) filter (where is_common) as common_cases,
         count(*) filter (where variants > 1) as compared_cases,
         count(*) filter (where variants > 1 and is_fastest) as fastest_in
-    from (select *, variants = (select count(distinct variant) from found) as is_common from found) as marked
-    group by variant
+    from (
+        select
+            f.*,
+            f.variants = (select count(distinct variant) from found where is_composed = f.is_composed) as is_common
+        from found as f
+    ) as marked
+    group by variant, is_composed
 ),
 levels as (
     select distinct c.comparison_key, p.security_2018
@@ -49,6 +57,7 @@ levels as (
 states as (
     select
         c.variant,
+        t.facts @> '{"is_composed": 1}' as is_composed,
         count(*) filter (where t.status = 'ok') as ok,
         count(*) filter (where t.status = 'unsupported') as unsupported,
         count(*) filter (where t.status not in ('ok', 'unsupported')) as failed
@@ -69,16 +78,18 @@ states as (
         and c.operation = any (%(operation)s)
         and c.variant = any (%(variant)s)
         and b.is_reference is not true
-    group by c.variant
+    group by c.variant, t.facts @> '{"is_composed": 1}'
 )
 select
     s.variant,
+    s.is_composed,
+    case when s.is_composed then s.variant || ' (composed)' else s.variant end as label,
     case
         when m.ci_low is not null
             then 1 + (
                 select count(*)
                 from means as o
-                where verdict(m.ci_low / o.ci_high, m.ci_high / o.ci_low) = 'faster'
+                where o.is_composed = m.is_composed and verdict(m.ci_low / o.ci_high, m.ci_high / o.ci_low) = 'faster'
             )
     end as rank,
     m.mean_ratio,
@@ -91,5 +102,5 @@ select
     s.unsupported,
     s.failed
 from states as s
-left join means as m using (variant)
-order by m.mean_ratio nulls last, s.variant;
+left join means as m using (variant, is_composed)
+order by s.is_composed, m.mean_ratio nulls last, s.variant;

@@ -1,10 +1,11 @@
 -- What was measured comes from the ratios, which have the medians, too; what was not, from its trials. What was never
--- resolved is of the levels that others resolved the same case to.
+-- resolved is of the levels that others resolved the same case to, and composed where that of others is.
 select
     r.run_id,
     r.scheme,
     r.experiment,
     r.operation,
+    case when r.is_composed then r.operation || ' (composed)' else r.operation end as label,
     r.phase,
     r.repetitions,
     c.ring_dimension as asked_ring_dimension,
@@ -43,6 +44,7 @@ select
     c.scheme,
     c.experiment,
     c.operation,
+    case when k.is_composed then c.operation || ' (composed)' else c.operation end,
     null,
     (c.dimensions ->> 'repetitions')::integer,
     c.ring_dimension,
@@ -77,11 +79,14 @@ from trial as t
 join case_ as c on c.key = t.case_key
 left join parameter_set as p on p.id = t.parameter_set_id
 left join (
-    select distinct t.run_id, c.comparison_key, p.security_2018
+    select distinct t.run_id, c.comparison_key, p.security_2018, t.facts @> '{"is_composed": 1}' as is_composed
     from trial as t
     join case_ as c on c.key = t.case_key
     join parameter_set as p on p.id = t.parameter_set_id
 ) as l on l.run_id = t.run_id and l.comparison_key = c.comparison_key and p.id is null
+cross join lateral (
+    select t.facts @> '{"is_composed": 1}' or coalesce(l.is_composed, false) as is_composed
+) as k
 where t.status <> 'ok'
 group by
-    t.run_id, c.key, coalesce(p.ring_dimension, c.ring_dimension), coalesce(p.security_2018, l.security_2018), t.status
+    t.run_id, c.key, coalesce(p.ring_dimension, c.ring_dimension), coalesce(p.security_2018, l.security_2018), t.status, k.is_composed

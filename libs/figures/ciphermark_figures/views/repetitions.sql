@@ -3,6 +3,7 @@ select
     scheme,
     experiment,
     operation,
+    case when is_composed then operation || ' (composed)' else operation end as label,
     repetitions,
     variant,
     ring_dimension,
@@ -28,5 +29,5 @@ select
 from results
 where phase = 'operation' or phase is null
 group by
-    run_id, scheme, experiment, operation, repetitions, variant, ring_dimension, modulus_bits, ring_dimension_is_minimum, size,
+    run_id, scheme, experiment, operation, is_composed, repetitions, variant, ring_dimension, modulus_bits, ring_dimension_is_minimum, size,
     ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status, comparison_key, case_key

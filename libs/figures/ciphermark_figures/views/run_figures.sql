@@ -25,6 +25,7 @@ select
     log_qp,
     security_2018,
     security_2024,
+    is_composed,
     case_key,
     comparison_key
 from results

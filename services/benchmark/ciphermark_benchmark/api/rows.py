@@ -68,6 +68,7 @@ class ResultRow(BaseModel):
     direction: Direction | None = Field(examples=["lower"])
     floor: float | None = Field(examples=[1.05])
     floor_kind: FloorKind | None = Field(examples=["factor"])
+    is_composed: bool = Field(examples=[False])
 
 
 class ComparedRow(BaseModel):

@@ -66,12 +66,12 @@ class InWorker(Strategy):
         except WorkerDied as death:
             return replace(closed.outcome, status=death.status, error=str(death))
         facts = prepared.facts | closed.outcome.facts | {"is_pinned": float(worker.is_pinned)}
-        return replace(closed.outcome, facts=facts)
+        return _declared(replace(closed.outcome, facts=facts))
 
     def failed(self, outcome: Outcome) -> Outcome:
         if self._known is None:
-            return outcome
-        return replace(outcome, parameters=self._known.parameters, library=self._known.library)
+            return _declared(outcome)
+        return _declared(replace(outcome, parameters=self._known.parameters, library=self._known.library))
 
     def memory(self, trial: Trial) -> tuple[Sample, ...]:
         if KINDS[trial.case.experiment].has_memory_worker:
@@ -111,6 +111,13 @@ class InWorker(Strategy):
     def _asked(self, request: protocol.Request, kind: type[R]) -> R:
         assert self._worker is not None
         return self.requests.ask(self._worker, request, kind)
+
+
+def _declared(outcome: Outcome) -> Outcome:
+    """The outcome with the fact whether its operation is composed: such are ranked apart."""
+    case = outcome.trial.case
+    is_composed = registry.declaration(case.variant).composes(case.operation)
+    return replace(outcome, facts=outcome.facts | {"is_composed": float(is_composed)})
 
 
 def runner(needs: WorkerNeeds) -> TrialRunner:
