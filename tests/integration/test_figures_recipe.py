@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from copies import copied, touched
 
 from ciphermark_core.model import Sample
 from ciphermark_db.gateway import Database
@@ -74,11 +74,10 @@ with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
 
 
 def test_a_figure_is_a_view_and_a_figure(tmp_path: Path, new_url, make: Maker) -> None:
-    copy = tmp_path / "ciphermark_figures"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copied(PACKAGE, tmp_path)
     (copy / "views" / "cpu.sql").write_text(VIEW)
     (copy / "catalogue" / "cpu.py").write_text(FIGURE)
-    assert _touched(copy) == {"views/cpu.sql", "catalogue/cpu.py"}
+    assert touched(PACKAGE, copy) == {"views/cpu.sql", "catalogue/cpu.py"}
     url, run = new_url(), make.run()
     with Database.open(url) as database:
         database.migrate()
@@ -89,10 +88,3 @@ def test_a_figure_is_a_view_and_a_figure(tmp_path: Path, new_url, make: Maker) -
     command = [sys.executable, "-c", ASKED, url, run.id, str(tmp_path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
-
-
-def _touched(copy: Path) -> set[str]:
-    """The files of a copy that the package has not, or has otherwise."""
-    names = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
-    _, changed, missing = filecmp.cmpfiles(PACKAGE, copy, names, shallow=False)
-    return {*changed, *missing}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import mmap
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command import Ciphermark
+from copies import copied, touched
 
 import ciphermark_measure
 
@@ -67,10 +67,10 @@ class Unavailable(Probe):
 def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> tuple[Ciphermark, str]:
     """The command line over a copy of the package with one more file, and what a run of a suite printed."""
     folder = tmp_path_factory.mktemp("copy")
-    package = folder / "packages" / "ciphermark_measure"
     ours = Path(ciphermark_measure.__file__).parent
-    shutil.copytree(ours, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = copied(ours, folder / "packages")
     (package / "probes" / "page_faults.py").write_text(FILE)
+    assert touched(ours, package) == {"probes/page_faults.py"}
     command = Ciphermark(folder / "home", new_url(), {"PYTHONPATH": str(package.parent)})
     suite = command.suite(SMALL | {"variants": ["seal"], "operations": ["add"], "sizes": [16]})
     return command, command("run", str(suite)).out

@@ -1,0 +1,94 @@
+"""The recipes for a metric and for a dimension of one family, followed on a copy: one file each, in a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command import Ciphermark
+from copies import copied, touched
+
+import ciphermark_workloads
+
+PACKAGE = Path(ciphermark_workloads.__file__).parent
+METRIC = (
+    "micro/quality.py",
+    (
+        "\n\ndef judged(",
+        '\nMEAN_ERROR = register(Metric("mean_error", "absolute", "lower", 2.0, "mean error", "Mean of all errors."))'
+        "\n\n\ndef judged(",
+    ),
+    (
+        "{MAX_ERROR.name: accuracy.max_abs_error}",
+        "{MAX_ERROR.name: accuracy.max_abs_error, MEAN_ERROR.name: float(np.abs(found - right).mean())}",
+    ),
+)
+DIMENSION = (
+    "micro/matrix_product.py",
+    (
+        "    side: Side = 32\n\n    def parameters(self, scheme: Scheme) -> ParameterSpec:\n        \"\"\"One level",
+        "    side: Side = 32\n"
+        "        reach: Annotated[\n"
+        '            float, msgspec.Meta(gt=0, le=1, description="largest entry", extra={"is_newer": True})\n'
+        "        ] = 1.0\n\n"
+        "    def input(self, seed: int, data: Any) -> Floats:\n"
+        '        """Smaller entries."""\n'
+        "        return self.options.reach * super().input(seed, data)\n\n"
+        "    def parameters(self, scheme: Scheme) -> ParameterSpec:\n        \"\"\"One level",
+    ),
+)  # fmt: skip
+SUITE = {
+    "kind": "micro",
+    "variants": ["seal"],
+    "workloads": ["matrix-product-packed"],
+    "options": {"side": [4], "reach": [0.5, 1.0]},
+    "security": "none",
+}
+
+
+def follow(copy: Path, name: str, *changes: tuple[str, str]) -> None:
+    """Change the one file of a recipe."""
+    text = (copy / name).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (copy / name).write_text(text)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> tuple[Ciphermark, str]:
+    """The command line over a copy of the package with both, and what a run of a suite printed."""
+    folder = tmp_path_factory.mktemp("copy")
+    copy = copied(PACKAGE, folder / "packages")
+    follow(copy, *METRIC)
+    assert touched(PACKAGE, copy) == {"micro/quality.py"}
+    follow(copy, *DIMENSION)
+    assert touched(PACKAGE, copy) == {"micro/quality.py", "micro/matrix_product.py"}
+    command = Ciphermark(folder / "home", new_url(), {"PYTHONPATH": str(copy.parent)})
+    return command, command("run", str(command.suite(SUITE))).out
+
+
+def test_a_metric_is_one_file_and_judged_as_it_says(ran: tuple[Ciphermark, str]) -> None:
+    ciphermark, printed = ran
+    rows = ciphermark.rows(
+        "select unit, direction, floor, n, median > 0 as is_there from results where metric = 'mean_error'"
+    )
+    assert rows == 2 * [{"unit": "absolute", "direction": "lower", "floor": 2.0, "n": 3, "is_there": True}]
+    (described,) = ciphermark.rows("select label, sentence from metric where name = 'mean_error'")
+    assert described == {"label": "mean error", "sentence": "Mean of all errors."}
+    assert "mean error" in printed
+
+
+def test_a_dimension_is_one_file_and_varied_by_suites(ran: tuple[Ciphermark, str]) -> None:
+    ciphermark, printed = ran
+    rows = ciphermark.rows(
+        "select dimensions ->> 'reach' as reach, count(distinct case_key) as n from results group by 1 order by 1"
+    )
+    assert rows == [
+        {"reach": "0.5", "n": 1},
+        {"reach": None, "n": 1},
+    ]  # what is newer is left out at its default
+    (described,) = ciphermark.rows("select sentence from dimension where name = 'reach'")
+    assert described == {"sentence": "largest entry"}
+    assert "reach 0.5, side 4" in printed
