@@ -21,11 +21,12 @@ import httpx
 from bench.figures import Figure, Progress, Target
 from bench.places import environment, fresh_home
 from bench.storage import synthetic_outcome, synthetic_run
-from ciphermark_benchmark import storage, suite_file
+from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.needs import needs_of
 from ciphermark_benchmark.jobs.store import Store, Submission
+from ciphermark_benchmark.suite import files
 from ciphermark_core import host
 
 READERS = 200
@@ -181,7 +182,7 @@ def _jobs(home: Home) -> Figure:
 
 async def _submitted(url: str) -> set[str]:
     text = json.dumps(_SUITE)
-    suite = suite_file.parse(text, "bench")
+    suite = files.parse(text, "bench")
     found = [Submission(str(uuid.uuid4()), suite.name, text, (), needs_of(suite)) for _ in range(JOBS)]
     app = queue.application(url)
     async with app.open_async():

@@ -22,8 +22,8 @@ from bench.native_build import plain_loop
 from bench.places import measuring_cpu
 from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker
-from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes

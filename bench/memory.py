@@ -14,8 +14,8 @@ from bench import native_build
 from bench.figures import Figure, Progress, Target
 from bench.places import ROOT
 from ciphermark_adapters import registry
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner import in_worker
-from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds, WorkerProcess
 from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.dimensions import REPETITIONS

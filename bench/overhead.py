@@ -14,9 +14,9 @@ from statistics import median
 from bench import services
 from bench.figures import Figure, Progress, Target
 from bench.places import measuring_cpu
-from ciphermark_benchmark.learning import http_party
+from ciphermark_benchmark.parties import http_party
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
-from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Budget, Case, Outcome, Sample, Trial

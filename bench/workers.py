@@ -7,7 +7,7 @@ from time import perf_counter
 
 from bench.places import measuring_cpu
 from ciphermark_adapters import registry
-from ciphermark_benchmark.runner.processes import Confinement, WorkerProcess
+from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.model import Budget, ParameterSpec

@@ -18,10 +18,10 @@ import psycopg
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, wait_until
 from psycopg.rows import dict_row
 
-from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.needs import needs_of
 from ciphermark_benchmark.jobs.store import Store, Submission
+from ciphermark_benchmark.suite import files
 from ciphermark_db.gateway import Database
 
 STALLED_S = 4  # machines that test are busy
@@ -49,7 +49,7 @@ class Jobs:
         queue.install(url)
 
     def submit(self, text: str, count: int = 1, isa: Sequence[str] = (), memory_mb: int = 0) -> list[str]:
-        suite = suite_file.parse(text, "test")
+        suite = files.parse(text, "test")
         needs = needs_of(suite, (), isa, memory_mb)
         jobs = [Submission(str(uuid.uuid4()), suite.name, text, (), needs) for _ in range(count)]
 

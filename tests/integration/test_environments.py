@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from ciphermark_adapters import interpreters, registry
-from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerProcess, mismatch
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, mismatch
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.model import ParameterSpec

@@ -17,8 +17,8 @@ from command import PLANTED, Gate, wait_until
 from jobs import Jobs, Workers, suite_text
 from psycopg.conninfo import conninfo_to_dict
 
-from ciphermark_benchmark import plan, suite_file
 from ciphermark_benchmark.runner.runs import available
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_core import host
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
@@ -143,7 +143,7 @@ def suite_with_mul_third() -> str:
     """Two comparisons are recorded before the one that the gate holds."""
     for seed in range(100):
         text = json.dumps(json.loads(suite_text(VARIANTS, OPERATIONS)) | {"seed": seed})
-        suite = suite_file.parse(text, "test")
+        suite = files.parse(text, "test")
         made = plan.make(str(uuid.uuid4()), suite, plan.cases(suite, available(suite, host.collect())))
         order = [comparison.trials[0].case.operation for comparison in made.blocks[0].comparisons]
         if order[2] == "mul":

@@ -15,11 +15,11 @@ import pytest
 from command import Ciphermark, wait_until
 from ports import free_port
 
-from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.local import LocalParties
-from ciphermark_benchmark.learning.scratch import Scratch
+from ciphermark_benchmark.parties import http_party
+from ciphermark_benchmark.parties.local import LocalParties
+from ciphermark_benchmark.parties.scratch import Scratch
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
-from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_core.model import Budget, Case, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.catalogue import WORKLOADS

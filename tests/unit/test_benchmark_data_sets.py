@@ -6,13 +6,12 @@ import hashlib
 
 import pytest
 
-from ciphermark_benchmark import suite_file
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.data_sets.finder import Known, Remembered
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.learning import cases
-from ciphermark_benchmark.learning.catalogue import Catalogue
-from ciphermark_benchmark.learning.data_sets import Known, Remembered
 from ciphermark_benchmark.runner import runs
-from ciphermark_benchmark.suite import json_schema
+from ciphermark_benchmark.suite import files, workload_cases
+from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_core.errors import UserError
 
 OWN = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
@@ -41,7 +40,7 @@ def catalogue(home, tmp_path):
 
 
 def parsed(text, catalogue):
-    return suite_file.parse(text, "s.yaml", catalogue)
+    return files.parse(text, "s.yaml", catalogue)
 
 
 def known_of(suite):
@@ -68,7 +67,7 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
 
     suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
-    found = [case for case, _ in cases.cases(suite.experiments[0], available)]
+    found = [case for case, _ in workload_cases.cases(suite.experiments[0], available)]
     assert {(case.dimensions.get("data_set"), case.size, case.data_pattern) for case in found} == {
         (NAME, 40, "real")
     }
@@ -137,7 +136,7 @@ def test_no_path_is_looked_at_for_suites_from_elsewhere(home, catalogue, file):
     assert "files are read by the command line alone; give the CSV to the client service" in answer
     assert "no such file" not in answer
     with pytest.raises(UserError, match="unknown data set"):
-        suite_file.parse(suite_of(file), "s.yaml")
+        files.parse(suite_of(file), "s.yaml")
 
 
 def test_the_schema_has_both_forms():

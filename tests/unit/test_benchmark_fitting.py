@@ -10,12 +10,11 @@ from pydantic import ValidationError
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import plan, suite_file
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.data_sets.finder import Known
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.learning import fitting
-from ciphermark_benchmark.learning.catalogue import Catalogue
-from ciphermark_benchmark.learning.data_sets import Known
-from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite import files, fitting, plan
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.model import Case, ParameterSpec
@@ -41,7 +40,7 @@ def reasons(folder, name, old, new, variants=("seal",)):
     (folder / f"{name}.py").write_text(text.replace(old, new))
     experiment = {"kind": "own", "variants": list(variants), "workloads": [f"./{name}.py"]}
     text = json.dumps({"name": "test", "experiments": [experiment]})
-    suite = suite_file.parse(text, "test", Catalogue(Home(folder / "home", None), {}, folder))
+    suite = files.parse(text, "test", Catalogue(Home(folder / "home", None), {}, folder))
     here = {item: Availability(registry.declaration(item)) for item in variants}
     return [item.reason for item in plan.cases(suite, here)]
 

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import msgspec
 import pytest
 
-from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.http_party import HttpParties, HttpParty, chosen, services
-from ciphermark_benchmark.learning.party import NoPlace
-from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
+from ciphermark_benchmark.parties import http_party
+from ciphermark_benchmark.parties.http_party import HttpParties, HttpParty, chosen, services
+from ciphermark_benchmark.parties.party import NoPlace
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Budget, Case, ParameterSpec, Trial

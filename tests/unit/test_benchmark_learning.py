@@ -8,12 +8,12 @@ from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import estimate, plan
-from ciphermark_benchmark.learning import stage_costs
-from ciphermark_benchmark.learning.party import NoPlace, Parties
+from ciphermark_benchmark.parties import stage_costs
+from ciphermark_benchmark.parties.party import NoPlace, Parties
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
-from ciphermark_benchmark.runner.processes import Confinement, WorkerDied, WorkerNeeds
-from ciphermark_benchmark.suite import BudgetText, Suite
+from ciphermark_benchmark.suite import estimate, plan
+from ciphermark_benchmark.suite.form import BudgetText, Suite
 from ciphermark_contract.program import Program
 from ciphermark_core import earlier
 from ciphermark_core.model import Budget, Case, Sample, Trial

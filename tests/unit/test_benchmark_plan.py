@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import estimate, plan
-from ciphermark_benchmark.suite import BudgetText, Suite
-from ciphermark_benchmark.suite_operations import defaults
+from ciphermark_benchmark.suite import estimate, plan
+from ciphermark_benchmark.suite.form import BudgetText, Suite
+from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.model import Budget, Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ciphermark_benchmark.runner.processes import (
+from ciphermark_benchmark.processes import (
     Confinement,
     WorkerDied,
     WorkerProcess,

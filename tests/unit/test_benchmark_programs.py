@@ -6,7 +6,7 @@ import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_benchmark import programs
+from ciphermark_benchmark.suite import programs
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.api import suites as limited
+from ciphermark_benchmark.suite import files
 from ciphermark_core.errors import UserError
 
 GOOD = """\
@@ -26,12 +26,12 @@ experiments:
 
 def complaints(text):
     with pytest.raises(UserError) as caught:
-        suite_file.parse(text, "mine.yaml")
+        files.parse(text, "mine.yaml")
     return str(caught.value).splitlines()
 
 
 def test_a_good_suite_is_read_as_it_stands():
-    suite = suite_file.parse(GOOD, "mine.yaml")
+    suite = files.parse(GOOD, "mine.yaml")
     (experiment,) = suite.experiments
     assert (suite.name, suite.seed, suite.budget.samples, suite.budget.min_time_s) == ("mine", 7, 3, 0.1)
     assert experiment.variants == ["seal", "seal-hexl"]
@@ -44,19 +44,19 @@ def test_a_bare_name_is_short_for_a_shipped_suite(tmp_path, monkeypatch):
     shipped = tmp_path / "suites" / "mine.yaml"
     shipped.parent.mkdir()
     shipped.write_text(GOOD)
-    assert suite_file.load(Path("mine"))[0].name == "mine"
+    assert files.load(Path("mine"))[0].name == "mine"
     for other in ("yours", "folder/mine", "./suites/../mine"):
         with pytest.raises(UserError, match="cannot read the suite"):
-            suite_file.load(Path(other))
+            files.load(Path(other))
     (tmp_path / "mine").write_text(GOOD.replace("name: mine", "name: nearer"))
-    assert suite_file.load(Path("mine"))[0].name == "nearer"
+    assert files.load(Path("mine"))[0].name == "nearer"
 
 
 def test_what_is_left_out_has_the_documented_default():
     text = (
         "name: a\nexperiments:\n- {kind: depth, variants: [seal], schemes: [bfv], ring_dimension: [4096]}\n"
     )
-    suite = suite_file.parse(text, "a.yaml")
+    suite = files.parse(text, "a.yaml")
     (experiment,) = suite.experiments
     assert (suite.seed, suite.budget.processes, suite.budget.samples, suite.budget.warmups) == (1, 1, 10, 1)
     assert (suite.budget.min_time_s, suite.budget.timeout_s, suite.budget.memory_mb) == (0.3, 300, 8192)
@@ -273,7 +273,7 @@ experiments:
 
 
 def test_anchors_and_merge_keys_work():
-    suite = suite_file.parse(ANCHORED, "mine.yaml")
+    suite = files.parse(ANCHORED, "mine.yaml")
     assert [item.schemes for item in suite.experiments] == [["bfv"], ["bgv"]]
     assert suite.experiments[1].ring_dimension == [4096]
 
@@ -300,20 +300,20 @@ def test_an_alias_of_itself_is_no_suite():
 
 def test_windows_files_are_read():
     text = "\ufeff" + GOOD.replace("\n", "\r\n")
-    assert suite_file.parse(text, "mine.yaml") == suite_file.parse(GOOD, "mine.yaml")
+    assert files.parse(text, "mine.yaml") == files.parse(GOOD, "mine.yaml")
 
 
 def test_the_text_is_returned_as_written(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(GOOD)
-    suite, text = suite_file.load(path)
+    suite, text = files.load(path)
     assert text == GOOD
-    assert suite == suite_file.parse(GOOD, "mine.yaml")
+    assert suite == files.parse(GOOD, "mine.yaml")
 
 
 def message_for(path):
     with pytest.raises(UserError) as caught:
-        suite_file.load(path)
+        files.load(path)
     return str(caught.value)
 
 
@@ -344,7 +344,7 @@ def test_a_file_of_more_than_a_mebibyte_is_not_read(tmp_path):
     path.write_text(GOOD + "#" * (1 << 20))
     assert message_for(path) == f"{path}: a suite of more than 1 MiB is not one"
     path.write_text(GOOD + "#" * ((1 << 20) - len(GOOD)))
-    assert suite_file.load(path)[0].name == "mine"
+    assert files.load(path)[0].name == "mine"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import estimate, plan, suite_file
-from ciphermark_benchmark.plan import PlannedCase
-from ciphermark_benchmark.suite import json_schema
+from ciphermark_benchmark.suite import estimate, files, plan
+from ciphermark_benchmark.suite.form import json_schema
+from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Budget
 
@@ -29,7 +29,7 @@ experiments:
 
 
 def cases(text: str) -> list[PlannedCase]:
-    suite = suite_file.parse(text, "mine.yaml")
+    suite = files.parse(text, "mine.yaml")
     names = {name for item in suite.experiments for name in item.variants}
     return plan.cases(suite, {name: Availability(registry.declaration(name)) for name in names})
 
@@ -69,9 +69,9 @@ def test_a_given_chain_is_the_same_for_every_count() -> None:
 def test_blocks_of_one_chain_serve_all_counts() -> None:
     """Additions with one chain of primes need one worker; multiplications need a chain for every depth."""
     text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
-    suite = suite_file.parse(text, "mine.yaml")
+    suite = files.parse(text, "mine.yaml")
     assert len(plan.make("12345678123456781234567812345678", suite, cases(text)).blocks) == 2
-    suite = suite_file.parse(CHAIN, "mine.yaml")
+    suite = files.parse(CHAIN, "mine.yaml")
     assert len(plan.make("12345678123456781234567812345678", suite, cases(CHAIN)).blocks) == 4
 
 
@@ -156,7 +156,7 @@ WRONG = {
 def test_every_mistake_is_told_with_its_line(name: str) -> None:
     text, line, words = WRONG[name]
     with pytest.raises(UserError) as caught:
-        suite_file.parse(text, "mine.yaml")
+        files.parse(text, "mine.yaml")
     (complaint,) = str(caught.value).splitlines()
     assert complaint.startswith(f"mine.yaml:{line}: "), complaint
     for word in words:

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from ciphermark_benchmark import suite_file
 from ciphermark_benchmark.api.runs import why_it_waits
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, offer_of
+from ciphermark_benchmark.suite import files
 from ciphermark_core import host
 
 OFFER = Offer("alpha", "f00d", "CPU", ("cleartext", "seal"), ("avx2", "avx512f"), 1000)
@@ -17,7 +17,7 @@ OFFER = Offer("alpha", "f00d", "CPU", ("cleartext", "seal"), ("avx2", "avx512f")
 def suite(variants: list[str], **budget: int):
     experiment = {"kind": "arithmetic", "variants": variants, "schemes": ["bfv"], "ring_dimension": [1024]}
     text = {"name": "x", "budget": budget, "experiments": [experiment]}
-    return suite_file.parse(json.dumps(text), "test")
+    return files.parse(json.dumps(text), "test")
 
 
 def test_labels_are_no_variants_of_their_own() -> None:

@@ -18,9 +18,9 @@ from ciphermark_benchmark.api.events import MOST_LISTENERS
 from ciphermark_benchmark.api.state import State, state_of
 from ciphermark_benchmark.api.suites import Checked
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of
 from ciphermark_benchmark.jobs.store import Row, Submission
-from ciphermark_benchmark.learning.catalogue import Catalogue
 from ciphermark_web.problems import Problem, documented
 
 MOST_QUEUED = 10_000

@@ -20,10 +20,10 @@ from ciphermark_benchmark.api import results, runs, suites
 from ciphermark_benchmark.api.counted import Counted
 from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.state import State
+from ciphermark_benchmark.data_sets.client_data import ClientAway
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.store import Store
-from ciphermark_benchmark.learning.client_data import ClientAway
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database

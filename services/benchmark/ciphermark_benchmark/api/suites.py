@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from ruamel.yaml import YAML
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 
-from ciphermark_benchmark import suite_file
-from ciphermark_benchmark.learning.data_sets import Finder
-from ciphermark_benchmark.suite import ExperimentText, Suite
-from ciphermark_benchmark.suite_operations import defaults
+from ciphermark_benchmark.data_sets.finder import Finder
+from ciphermark_benchmark.suite import files
+from ciphermark_benchmark.suite.form import ExperimentText, Suite
+from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"
@@ -61,7 +61,7 @@ class Catalogue:
 
 def checked(text: str, origin: str, data_sets: Finder | None = None) -> Checked:
     """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits. ``data_sets``: as for
-    :func:`~ciphermark_benchmark.suite_file.parse`.
+    :func:`~ciphermark_benchmark.files.parse`.
     """
     try:
         size = len(text.encode())
@@ -70,7 +70,7 @@ def checked(text: str, origin: str, data_sets: Finder | None = None) -> Checked:
     if size > MOST_BYTES:
         raise UserError(f"{origin}: a suite may have {MOST_BYTES >> 10} KiB")
     _require_plain(text, origin)
-    suite = suite_file.parse(text, origin, data_sets)
+    suite = files.parse(text, origin, data_sets)
     cases = sum(map(_cases, suite.experiments)) * suite.budget.processes
     if cases > MOST_CASES:
         raise UserError(f"{origin}: the suite comes to {cases} trials, {MOST_CASES} are allowed: split it")

@@ -11,13 +11,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ciphermark_benchmark import description, estimate, plan, suite_file
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import suite as suites
 from ciphermark_benchmark.cli.output import wide_console
-from ciphermark_benchmark.learning.catalogue import Catalogue
-from ciphermark_benchmark.plan import PlannedCase
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.suite import description, estimate, files, form, plan
+from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host as hosts
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
@@ -80,7 +79,7 @@ def doctor(
 
 def schema() -> None:
     """JSON Schema of suite files."""
-    typer.echo(json.dumps(suites.json_schema(), indent=2))
+    typer.echo(json.dumps(form.json_schema(), indent=2))
 
 
 def explain(
@@ -108,9 +107,9 @@ def explain(
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
 
 
-def _loaded(path: Path) -> suites.Suite:
-    catalogue = Catalogue(homes.find(), os.environ, suite_file.spelled_out(path).parent)
-    return suite_file.load(path, catalogue)[0]
+def _loaded(path: Path) -> form.Suite:
+    catalogue = Catalogue(homes.find(), os.environ, files.spelled_out(path).parent)
+    return files.load(path, catalogue)[0]
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:

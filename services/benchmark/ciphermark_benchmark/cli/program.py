@@ -11,10 +11,11 @@ import typer
 from rich.table import Table
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import programs, storage
+from ciphermark_benchmark import storage
 from ciphermark_benchmark.cli.data import found_run
 from ciphermark_benchmark.cli.output import wide_console
-from ciphermark_benchmark.programs import Question
+from ciphermark_benchmark.suite import programs
+from ciphermark_benchmark.suite.programs import Question
 from ciphermark_contract import drawing, listing
 from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError

@@ -15,16 +15,17 @@ from typing import Any
 
 import structlog
 
-from ciphermark_benchmark import plan, storage, suite_file
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.data_sets.finder import Known, Remembered
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.learning.catalogue import Catalogue
-from ciphermark_benchmark.learning.data_sets import Known, Remembered
-from ciphermark_benchmark.plan import Plan
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, members, record_journal
 from ciphermark_benchmark.runner.runs import Prepared
-from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run, Trial
 from ciphermark_db import rows
@@ -74,7 +75,7 @@ def _prepared(home: Home, job_id: str) -> Prepared:
     with storage.connected(home) as database:
         request = requested(database, job_id)
         catalogue = Catalogue(home, os.environ)
-        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
+        suite = files.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
         own = runs.own_data_sets(suite)
         catalogue.provide(known.name for known in own.values())
         run = claimed(database, request, suite, facts)
@@ -118,7 +119,7 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
         job_id = origin["continues"] or run.id
         request = requested(database, job_id)
         known = Remembered(journal.header.data_sets)
-        suite = suite_file.parse(request.suite_text, f"suite {request.suite_name}", known)
+        suite = files.parse(request.suite_text, f"suite {request.suite_name}", known)
         record_journal(database, Record(job_id, journal, members(planned(request, suite, run))))
         if origin["has_ended"]:
             journal.retire(place)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import msgspec
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.suite import Suite
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_core.model import Host
 
 

@@ -25,7 +25,7 @@ from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.rescue import Rescue
 from ciphermark_benchmark.jobs.retry import AWAY, HostSide, Patience, PatientManager, is_away
 from ciphermark_benchmark.jobs.store import Store
-from ciphermark_benchmark.learning import orphaned_sessions
+from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.local import NOTHING_OWN, Own
-from ciphermark_benchmark.plan import Block, Comparison, Plan
+from ciphermark_benchmark.parties import http_party
+from ciphermark_benchmark.parties.local import NOTHING_OWN, Own
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker, two_parties
-from ciphermark_benchmark.runner.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
+from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
 from ciphermark_core.model import Outcome, Sample, Trial
 from ciphermark_measure.experiments import keys_of
 

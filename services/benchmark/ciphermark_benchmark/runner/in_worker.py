@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import TypeVar
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.runner.processes import (
+from ciphermark_benchmark.processes import (
     WorkerDied,
     WorkerNeeds,
     WorkerProcess,

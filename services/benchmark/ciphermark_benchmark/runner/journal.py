@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ciphermark_benchmark.data_sets.finder import Known
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.learning.data_sets import Known
 from ciphermark_core import earlier, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome, Run

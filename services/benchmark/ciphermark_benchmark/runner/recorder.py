@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.plan import Plan
 from ciphermark_benchmark.runner.journal import Journal
+from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.errors import DatabaseUnavailable

@@ -17,18 +17,19 @@ from pathlib import Path
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import __version__, plan, storage, suite_file
+from ciphermark_benchmark import __version__, storage
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.data_sets.finder import Known, Remembered
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
-from ciphermark_benchmark.learning import orphaned_sessions
-from ciphermark_benchmark.learning.catalogue import Catalogue
-from ciphermark_benchmark.learning.data_sets import Known, Remembered
-from ciphermark_benchmark.learning.local import Own
-from ciphermark_benchmark.plan import Plan, PlannedCase
+from ciphermark_benchmark.parties import orphaned_sessions
+from ciphermark_benchmark.parties.local import Own
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
-from ciphermark_benchmark.suite import Suite
-from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.plan import Plan, PlannedCase
+from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Host, Outcome, Run
 from ciphermark_measure import probes
@@ -86,8 +87,8 @@ def own_data_sets(suite: Suite) -> dict[str, Known]:
 
 def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
     """Begin a run of a suite file, for all its variants or some of them."""
-    catalogue = Catalogue(home, os.environ, suite_file.spelled_out(path).parent)
-    suite, text = suite_file.load(path, catalogue)
+    catalogue = Catalogue(home, os.environ, files.spelled_out(path).parent)
+    suite, text = files.load(path, catalogue)
     own = own_data_sets(suite)
     facts = probes.host_facts()
     run = begun(suite, text, facts, str(uuid.uuid4()))
@@ -119,7 +120,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     """
     journal = Journal.reopen(home, run_id)
     header, facts = journal.header, probes.host_facts()
-    if path is not None and suite_file.text_of(path) != header.run.suite_text:
+    if path is not None and files.text_of(path) != header.run.suite_text:
         raise UserError(
             f"{path} is not the suite that run {run_id} began with ({header.origin}, as it was then); "
             "leave the file out to go on with that one, or start a new run"
@@ -131,7 +132,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
         )
     kept.install(home.workloads, header.workloads.values())
     remembered = Remembered(header.data_sets, header.workloads)
-    suite = suite_file.parse(header.run.suite_text, header.origin, remembered)
+    suite = files.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}

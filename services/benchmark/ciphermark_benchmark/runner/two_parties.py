@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter, sleep
 
-from ciphermark_benchmark.learning import stage_costs
-from ciphermark_benchmark.learning.local import LocalParties
-from ciphermark_benchmark.learning.party import NoPlace, Parties
-from ciphermark_benchmark.learning.program_uses import program_use
-from ciphermark_benchmark.runner.processes import WorkerNeeds
+from ciphermark_benchmark.parties import stage_costs
+from ciphermark_benchmark.parties.local import LocalParties
+from ciphermark_benchmark.parties.party import NoPlace, Parties
+from ciphermark_benchmark.parties.program_uses import program_use
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import product, starmap
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.learning import cases as learning
-from ciphermark_benchmark.suite import BudgetText, ExperimentText, Suite
-from ciphermark_benchmark.suite_operations import defaults
-from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_benchmark.suite import workload_cases
+from ciphermark_benchmark.suite.form import BudgetText, ExperimentText, Suite
+from ciphermark_benchmark.suite.operations import defaults
+from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
@@ -82,7 +82,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
     for experiment in suite.experiments:
         several: Iterator[PlannedCase]
         if isinstance(experiment, WorkloadText):
-            several = starmap(PlannedCase, learning.cases(experiment, available))
+            several = starmap(PlannedCase, workload_cases.cases(experiment, available))
         else:
             several = _cases_of(experiment, available)
         for planned in several:
@@ -98,7 +98,7 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     for process, item in product(range(budget.processes), planned):
         if item.reason is None:
             trial = _trial(run_id, item.case, process, suite.seed, budget)
-            has_workloads = item.case.experiment in learning.KINDS
+            has_workloads = item.case.experiment in workload_cases.KINDS
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_key, []).append(trial)
     blocks = []

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.learning.data_sets import Known
-from ciphermark_benchmark.learning.forked import forked
+from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.suite.forked import forked
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported

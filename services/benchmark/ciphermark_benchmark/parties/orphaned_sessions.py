@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ciphermark_benchmark.learning import http_party
+from ciphermark_benchmark.parties import http_party
 from ciphermark_web.rest import NoAnswer, RequestRefused, RestClient
 
 

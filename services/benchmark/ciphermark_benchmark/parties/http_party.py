@@ -17,9 +17,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from ciphermark_benchmark.learning.local import NOTHING_OWN, LocalParties, Own
-from ciphermark_benchmark.learning.party import NoPlace, Parties
-from ciphermark_benchmark.runner.processes import WorkerNeeds
+from ciphermark_benchmark.parties.local import NOTHING_OWN, LocalParties, Own
+from ciphermark_benchmark.parties.party import NoPlace, Parties
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec, Status, Trial
@@ -73,7 +73,7 @@ class HttpParty:
                 raise reason
 
     def ask(self, request: messages.Request, timeout_s: float) -> messages.Reply:
-        """See :class:`~ciphermark_benchmark.learning.party.Party`."""
+        """See :class:`~ciphermark_benchmark.parties.party.Party`."""
         step, kind = _ROUTES[type(request)]
         path = f"{_SESSIONS}/{self._session}{step}" if step else _SESSIONS
         self._is_opening = self._is_opening or not step

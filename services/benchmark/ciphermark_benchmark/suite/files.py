@@ -15,8 +15,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from ciphermark_benchmark.learning.data_sets import Finder
-from ciphermark_benchmark.suite import FORMS, Suite
+from ciphermark_benchmark.data_sets.finder import Finder
+from ciphermark_benchmark.suite.form import FORMS, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 

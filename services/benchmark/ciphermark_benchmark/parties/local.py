@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.learning.party import Parties
-from ciphermark_benchmark.learning.scratch import Scratch
-from ciphermark_benchmark.runner.processes import WorkerNeeds
+from ciphermark_benchmark.parties.party import Parties
+from ciphermark_benchmark.parties.scratch import Scratch
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from ciphermark_benchmark.data_sets.client_data import ClientData
+from ciphermark_benchmark.data_sets.finder import Finder, Known, unknown
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.learning import http_party
-from ciphermark_benchmark.learning.client_data import ClientData
-from ciphermark_benchmark.learning.data_sets import Finder, Known, unknown
+from ciphermark_benchmark.parties import http_party
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties import data_sets
 from ciphermark_workloads import kept as kept_workloads

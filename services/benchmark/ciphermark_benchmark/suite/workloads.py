@@ -7,9 +7,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from ciphermark_benchmark.learning.data_sets import DataSetText, Finder, Remembered
-from ciphermark_benchmark.suite_dimensions import Several
-from ciphermark_benchmark.suite_fields import (
+from ciphermark_benchmark.data_sets.finder import DataSetText, Finder, Remembered
+from ciphermark_benchmark.suite.dimensions import Several
+from ciphermark_benchmark.suite.fields import (
     PlainModulus,
     PrimeBits,
     RingDimension,

@@ -1,4 +1,4 @@
-"""Suites: the YAML form, checked at the edge. What they mean is decided in :mod:`plan`."""
+"""Suites: the YAML form, checked at the edge. What they mean is decided in :mod:`.plan`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pydantic import (
     field_validator,
 )
 
-from ciphermark_benchmark.suite_dimensions import VARIED, Several, as_list, distinct, field_of, owned
-from ciphermark_benchmark.suite_fields import (
+from ciphermark_benchmark.suite.dimensions import VARIED, Several, as_list, distinct, field_of, owned
+from ciphermark_benchmark.suite.fields import (
     PlainModulus,
     PrimeBits,
     RingDimension,
@@ -26,8 +26,8 @@ from ciphermark_benchmark.suite_fields import (
     Strict,
     Variant,
 )
-from ciphermark_benchmark.suite_operations import PRODUCTS, OperationText, require_known, written
-from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_benchmark.suite.operations import PRODUCTS, OperationText, require_known, written
+from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import earlier
 from ciphermark_core.dimensions import Value
 from ciphermark_core.model import Scheme

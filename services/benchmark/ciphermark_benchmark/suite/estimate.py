@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from ciphermark_benchmark.plan import PlannedCase
+from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import security
 from ciphermark_core.chains import chain_for_depth
 from ciphermark_core.errors import Unsupported

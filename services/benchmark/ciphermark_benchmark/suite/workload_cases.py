@@ -9,9 +9,9 @@ from itertools import product
 import msgspec
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.learning.data_sets import Known
-from ciphermark_benchmark.learning.fitting import Fitting
-from ciphermark_benchmark.suite_workloads import WorkloadText
+from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.suite.fitting import Fitting
+from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core.dimensions import DATA_SET, Value
 from ciphermark_core.errors import Unsupported

@@ -1,0 +1,1 @@
+"""The data sets that suites name, and where they are."""

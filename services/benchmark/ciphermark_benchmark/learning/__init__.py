@@ -1,1 +1,0 @@
-"""Workloads in runs: a trial that two parties carry out."""
