@@ -94,56 +94,45 @@ def main() -> int:
 
 def services(home: Path, ports: argparse.Namespace, database_url: str) -> list[Service]:
     """Return the services in the order they start; they share blobs, and the client alone has `private`."""
-    tokens = {
-        f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name)
-        for name in ("benchmark", "client", "server")
-    }
-    parties = {
+    private = {"CIPHERMARK_PRIVATE": str(home / "private")}
+    of_parties = {
         "CIPHERMARK_CLIENT_URL": f"http://127.0.0.1:{ports.client_port}",
         "CIPHERMARK_SERVER_URL": f"http://127.0.0.1:{ports.server_port}",
+        **_token_files(home, "benchmark", "client", "server"),
     }
-    shared = {"CIPHERMARK_HOME": str(home), "CIPHERMARK_BLOBS": str(home / "blobs")}
-
-    def listening(name: str, port: int) -> dict[str, str]:
-        token = f"CIPHERMARK_{name.upper()}_TOKEN_FILE"
-        return {**shared, "CIPHERMARK_PORT": str(port), token: tokens[token]}
-
-    private = {"CIPHERMARK_PRIVATE": str(home / "private")}
-    benchmark = {**parties, **tokens}
     return [
-        Service(
-            "client",
-            ("ciphermark-client",),
-            {**listening("client", ports.client_port), **private},
-            ports.client_port,
-        ),
-        Service(
-            "server",
-            ("ciphermark-server",),
-            listening("server", ports.server_port),
-            ports.server_port,
-        ),
-        Service(
-            "benchmark",
-            ("ciphermark", "serve"),
-            {**listening("benchmark", ports.benchmark_port), **benchmark},
-            ports.benchmark_port,
-        ),
-        Service("worker", ("ciphermark", "worker"), {**shared, **benchmark}),
-        Service(
-            "dashboard",
-            ("ciphermark-dashboard",),
-            {
-                "CIPHERMARK_DATABASE_URL": database_url,
-                "CIPHERMARK_HOST": "127.0.0.1",
-                "CIPHERMARK_PORT": str(ports.dashboard_port),
-                "CIPHERMARK_DASHBOARD_TOKEN_FILE": str(_dashboard_token(home)),
-                "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
-                "CIPHERMARK_BENCHMARK_TOKEN_FILE": tokens["CIPHERMARK_BENCHMARK_TOKEN_FILE"],
-            },
-            ports.dashboard_port,
-        ),
+        _listening("client", ("ciphermark-client",), home, ports.client_port, private),
+        _listening("server", ("ciphermark-server",), home, ports.server_port, {}),
+        _listening("benchmark", ("ciphermark", "serve"), home, ports.benchmark_port, of_parties),
+        Service("worker", ("ciphermark", "worker"), {**_shared(home), **of_parties}),
+        _dashboard(home, ports, database_url),
     ]
+
+
+def _shared(home: Path) -> dict[str, str]:
+    return {"CIPHERMARK_HOME": str(home), "CIPHERMARK_BLOBS": str(home / "blobs")}
+
+
+def _token_files(home: Path, *names: str) -> dict[str, str]:
+    return {f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name) for name in names}
+
+
+def _listening(
+    name: str, command: tuple[str, ...], home: Path, port: int, environment: dict[str, str]
+) -> Service:
+    own = {"CIPHERMARK_PORT": str(port), **_token_files(home, name)}
+    return Service(name, command, {**_shared(home), **own, **environment}, port)
+
+
+def _dashboard(home: Path, ports: argparse.Namespace, database_url: str) -> Service:
+    environment = {
+        "CIPHERMARK_DATABASE_URL": database_url,
+        "CIPHERMARK_HOST": "127.0.0.1",
+        "CIPHERMARK_PORT": str(ports.dashboard_port),
+        "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
+        **_token_files(home, "benchmark", "dashboard"),
+    }
+    return Service("dashboard", ("ciphermark-dashboard",), environment, ports.dashboard_port)
 
 
 def _parse_options() -> argparse.Namespace:
