@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_contract.operations import OPERATIONS, where
+from ciphermark_contract.operations.arguments import SCALAR
 
 from . import examples, harness
 from .checks import operations
@@ -33,6 +34,23 @@ def test_managed(subject: Subject, operation: str) -> None:
         operations.works(subject, subject.managed, operation, examples.managed)
     else:
         operations.refused(subject, subject.managed, operation)
+
+
+@pytest.mark.parametrize("operation", where(lambda row: row.argument is SCALAR))
+def test_fractions_mean_nothing_in_exact_schemes(subject: Subject, operation: str) -> None:
+    """Neither cleartext nor a library may take the whole part of them."""
+    able = [operator for operator in (subject.evaluator, subject.managed) if operation in operator.operations]
+    if not able:
+        pytest.skip(f"{subject.declared.variant} has no {operation} in {subject.scheme}")
+    row = (subject.encrypted(subject.vector(0)), 0.5)
+    for operator in able:
+        if subject.scheme == "ckks":
+            operator.apply(operation, *row)
+            continue
+        with pytest.raises(Unsupported, match=r"0\.5 is no integer"):
+            operator.apply(operation, *row)
+        with pytest.raises(Unsupported, match=r"0\.5 is no integer"):
+            operator.bind(operation, [row]).run(1)
 
 
 def test_nothing_beyond_the_contract(subject: Subject) -> None:

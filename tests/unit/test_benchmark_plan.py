@@ -184,6 +184,10 @@ IMPOSSIBLE = {
     "threads": ({"threads": [4]}, "SEAL cannot be given 4 threads here"),
     "scheme": ({"variants": ["tenseal"], "schemes": ["bgv"]}, "TenSEAL offers no bgv here"),
     "operation": ({"operations": ["rescale"]}, "bfv and bgv have no scale: use mod_switch"),
+    "fraction": (
+        {"variants": ["tenseal"], "operations": ["mul_scalar(0.5)"]},
+        "mul_scalar: 0.5 is no integer, as slots of bfv are",
+    ),
     "rotation": (
         {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate(1)"]},
         "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",

@@ -9,10 +9,10 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Vector
-from ciphermark_contract.operations import OPERATIONS
+from ciphermark_contract.operations import OPERATIONS, Kind, where
 
 if TYPE_CHECKING:
-    from ciphermark_contract.program import Program
+    from ciphermark_contract.program import Node, Program
 
 # A node, ready to be called: function, values it takes, what follows them, first result, how many where they are a list
 # (else 0), values that die.
@@ -90,7 +90,7 @@ def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) ->
     rows = zip(program.nodes, program.first_results, program.dying, strict=True)
     return [
         (
-            partial(operator.apply, node.operation),
+            _function(operator, node),
             node.operands,
             (*(constants[index] for index in node.constants), *node.arguments),
             first,
@@ -99,3 +99,20 @@ def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) ->
         )
         for node, first, dying in rows
     ]
+
+
+def _function(operator: Operator, node: Node) -> Callable[..., Handle]:
+    """What executes a node. Encoded plaintexts where the operation takes prepared ones are brought to that form, each
+    time: how is known of ciphertexts at hand only.
+    """
+    apply = partial(operator.apply, node.operation)
+    names = where(lambda row: row.result is Kind.PREPARED and row.name in operator.operations)
+    if not names or Kind.PREPARED not in OPERATIONS[node.operation].operands:
+        return apply
+    prepare, first, end = names[0], len(node.operands), len(node.operands) + len(node.constants)
+
+    def applied(*operands: Handle) -> Handle:
+        plaintexts = (operator.apply(prepare, item, operands[0]) for item in operands[first:end])
+        return apply(*operands[:first], *plaintexts, *operands[end:])
+
+    return applied

@@ -18,9 +18,9 @@ import msgspec
 import numpy as np
 import tenseal as ts
 
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_adapters.tenseal import parameters as parameter_sets
-from ciphermark_adapters.tenseal.managed import ManagedVectors
+from ciphermark_adapters.tenseal.managed import ManagedVectors, VectorOperator
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -144,7 +144,7 @@ class TensealKeyOwner(KeyOwner):
         return bytes(context.serialize(save_galois_keys=False, save_relin_keys=relin))
 
 
-class TensealEvaluator(Evaluator):
+class TensealEvaluator(VectorOperator, Evaluator):
     """The server's contexts: no secret key in either."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
@@ -177,15 +177,6 @@ class TensealEvaluator(Evaluator):
 
     def reason_against(self, operation: str) -> str:
         return self._declared.reason_against(operation, self.parameters.spec.scheme)
-
-    def apply(self, operation: str, *operands: Any) -> Handle:
-        try:
-            return super().apply(operation, *operands)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
-
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        return SealBound(self.function(operation), rows)
 
     def encode(
         self,

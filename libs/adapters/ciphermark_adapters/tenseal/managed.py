@@ -9,6 +9,7 @@ from typing import Any
 from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Vector
 from ciphermark_contract.operations import OPERATIONS, Kind
+from ciphermark_core.model import Parameters
 
 
 def _second_kind(name: str) -> Kind | None:
@@ -16,7 +17,30 @@ def _second_kind(name: str) -> Kind | None:
     return operands[1] if len(operands) > 1 else None
 
 
-class ManagedVectors(Operator):
+class VectorOperator(Operator):
+    """Applies methods of TenSEAL's vectors, once their arguments mean something in the scheme."""
+
+    parameters: Parameters
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        function = self._function_for(operation, operands)
+        try:
+            return function(*operands)
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from error
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        for row in rows:
+            self._function_for(operation, row)
+        return SealBound(self.function(operation), rows)
+
+    def _function_for(self, operation: str, operands: Sequence[Any]) -> Callable[..., Handle]:
+        function = self.function(operation)
+        OPERATIONS[operation].require_arguments(self.parameters.spec.scheme, operands)
+        return function
+
+
+class ManagedVectors(VectorOperator):
     """The vector methods, applied while the first operand is linked to the automatic context.
 
     ``contexts`` are the primitive and the automatic one; handles always leave linked to the primitive one.
@@ -31,6 +55,7 @@ class ManagedVectors(Operator):
     ) -> None:
         self._primitive, self._automatic = contexts
         self._evaluator = evaluator
+        self.parameters = evaluator.parameters
         self._slots = evaluator.parameters.slots
         # ckks switches the second operand in place where levels differ; bfv has no levels and copies it
         keeps_second = evaluator.parameters.spec.scheme == "bfv"
@@ -52,15 +77,6 @@ class ManagedVectors(Operator):
         if operation in self._evaluator.operations:
             return f"managed {operation} needs relinearization keys; none were requested"
         return self._evaluator.reason_against(operation)
-
-    def apply(self, operation: str, *operands: Any) -> Handle:
-        try:
-            return super().apply(operation, *operands)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
-
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        return SealBound(self.function(operation), rows)
 
     def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:
         a.link_context(self._automatic)

@@ -25,5 +25,7 @@ STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1,), (-1,)))
 SEVERAL_STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1, 2, 4, 8),), is_list=True)
 ELEMENT = Argument("element", "a Galois element: an odd k, modulo 2N", _odd, ((3,),))
 EXPONENT = Argument("exponent", "the k of X^k", _whole, ((1,),))
-SCALAR = Argument("number", "a number: whole in bfv and bgv", lambda _: None, ((3,),))
+SCALAR = Argument(
+    "number", "a number: whole in bfv and bgv", lambda _: None, ((3,),), whole_in=("bfv", "bgv")
+)
 COUNT = Argument("count", "how many", _many, ((8,),), is_count=True)

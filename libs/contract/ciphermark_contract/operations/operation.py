@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations.meaning import Ring
 from ciphermark_contract.operations.shapes import Shape, kept
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import SCHEMES, Parameters, Scheme
 
 Number: TypeAlias = int | float
@@ -36,7 +37,8 @@ class Argument:
 
     ``check`` says what is wrong with a number, or ``None``. ``defaults`` are what a suite takes that writes none.
     With ``is_list`` an operation takes several at once. ``is_count`` numbers are how many handles a several-handle
-    operand has, and are not given to the operation; others are its last operands.
+    operand has, and are not given to the operation; others are its last operands. In the schemes ``whole_in`` a
+    fraction means nothing.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Argument:
     defaults: tuple[Arguments, ...]
     is_list: bool = False
     is_count: bool = False
+    whole_in: tuple[Scheme, ...] = ()
 
 
 def _no_keys(*_: Number) -> KeyRequest:
@@ -100,8 +103,9 @@ class Operation:
     def shape_after(self, parameters: Parameters, *operands: Any) -> Shape:
         """The shape of every result for operands as ``Operator.apply`` takes them, shapes in the place of handles.
 
-        Raises ``Exhausted`` where no level is left.
+        Raises ``Exhausted`` where no level is left, ``Unsupported`` for arguments that mean nothing in the scheme.
         """
+        self.require_arguments(parameters.spec.scheme, operands)
         return self.effect(parameters, *self.gathered(operands))
 
     def slots_after(self, ring: Ring, *operands: Any) -> Any:
@@ -118,6 +122,13 @@ class Operation:
         arguments = operands[kinds:]
         is_list = self.argument is not None and self.argument.is_list
         return (*operands[:kinds], *([arguments] if is_list else arguments))
+
+    def require_arguments(self, scheme: Scheme, operands: Sequence[Any]) -> None:
+        """Raise ``Unsupported`` where an argument among these operands means nothing in a scheme."""
+        if not self.takes_several:
+            reason = Call(self, tuple(operands[len(self.operands) :])).reason_in(scheme)
+            if reason is not None:
+                raise Unsupported(reason)
 
     @property
     def takes_several(self) -> bool:
@@ -160,6 +171,16 @@ class Call:
     def managed_keys(self) -> KeyRequest:
         """The keys that the managed form uses: a product is relinearized."""
         return self.keys | KeyRequest(relinearization=self.operation.is_product)
+
+    def reason_in(self, scheme: Scheme) -> str | None:
+        """Why an argument means nothing in a scheme, or ``None``."""
+        argument = self.operation.argument
+        if argument is None or scheme not in argument.whole_in:
+            return None
+        fractions = (number for number in self.arguments if not float(number).is_integer())
+        return next(
+            (f"{self.name}: {number} is no integer, as slots of {scheme} are" for number in fractions), None
+        )
 
     @property
     def operands(self) -> Arguments:

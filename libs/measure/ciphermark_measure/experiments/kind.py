@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import read
 from ciphermark_core import experiments
 from ciphermark_core.dimensions import Dimension
-from ciphermark_core.model import Budget, Case
+from ciphermark_core.model import Budget, Case, Scheme
 from ciphermark_measure.experiments.base import Experiment
 
 WORKER_S = 0.6  # start of a worker and its keys at N = 4096
@@ -59,12 +59,17 @@ class ExperimentKind:
 
 
 def without_primitive(case: Case, declared: Declaration) -> str | None:
-    """Why the library has no such operation, if it has none."""
-    scheme, operation = case.parameters.scheme, read(case.operation).name
-    return None if operation in declared.operations[scheme] else declared.reason_against(operation, scheme)
+    """Why the library has no such operation, or the scheme no such argument of it."""
+    return _missing(case, declared, declared.operations)
 
 
 def without_managed(case: Case, declared: Declaration) -> str | None:
-    """Why the library has no such managed operation, if it has none."""
-    scheme, operation = case.parameters.scheme, read(case.operation).name
-    return None if operation in declared.managed[scheme] else declared.reason_against(operation, scheme)
+    """Why the library has no such managed operation, or the scheme no such argument of it."""
+    return _missing(case, declared, declared.managed)
+
+
+def _missing(case: Case, declared: Declaration, operations: Mapping[Scheme, tuple[str, ...]]) -> str | None:
+    scheme, call = case.parameters.scheme, read(case.operation)
+    if call.name not in operations[scheme]:
+        return declared.reason_against(call.name, scheme)
+    return call.reason_in(scheme)
