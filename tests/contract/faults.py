@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,8 +33,8 @@ class PlantedAdapter(CleartextAdapter):
     def key_owner(self, parameters: Parameters, keys: Any) -> Any:
         return self._owner(parameters)
 
-    def evaluator(self, public_material: bytes) -> Any:
-        line = public_material.partition(b"\n")[0]
+    def evaluator(self, public_material: Iterable[bytes]) -> Any:
+        line = next(iter(public_material))
         return self._evaluator(wire.from_line(line, Parameters), self._declared)
 
 
@@ -274,8 +274,9 @@ class WithSecret(CleartextKeyOwner):
 
 
 class LeaksSecret(WithSecret):
-    def public_material(self) -> bytes:
-        return super().public_material() + b"somewhere " + self._secret[:1000]
+    def public_material(self) -> Iterator[bytes]:
+        yield from super().public_material()
+        yield b"somewhere " + self._secret[:1000]
 
 
 class Decrypts(CleartextEvaluator):

@@ -40,7 +40,7 @@ def padding(subject: Subject) -> None:
 
 
 def kept(subject: Subject) -> None:
-    secrecy.kept(subject, subject.owner.public_material())
+    secrecy.kept(subject, b"".join(subject.owner.public_material()))
 
 
 def key(item: str) -> Check:

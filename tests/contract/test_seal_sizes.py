@@ -119,6 +119,19 @@ def test_sizes_are_those_of_the_format(library: str, name: str) -> None:
     assert len(evaluator.dump_plaintext(evaluator.encode(values), "none")) == plaintext(coefficients)
 
 
+@pytest.mark.parametrize("library", ["seal", "seal-hexl"], indirect=True)
+@pytest.mark.parametrize("name", SPECS)
+def test_evaluation_keys_are_given_one_by_one(library: str, name: str) -> None:
+    """A step and the same one all around are one key; rotation by nothing takes none."""
+    adapter, spec = harness.adapter(library), SPECS[name]
+    parameters = adapter.resolve(spec)
+    row = spec.slots if spec.scheme == "ckks" else spec.slots // 2
+    owner = adapter.key_owner(parameters, KeyRequest(True, (*STEPS, 0, 1 - row)))
+    _, *keys = map(len, owner.public_material())
+    data = len(parameters.moduli)
+    assert keys == [switching_keys([data], spec.ring_dimension, data + 1)] * (1 + len(STEPS))
+
+
 def test_compression_saves_no_more_than_the_zero_bits(library: str) -> None:
     """Compression is lossless on random coefficients: it saves the zero bits above each prime, no more."""
     spec = SPECS["bfv-8192"]

@@ -35,6 +35,16 @@ def test_keys(subject: Subject, item: str) -> None:
         serialization.key_item(subject, item, compression)
 
 
+def test_public_material_is_taken_as_a_whole(subject: Subject) -> None:
+    """In parts, of which none may be missing."""
+    parts = list(subject.owner.public_material())
+    assert all(type(part) is bytes for part in parts)
+    assert subject.adapter.evaluator(iter(parts)).parameters == subject.parameters
+    for missing in range(len(parts)):
+        with pytest.raises((ValueError, RuntimeError)):
+            subject.adapter.evaluator(parts[:missing] + parts[missing + 1 :])
+
+
 def test_different_keys_are_different_bytes(subject: Subject) -> None:
     made = serialization.existing_items(subject)
     dumps = {subject.owner.dump_key(item, subject.compression) for item in made}

@@ -43,6 +43,56 @@ def test_chunks_are_the_bytes_that_they_form(store, chunks):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(parts=st.lists(st.binary(max_size=300)))
+def test_parts_are_got_as_they_were_put(store, parts):
+    assert list(store.get_parts(store.put_parts(iter(parts)))) == parts
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parts=st.lists(st.binary(max_size=100), min_size=1, max_size=5),
+    where=st.integers(0, 10**6),
+    flip=st.integers(1, 255),
+)
+def test_one_changed_byte_of_parts_or_lengths_is_found_out_before_any_is_given(
+    tmp_path, store, parts, where, flip
+):
+    blob = store.put_parts(parts)
+    path = tmp_path / "blobs" / blob.digest
+    damaged = bytearray(path.read_bytes())
+    damaged[where % len(damaged)] ^= flip
+    path.write_bytes(damaged)
+    with pytest.raises(BlobError, match=f"blob {blob.digest} is corrupted: its digest is"):
+        store.get_parts(blob)
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    "data", [b"x", b"\0" * 7, b"\0" * 9, (5).to_bytes(8, "big") + b"four", b"\xff" * 20, b"nonsense" * 9]
+)
+def test_bytes_that_were_not_put_in_parts_are_told(store, data):
+    blob = store.put(data)
+    with pytest.raises(BlobError, match=f"blob {blob.digest} is not made of parts"):
+        store.get_parts(blob)
+
+
+def test_what_becomes_of_the_file_afterwards_changes_no_part(tmp_path, store):
+    blob = store.put_parts([b"one", b"two"])
+    parts = store.get_parts(blob)
+    (tmp_path / "blobs" / blob.digest).write_bytes(bytes(22))
+    assert list(parts) == [b"one", b"two"]
+
+
+def test_parts_are_given_away(store):
+    """Nobody but the reader holds a part."""
+    blob = store.put_parts([bytes([number]) * 1000 for number in range(3)])
+    own = bytes(1000)
+    held_once = sys.getrefcount(own)
+    held = [sys.getrefcount(part) for part in store.get_parts(blob)]
+    assert held == [held_once] * 3
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(min_size=1, max_size=500), where=st.integers(0, 10**6), flip=st.integers(1, 255))
 def test_one_changed_byte_is_found_out(tmp_path, store, data, where, flip):
     blob = store.put(data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
@@ -40,7 +42,7 @@ class Library(Adapter):
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         raise NotImplementedError
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         raise NotImplementedError
 
 

@@ -13,7 +13,7 @@ rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -152,8 +152,12 @@ class KeyOwner(Operator):
         """Bits of noise budget left (bfv, bgv), 0 when none; ``None`` where the library cannot tell."""
 
     @abstractmethod
-    def public_material(self) -> bytes:
-        """Everything an evaluator needs; no secret key in it."""
+    def public_material(self) -> Iterator[bytes]:
+        """Everything an evaluator needs, in parts that are given away one by one; no secret key in it.
+
+        Evaluation keys can be larger than all else together: an owner that can make and dump them one at a time does so
+        here, holds none of them, and makes new ones when it is asked again.
+        """
 
     @abstractmethod
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
@@ -165,7 +169,10 @@ class KeyOwner(Operator):
 
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:
-        """Serialize one of ``KEY_ITEMS``; raises ``Unsupported`` for one that does not exist."""
+        """Serialize one of ``KEY_ITEMS``, made anew where the owner does not hold it.
+
+        Raises ``Unsupported`` for one that does not exist.
+        """
 
 
 class Evaluator(Operator):
@@ -256,8 +263,11 @@ class Adapter(ABC):
         """Generate fresh keys. Chains too short for key switching raise ``Unsupported`` if asked to."""
 
     @abstractmethod
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        """An evaluator from :meth:`KeyOwner.public_material`."""
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        """An evaluator from :meth:`KeyOwner.public_material`: the same parts in the same order, each taken once.
+
+        Raises ``ValueError`` or ``RuntimeError`` for others.
+        """
 
 
 __all__ = [

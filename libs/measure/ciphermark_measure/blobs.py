@@ -14,11 +14,12 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +28,7 @@ from ciphermark_core.errors import UserError
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
+_LENGTH_BYTES = 8  # before each part
 _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
 # What open says of a link and of a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
@@ -72,6 +74,10 @@ class BlobStore:
         """
         return self.put_all([data])[0]
 
+    def put_parts(self, parts: Iterable[bytes]) -> Blob:
+        """:meth:`put` for what is made, and is to be read, part by part: each lies behind its length."""
+        return self.put(piece for part in parts for piece in (_length(part), part))
+
     def put_all(self, items: Iterable[bytes | Iterable[bytes]]) -> tuple[Blob, ...]:
         """:meth:`put` for several, which waits for the folder once. Where one cannot be kept, some may have been."""
         try:
@@ -87,12 +93,31 @@ class BlobStore:
         Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``most_bytes``, and
         for what is not a regular file.
         """
+        (data,) = self._read(blob, lambda file, size: [file.read(size)])
+        return data
+
+    def get_parts(self, blob: Blob) -> Iterator[bytes]:
+        """The parts of :meth:`put_parts`. They are given away: the memory of one is free once its reader drops it.
+
+        All are in private memory, and compared with the digest, before this returns. Files in the folder can be changed
+        by whoever may write there: what is mapped could become something else after it was compared, and what is read
+        piece by piece would reach a library's parser before it is compared. Raises as :meth:`get` does, and for a blob
+        without parts.
+        """
+        pieces = self._read(blob, _lengths_and_parts)
+        lengths, parts = pieces[::2], deque(pieces[1::2])
+        if lengths != [_length(part) for part in parts]:
+            raise BlobError(f"blob {blob.digest} is not made of parts")
+        return _given_away(parts)
+
+    def _read(self, blob: Blob, pieces_of: Callable[[BinaryIO, int], list[bytes]]) -> list[bytes]:
+        """What a function reads of a blob's file, given its size: together all of it, compared with the digest."""
         path = self._path(blob.digest)
         try:
             with open(path, "rb", opener=_opened) as file:
                 size = os.fstat(file.fileno()).st_size
                 self._require_size(size, blob)
-                data = file.read(size)
+                pieces = pieces_of(file, size)
         except _IrregularFileError:
             raise BlobError(
                 f"blob {blob.digest} is not a regular file: it was not put there by Ciphermark"
@@ -101,10 +126,12 @@ class BlobStore:
             raise BlobError(f"blob {blob.digest} is missing: it was never written, or swept away") from None
         except OSError as error:
             raise BlobError(f"blob {blob.digest} cannot be read: {error.strerror}") from error
-        found = hashlib.sha256(data).hexdigest()
-        if found != blob.digest:
-            raise BlobError(f"blob {blob.digest} is corrupted: its digest is {found}")
-        return data
+        digest = hashlib.sha256()
+        for piece in pieces:
+            digest.update(piece)
+        if digest.hexdigest() != blob.digest:
+            raise BlobError(f"blob {blob.digest} is corrupted: its digest is {digest.hexdigest()}")
+        return pieces
 
     def remove(self, blob: Blob, put_before_s: float) -> None:
         """Remove a blob, unless it was put again after a moment of :func:`time.time`. What cannot be removed is left to
@@ -180,6 +207,25 @@ class BlobStore:
         for path in self._folder.iterdir():
             if path.name.startswith(_PARTIAL_PREFIX) or _DIGEST.fullmatch(path.name):
                 yield path
+
+
+def _length(part: bytes) -> bytes:
+    return len(part).to_bytes(_LENGTH_BYTES, "big")
+
+
+def _lengths_and_parts(file: BinaryIO, size: int) -> list[bytes]:
+    """All of a file of this size, in turns the bytes of a length and as many as it says, or as there are."""
+    pieces: list[bytes] = []
+    while length := file.read(min(_LENGTH_BYTES, size)):
+        part = file.read(min(int.from_bytes(length, "big"), size - len(length)))
+        pieces += [length, part]
+        size -= len(length) + len(part)
+    return pieces
+
+
+def _given_away(parts: deque[bytes]) -> Iterator[bytes]:
+    while parts:
+        yield parts.popleft()
 
 
 class _IrregularFileError(Exception):

@@ -12,8 +12,8 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import IO
 
@@ -29,6 +29,14 @@ from ciphermark_measure.session import possible, require_scheme
 _PR_SET_PDEATHSIG = 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Bytes of each part of the public material, then of each operand, as they lie in the file."""
+
+    material: list[int] = field(default_factory=list)
+    operands: list[int] = field(default_factory=list)
+
+
 def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
     """What probes tell, such as peaks of the resident set: ``keys`` of the key owner's process; ``operation`` (the
     chain) and ``process`` (with the reading of keys) of the evaluator's.
@@ -40,8 +48,8 @@ def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
         file.seek(0)
         reading = Meter("alone")
         reading.start()
-        evaluator = registry.load(trial.case.variant).evaluator(file.read(sizes[0]))
-        operands = [evaluator.load(file.read(size)) for size in sizes[1:]]
+        evaluator = registry.load(trial.case.variant).evaluator(map(file.read, sizes.material))
+        operands = [evaluator.load(file.read(size)) for size in sizes.operands]
     read = reading.stop()
     bound = repetition.bound(evaluator, trial.case, operands)
     gc.collect()
@@ -57,7 +65,7 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _apart(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], list[int]]:
+def _apart(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
     """Let a process of its own make keys and operands; what they took, and their sizes in the file."""
     context = multiprocessing.get_context("fork")  # from this process, so that limits and CPUs are the same
     ours, theirs = context.Pipe(duplex=False)
@@ -73,34 +81,29 @@ def _apart(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample
     if isinstance(answer, Exception):
         raise answer
     samples: list[Sample] = answer[0]
-    sizes: list[int] = answer[1]
+    sizes: _Sizes = answer[1]
     return samples, sizes
 
 
 def _own(trial: Trial, keys: KeyRequest, file: IO[bytes], answers: Connection) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    written: list[int] = []
+    sizes = _Sizes()
     try:
-        samples = alone("keys", lambda: written.extend(_write(file, _made(trial, keys))))
-        answers.send((samples, written))
+        samples = alone("keys", lambda: _make(trial, keys, file, sizes))
+        answers.send((samples, sizes))
     except Exception as error:  # the evaluator's side tells it
         answers.send(error)
     os._exit(0)  # nothing of the parent's is this process's to clean up
 
 
-def _made(trial: Trial, keys: KeyRequest) -> list[bytes]:
+def _make(trial: Trial, keys: KeyRequest, file: IO[bytes], sizes: _Sizes) -> None:
+    """Write public material and encrypted operands, and note their sizes."""
     case = trial.case
     declared = require_scheme(case.variant, case.parameters)
     adapter = registry.load(case.variant)
     parameters = resolved(adapter, case.parameters)
     owner = adapter.key_owner(parameters, possible(keys, declared, parameters))
     ciphertexts = [owner.encrypt(vector) for vector in repetition.vectors(case, trial.seed, 0)]
-    dumped = [owner.dump(item, declared.compressions[0]) for item in ciphertexts]
-    return [owner.public_material(), *dumped]
-
-
-def _write(file: IO[bytes], parts: Sequence[bytes]) -> list[int]:
-    for part in parts:
-        file.write(part)
+    sizes.material.extend(map(file.write, owner.public_material()))
+    sizes.operands.extend(file.write(owner.dump(item, declared.compressions[0])) for item in ciphertexts)
     file.flush()
-    return [len(part) for part in parts]

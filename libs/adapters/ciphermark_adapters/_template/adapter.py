@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,9 +129,9 @@ class TemplateKeyOwner(KeyOwner):
         """REPLACE, or declare the reason: see the declaration."""
         return None
 
-    def public_material(self) -> bytes:
-        """See the contract."""
-        return wire.to_line(PublicMaterial(self.parameters, self._keys, b""))
+    def public_material(self) -> Iterator[bytes]:
+        """REPLACE: the evaluation keys one by one where your library can dump them so, for they are large."""
+        yield wire.to_line(PublicMaterial(self.parameters, self._keys, b""))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """REPLACE by your library's own format: its length is what the size experiment records."""
@@ -293,6 +293,6 @@ class TemplateAdapter(Adapter):
         requests.require_key_switching(parameters, keys)
         return TemplateKeyOwner(parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         """See the contract."""
-        return TemplateEvaluator(wire.from_line(public_material, PublicMaterial), self._declared)
+        return TemplateEvaluator(wire.from_line(b"".join(public_material), PublicMaterial), self._declared)

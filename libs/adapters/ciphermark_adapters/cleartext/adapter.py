@@ -6,7 +6,7 @@ will see on a library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -78,9 +78,9 @@ class CleartextKeyOwner(KeyOwner):
         """There is no noise."""
         return None
 
-    def public_material(self) -> bytes:
+    def public_material(self) -> Iterator[bytes]:
         """The parameters."""
-        return wire.to_line(self.parameters)
+        yield wire.to_line(self.parameters)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dumped(ciphertext, compression)
@@ -93,7 +93,7 @@ class CleartextKeyOwner(KeyOwner):
         _require_none(compression)
         if item != "parameters":
             raise Unsupported(f"cleartext has no {item}")
-        return self.public_material()
+        return wire.to_line(self.parameters)
 
 
 class CleartextEvaluator(Evaluator):
@@ -188,5 +188,5 @@ class CleartextAdapter(Adapter):
         requests.require_key_switching(parameters, keys)
         return CleartextKeyOwner(parameters)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        return CleartextEvaluator(wire.from_line(public_material, Parameters), self._declared)
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        return CleartextEvaluator(wire.from_line(b"".join(public_material), Parameters), self._declared)

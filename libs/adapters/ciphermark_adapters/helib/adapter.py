@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ciphermark_adapters.helib import binding
@@ -43,6 +45,6 @@ class HElibAdapter(Adapter):
             )
         return HElibKeyOwner(parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        material = msgspec.msgpack.decode(public_material, type=PublicMaterial)
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        material = msgspec.msgpack.decode(b"".join(public_material), type=PublicMaterial)
         return HElibEvaluator(material, self._declared)

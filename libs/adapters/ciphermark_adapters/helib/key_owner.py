@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -82,9 +82,9 @@ class HElibKeyOwner(KeyOwner):
         """HElib's capacity: by its bound on the noise, not by the noise itself."""
         return None if self._slots.are_real else int(ciphertext.capacity_bits)
 
-    def public_material(self) -> bytes:
+    def public_material(self) -> Iterator[bytes]:
         material = PublicMaterial(self.parameters, self._keys, self._native.dump_public_key())
-        return msgspec.msgpack.encode(material)
+        yield msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         require_none(compression)

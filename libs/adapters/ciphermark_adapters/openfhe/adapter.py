@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from ciphermark_adapters.openfhe import build
@@ -35,5 +37,7 @@ class OpenFheAdapter(Adapter):
             )
         return OpenFheKeyOwner(parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        return OpenFheEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        return OpenFheEvaluator(
+            msgspec.msgpack.decode(b"".join(public_material), type=PublicMaterial), self._declared
+        )

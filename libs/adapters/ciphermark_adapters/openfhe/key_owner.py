@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -71,7 +71,7 @@ class OpenFheKeyOwner(KeyOwner):
         """See the contract; OpenFHE tells none."""
         return None
 
-    def public_material(self) -> bytes:
+    def public_material(self) -> Iterator[bytes]:
         made = self._dumps()
         dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
         parameters = self.parameters
@@ -90,7 +90,7 @@ class OpenFheKeyOwner(KeyOwner):
             second_key_tag=self._second_tag,
             keys=self._keys,
         )
-        return msgspec.msgpack.encode(material)
+        yield msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,7 @@ class PyfhelKeyOwner(KeyOwner):
             return None
         return int(self._he.noise_level(ciphertext))
 
-    def public_material(self) -> bytes:
+    def public_material(self) -> Iterator[bytes]:
         keys = self._keys
         has_rotation_keys = bool(keys.rotations or keys.galois)
         material = PublicMaterial(
@@ -100,7 +100,7 @@ class PyfhelKeyOwner(KeyOwner):
             rotation_keys=self._he.to_bytes_rotate_key("none") if has_rotation_keys else None,
             keys=keys,
         )
-        return msgspec.msgpack.encode(material)
+        yield msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         _require_known(compression)
@@ -288,5 +288,7 @@ class PyfhelAdapter(Adapter):
         requests.require_key_switching(parameters, keys)
         return PyfhelKeyOwner(parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        return PyfhelEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        return PyfhelEvaluator(
+            msgspec.msgpack.decode(b"".join(public_material), type=PublicMaterial), self._declared
+        )

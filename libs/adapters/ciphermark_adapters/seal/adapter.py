@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ciphermark_adapters.seal import binding
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.evaluator import SealEvaluator
 from ciphermark_adapters.seal.key_owner import SealKeyOwner
-from ciphermark_adapters.seal.public_material import PublicMaterial
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
@@ -40,6 +41,6 @@ class SealAdapter(Adapter):
         """See the contract."""
         return SealKeyOwner(self._module, parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         """See the contract."""
-        return SealEvaluator(self._module, self._declared, PublicMaterial.from_bytes(public_material))
+        return SealEvaluator(self._module, self._declared, public_material)

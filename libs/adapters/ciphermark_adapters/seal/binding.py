@@ -27,6 +27,9 @@ class SealContext(Protocol):
     switches_keys: bool
     modulus_bits: int
 
+    def galois_element(self, steps: int, /) -> int:
+        """The k of X → X^k that rotates by this many steps; raises ``ValueError`` for too many."""
+
     def level(self, ciphertext: Handle, /) -> int:
         """How many times the ciphertext can still be switched to a smaller modulus."""
 
@@ -76,16 +79,13 @@ class NativeKeyOwner(Protocol):
         """SEAL's own serialization."""
 
     def dump_relinearization_keys(self, compression: str, /) -> bytes:
-        """SEAL's own serialization."""
+        """New ones in SEAL's own serialization."""
 
-    def dump_rotation_keys(self, compression: str, /) -> bytes:
-        """SEAL's own serialization."""
+    def dump_rotation_keys(self, elements: Sequence[int], compression: str, /) -> bytes:
+        """New ones in SEAL's own serialization, for these Galois elements in [1, 2N)."""
 
-    def evaluation_key_sizes(self) -> tuple[int, int]:
-        """Bytes of relinearization and rotation keys, uncompressed; 0 for keys that were not made."""
-
-    def dump_evaluation_keys(self, header: bytes, /) -> bytes:
-        """A header, then these keys one after the other."""
+    def dump_rotation_key(self, element: int, /) -> bytes:
+        """A new one by itself, uncompressed: what an evaluator loads."""
 
 
 class Binder(Protocol):
@@ -96,9 +96,15 @@ class Binder(Protocol):
 
 
 class NativeEvaluator(Protocol):
-    """The operations of ``native/kernels.cpp``, and those that make plaintexts."""
+    """The operations of ``native/kernels.cpp``, and those that make plaintexts; and the keys that it was given."""
 
     transform_plain: Binder
+
+    def load_relinearization_keys(self, data: bytes, /) -> None:
+        """Raises ``RuntimeError`` or ``ValueError`` for keys of other parameters."""
+
+    def load_rotation_key(self, element: int, data: bytes, /) -> None:
+        """Add the key of X → X^element; raises as ``load_relinearization_keys`` does."""
 
     def bind(self, operation: str, rows: Rows, /) -> NativeBound:
         """Bind an operation by its name: rows are ciphertexts, then plaintexts, then whole numbers.
@@ -132,11 +138,10 @@ class SealModule(Protocol):
     build_facts: dict[str, str]
     # Scheme, ring dimension, moduli, t (0 for ckks). Raises ``ValueError`` with SEAL's reason against them.
     Context: Callable[[str, int, Sequence[int], int], SealContext]
-    # Generates keys: relinearization or not, rotation steps, Galois elements in [1, 2N).
-    KeyOwner: Callable[[SealContext, bool, Sequence[int], Sequence[int]], NativeKeyOwner]
-    # Relinearization and rotation keys; no bytes stand for keys that were not made.
-    Evaluator: Callable[[SealContext, memoryview, memoryview], NativeEvaluator]
-
+    # Generates secret and public key.
+    KeyOwner: Callable[[SealContext], NativeKeyOwner]
+    # Without keys.
+    Evaluator: Callable[[SealContext], NativeEvaluator]
     # Evaluator, number of inputs, nodes, plaintexts, outputs. Raises ``Unsupported`` for an operation that programs do
     # not have.
     Program: Callable[

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal import programs
-from ciphermark_adapters.seal.binding import Binder, NativeBound, SealModule, execute
-from ciphermark_adapters.seal.public_material import PublicMaterial
+from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
+from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, PythonBound, Row, Vector
 from ciphermark_contract.operations import has_key_per_argument, require_keys, served
 from ciphermark_contract.program import Program
+from ciphermark_core import wire
 
 
 class SealEvaluator(Evaluator):
     """Computes with the evaluation keys of the public material."""
 
-    def __init__(self, module: SealModule, declared: Declaration, material: PublicMaterial) -> None:
-        self.parameters = material.parameters
+    def __init__(self, module: SealModule, declared: Declaration, material: Iterable[bytes]) -> None:
+        parts = iter(material)
+        header = wire.from_line(next(parts, b""), Header)
+        self.parameters = header.parameters
         self._module = module
         self._declared = declared
-        self._keys = material.keys
-        self._slots = Slots(material.parameters)
-        self._context = seal_parameters.context(module, material.parameters)
-        self._native = module.Evaluator(self._context, material.relinearization_keys, material.rotation_keys)
-        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
+        self._keys = header.keys
+        self._slots = Slots(header.parameters)
+        self._context = seal_parameters.context(module, header.parameters)
+        self._native = module.Evaluator(self._context)
+        _load_keys(self._native, header, parts)
+        names = served(declared.operations[header.parameters.spec.scheme], header.keys)
         of_plaintexts = {"encode": self._bind_encode, "transform_plain": self._native.transform_plain}
         self._binders = {
             name: self._checked(name, of_plaintexts.get(name) or partial(self._native.bind, name))
@@ -135,3 +139,14 @@ class SealEvaluator(Evaluator):
         native = self._native
         encode = native.encode_reals if self._slots.are_real else native.encode_integers
         return encode([(self._slots.checked(values),) for (values,) in rows], self.parameters.scale or 1.0)
+
+
+def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) -> None:
+    """Give each key to the evaluator and forget its bytes; raises ``ValueError`` for too few or too many."""
+    loads: list[Callable[[bytes], None]] = [
+        partial(native.load_rotation_key, element) for element in header.elements
+    ]
+    if header.keys.relinearization:
+        loads.insert(0, native.load_relinearization_keys)
+    for load, part in zip(loads, parts, strict=True):
+        load(part)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeBound, SealContext, SealModule, execute
-from ciphermark_adapters.seal.public_material import header
+from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_core import wire
 from ciphermark_core.model import Parameters
 
 
 class SealKeyOwner(KeyOwner):
-    """Generates the keys when it is made."""
+    """Makes secret and public key at once, and evaluation keys whenever they are asked for: it holds none of them."""
 
     def __init__(self, module: SealModule, parameters: Parameters, keys: KeyRequest) -> None:
         self.parameters = parameters
@@ -22,8 +24,8 @@ class SealKeyOwner(KeyOwner):
         self._slots = Slots(parameters)
         self._context = seal_parameters.context(module, parameters)
         _check_request(parameters, keys, self._context)
-        elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
-        self._native = module.KeyOwner(self._context, keys.relinearization, _steps(keys), elements)
+        self._elements = _elements(parameters, keys, self._context)
+        self._native = module.KeyOwner(self._context)
 
     def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
         """See the contract: the loop is native, values are converted here."""
@@ -54,10 +56,13 @@ class SealKeyOwner(KeyOwner):
         """SEAL's invariant noise budget; it has none for ckks."""
         return None if self._slots.are_real else self._native.noise_budget_bits(ciphertext)
 
-    def public_material(self) -> bytes:
-        """Parameters and evaluation keys. An evaluator encrypts nothing: it gets no public key."""
-        sizes = self._native.evaluation_key_sizes()
-        return self._native.dump_evaluation_keys(header(self.parameters, self._keys, sizes))
+    def public_material(self) -> Iterator[bytes]:
+        """See the contract: keys are made one by one. An evaluator encrypts nothing: it gets no public key."""
+        yield wire.to_line(Header(self.parameters, self._keys, self._elements))
+        if self._keys.relinearization:
+            yield self._native.dump_relinearization_keys("none")
+        for element in self._elements:
+            yield self._native.dump_rotation_key(element)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""
@@ -83,8 +88,8 @@ class SealKeyOwner(KeyOwner):
         }
         if self._keys.relinearization:
             dumps["relinearization_keys"] = self._native.dump_relinearization_keys
-        if _steps(self._keys) or self._keys.galois:
-            dumps["rotation_keys"] = self._native.dump_rotation_keys
+        if self._elements:
+            dumps["rotation_keys"] = partial(self._native.dump_rotation_keys, self._elements)
         return dumps
 
 
@@ -97,6 +102,9 @@ def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContex
         )
 
 
-def _steps(keys: KeyRequest) -> list[int]:
+def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) -> tuple[int, ...]:
+    """The k of all automorphisms X → X^k that are asked for, below 2N, each once."""
     # A rotation by 0 steps needs no key, and SEAL's step 0 is another automorphism.
-    return [steps for steps in keys.rotations if steps != 0]
+    turned = {context.galois_element(steps) for steps in keys.rotations if steps != 0}
+    others = {element % (2 * parameters.ring_dimension) for element in keys.galois}
+    return tuple(sorted(turned | others))

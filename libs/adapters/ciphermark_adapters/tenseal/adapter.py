@@ -8,7 +8,7 @@ for the primitive operations, and one with all of them on, for the managed ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import distribution
@@ -98,14 +98,14 @@ class TensealKeyOwner(KeyOwner):
         (inner,) = ciphertext.ciphertext()
         return int(self._context.decryptor().data.invariant_noise_budget(inner))
 
-    def public_material(self) -> bytes:
+    def public_material(self) -> Iterator[bytes]:
         material = PublicMaterial(
             parameters=self.parameters,
             has_relinearization=self._keys.relinearization,
             primitive=self._without_secret(automatic=False),
             managed=self._without_secret(automatic=True),
         )
-        return msgspec.msgpack.encode(material)
+        yield msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         _require_zstd(compression)
@@ -269,5 +269,7 @@ class TensealAdapter(Adapter):
             raise Unsupported(self._declared.reasons["rotate"])
         return TensealKeyOwner(parameters, keys)
 
-    def evaluator(self, public_material: bytes) -> Evaluator:
-        return TensealEvaluator(msgspec.msgpack.decode(public_material, type=PublicMaterial), self._declared)
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        return TensealEvaluator(
+            msgspec.msgpack.decode(b"".join(public_material), type=PublicMaterial), self._declared
+        )

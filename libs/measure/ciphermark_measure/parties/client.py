@@ -59,8 +59,7 @@ class Client(Party):
         with steps.step("keys"):
             parameters = _resolved(adapter, _spec(workload, declared, request))
             owner = adapter.key_owner(parameters, self._key_request(workload, request, parameters, declared))
-        with steps.step("serialize"):
-            material = owner.public_material()
+        material = self.store.put_parts(steps.each("keys", owner.public_material()))
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
@@ -69,7 +68,7 @@ class Client(Party):
             stages=workload.stages,
             library=library,
             parameters=parameters,
-            material=self.store.put(material),
+            material=material,
             samples=samples + check.samples(),
         )
 

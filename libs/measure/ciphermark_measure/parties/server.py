@@ -78,7 +78,7 @@ class Server(Party):
     def _load(self, request: messages.Load) -> messages.Loaded:
         self._loaded = None
         workload = self.configured(request.workload, request.options)
-        material = self.store.get(request.material)
+        material = self.store.get_parts(request.material)
         steps = Steps(messages.PREPARE, "server")
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)

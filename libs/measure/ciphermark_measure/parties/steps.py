@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -25,6 +25,16 @@ class Watch:
         self._meter.start()
         yield
         self._steps[name] = together([self._steps.get(name, {}), self._meter.stop()])
+
+    def each(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
+        """The items, with what making each of them takes measured as a piece of a step."""
+        following = iter(items)
+        while True:
+            with self.step(name):
+                item = next(following, None)
+            if item is None:
+                return
+            yield item
 
     def samples(self) -> tuple[Sample, ...]:
         """What was measured, in the order of the steps."""

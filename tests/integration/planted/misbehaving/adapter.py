@@ -73,4 +73,6 @@ class Misbehaving(CleartextAdapter):
         return super().key_owner(parameters, keys)
 
     def evaluator(self, public_material):
-        return MisbehavingEvaluator(wire.from_line(public_material, Parameters), self._declared, self._deed)
+        return MisbehavingEvaluator(
+            wire.from_line(b"".join(public_material), Parameters), self._declared, self._deed
+        )

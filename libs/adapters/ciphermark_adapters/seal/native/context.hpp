@@ -43,6 +43,12 @@ public:
     // Size in bits of the modulus of a fresh ciphertext.
     int modulus_bits() const { return seal_.first_context_data()->total_coeff_modulus_bit_count(); }
 
+    // The k of X -> X^k that rotates by this many steps, which are not 0.
+    std::uint32_t galois_element(int steps) const
+    {
+        return seal_.key_context_data()->galois_tool()->get_elt_from_step(steps);
+    }
+
     // The parameters of a level; throws std::invalid_argument for a level that the chain does not have.
     seal::parms_id_type at(std::size_t level) const;
 

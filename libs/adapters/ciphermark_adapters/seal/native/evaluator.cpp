@@ -1,16 +1,31 @@
 #include "evaluator.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 namespace ciphermark {
 
 using seal::Plaintext;
 
-Evaluator::Evaluator(
-    std::shared_ptr<const Context> context, seal::RelinKeys relinearization_keys, seal::GaloisKeys rotation_keys)
-    : context_(std::move(context)), evaluator_(context_->seal()),
-      relinearization_keys_(std::move(relinearization_keys)), rotation_keys_(std::move(rotation_keys))
+Evaluator::Evaluator(std::shared_ptr<const Context> context)
+    : context_(std::move(context)), evaluator_(context_->seal())
 {}
+
+void Evaluator::set_relinearization_keys(seal::RelinKeys keys)
+{
+    relinearization_keys_ = std::move(keys);
+}
+
+void Evaluator::add_rotation_key(std::uint32_t element, seal::KSwitchKeys one)
+{
+    const std::size_t elements = context_->parameters().poly_modulus_degree(); // odd ones below 2N
+    if (element % 2 == 0 || element >= 2 * elements || one.data().size() != 1) {
+        throw std::invalid_argument("this is not the key of one rotation");
+    }
+    rotation_keys_.parms_id() = one.parms_id();
+    rotation_keys_.data().resize(elements);
+    rotation_keys_.data()[seal::GaloisKeys::get_index(element)] = std::move(one.data().front());
+}
 
 PlaintextBound Evaluator::transform_plain(std::vector<PlacedRow> rows) const
 {

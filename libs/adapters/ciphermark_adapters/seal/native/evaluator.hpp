@@ -5,6 +5,7 @@
 #include "bound.hpp"
 #include "context.hpp"
 #include "seal/seal.h"
+#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -24,9 +25,13 @@ using PlaintextBound = BoundPointer<seal::Plaintext>;
 // A Bound refers to its Evaluator, which must outlive it.
 class Evaluator {
 public:
-    Evaluator(
-        std::shared_ptr<const Context> context, seal::RelinKeys relinearization_keys,
-        seal::GaloisKeys rotation_keys);
+    // Without keys.
+    explicit Evaluator(std::shared_ptr<const Context> context);
+
+    void set_relinearization_keys(seal::RelinKeys keys);
+
+    // The key of X -> X^element, in a set of one; throws std::invalid_argument for anything else.
+    void add_rotation_key(std::uint32_t element, seal::KSwitchKeys one);
 
     // To evaluation form, at the level of the row's ciphertext (bfv, bgv).
     PlaintextBound transform_plain(std::vector<PlacedRow> rows) const;
@@ -46,7 +51,7 @@ public:
 private:
     std::shared_ptr<const Context> context_;
     seal::Evaluator evaluator_;
-    seal::RelinKeys relinearization_keys_;
+    seal::RelinKeys relinearization_keys_; // empty where none were added
     seal::GaloisKeys rotation_keys_;
 };
 

@@ -7,24 +7,26 @@ namespace ciphermark {
 using seal::Ciphertext;
 using seal::Plaintext;
 
-KeyOwner::KeyOwner(
-    std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps,
-    std::vector<std::uint32_t> elements)
+KeyOwner::KeyOwner(std::shared_ptr<const Context> context)
     : context_(std::move(context)), generator_(context_->seal()),
       decryptor_(context_->seal(), generator_.secret_key())
 {
     generator_.create_public_key(public_key_);
-    if (relinearization) {
-        generator_.create_relin_keys(relinearization_keys_);
-    }
-    const auto *galois = context_->seal().key_context_data()->galois_tool();
-    for (const int step : steps) {
-        elements.push_back(galois->get_elt_from_step(step));
-    }
-    if (!elements.empty()) {
-        generator_.create_galois_keys(elements, rotation_keys_);
-    }
     encryptor_.emplace(context_->seal(), public_key_);
+}
+
+seal::RelinKeys KeyOwner::relinearization_keys() const
+{
+    seal::RelinKeys keys;
+    generator_.create_relin_keys(keys);
+    return keys;
+}
+
+seal::GaloisKeys KeyOwner::rotation_keys(const std::vector<std::uint32_t> &elements) const
+{
+    seal::GaloisKeys keys;
+    generator_.create_galois_keys(elements, keys);
+    return keys;
 }
 
 template <class Values>

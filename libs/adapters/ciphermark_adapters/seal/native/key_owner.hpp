@@ -16,10 +16,12 @@ namespace ciphermark {
 // A Bound refers to its KeyOwner, which must outlive it.
 class KeyOwner {
 public:
-    // Generates all keys: for rotations by `steps`, and for the automorphisms of these Galois elements.
-    KeyOwner(
-        std::shared_ptr<const Context> context, bool relinearization, const std::vector<int> &steps,
-        std::vector<std::uint32_t> elements);
+    // Generates secret and public key.
+    explicit KeyOwner(std::shared_ptr<const Context> context);
+
+    // Evaluation keys are made anew every time, and not held here: they are the largest objects that there are.
+    seal::RelinKeys relinearization_keys() const;
+    seal::GaloisKeys rotation_keys(const std::vector<std::uint32_t> &elements) const;
 
     // Encode and encrypt with the public key, at the top level; `scale` is for ckks.
     template <class Values>
@@ -34,15 +36,11 @@ public:
 
     const seal::SecretKey &secret_key() const { return generator_.secret_key(); }
     const seal::PublicKey &public_key() const { return public_key_; }
-    const seal::RelinKeys &relinearization_keys() const { return relinearization_keys_; }
-    const seal::GaloisKeys &rotation_keys() const { return rotation_keys_; }
 
 private:
     std::shared_ptr<const Context> context_;
-    seal::KeyGenerator generator_;
+    mutable seal::KeyGenerator generator_; // draws random numbers
     seal::PublicKey public_key_;
-    seal::RelinKeys relinearization_keys_; // empty if not asked for
-    seal::GaloisKeys rotation_keys_;       // empty if not asked for
     std::optional<seal::Encryptor> encryptor_;
     mutable seal::Decryptor decryptor_; // caches powers of the secret key
 };

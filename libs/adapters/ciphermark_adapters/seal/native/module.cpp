@@ -9,13 +9,13 @@
 #include "program.hpp"
 #include "python_module.hpp"
 #include "vectors.hpp"
-#include <cstring>
+#include <cstdint>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -58,6 +58,7 @@ void define_context(nb::module_ &module)
             "scheme"_a, "ring_dimension"_a, "moduli"_a, "plain_modulus"_a)
         .def_prop_ro("switches_keys", &Context::switches_keys)
         .def_prop_ro("modulus_bits", &Context::modulus_bits)
+        .def("galois_element", &Context::galois_element, "steps"_a)
         .def("level", &Context::level, "ciphertext"_a)
         .def("encode_integers", &encode<std::int64_t>, "values"_a, "level"_a.none(), "scale"_a)
         .def("encode_reals", &encode<double>, "values"_a, "level"_a.none(), "scale"_a)
@@ -75,44 +76,46 @@ nb::bytes dump_key(const KeyOwner &owner, const std::string &compression)
     return save((owner.*key)(), compression);
 }
 
-// Bytes of keys as they are saved; 0 for keys that were not made.
-template <class Keys>
-std::size_t saved_size(const Keys &keys)
+// What `make` makes, which others need not wait for, as bytes.
+template <class Make>
+nb::bytes save_made(Make make, const std::string &compression)
 {
-    return keys.data().empty() ? 0 : static_cast<std::size_t>(keys.save_size(seal::compr_mode_type::none));
-}
-
-template <class Keys>
-void save_to(seal::seal_byte *place, const Keys &keys)
-{
-    const std::size_t size = saved_size(keys);
-    if (size != 0 && static_cast<std::size_t>(keys.save(place, size, seal::compr_mode_type::none)) != size) {
-        throw std::logic_error("SEAL saved keys in another size than it told");
+    std::optional<decltype(make())> made;
+    {
+        const nb::gil_scoped_release released;
+        made.emplace(make());
     }
+    return save(*made, compression);
 }
 
-std::pair<std::size_t, std::size_t> evaluation_key_sizes(const KeyOwner &owner)
+nb::bytes dump_relinearization_keys(const KeyOwner &owner, const std::string &compression)
 {
-    return { saved_size(owner.relinearization_keys()), saved_size(owner.rotation_keys()) };
+    return save_made([&owner] { return owner.relinearization_keys(); }, compression);
 }
 
-nb::object dump_evaluation_keys(const KeyOwner &owner, const nb::bytes &header)
+nb::bytes dump_rotation_keys(
+    const KeyOwner &owner, const std::vector<std::uint32_t> &elements, const std::string &compression)
 {
-    const auto [relinearization, rotation] = evaluation_key_sizes(owner);
-    nb::object message = bytes_of(header.size() + relinearization + rotation);
-    std::memcpy(begin(message), header.c_str(), header.size());
-    save_to(begin(message) + header.size(), owner.relinearization_keys());
-    save_to(begin(message) + header.size() + relinearization, owner.rotation_keys());
-    return message;
+    return save_made([&] { return owner.rotation_keys(elements); }, compression);
+}
+
+// As a set of this key alone: SEAL's own sets of rotation keys begin with a table of all that there could be.
+nb::bytes dump_rotation_key(const KeyOwner &owner, std::uint32_t element)
+{
+    const auto alone = [&owner, element] {
+        seal::GaloisKeys keys = owner.rotation_keys({ element });
+        seal::KSwitchKeys one;
+        one.parms_id() = keys.parms_id();
+        one.data().push_back(std::move(keys.data()[seal::GaloisKeys::get_index(element)]));
+        return one;
+    };
+    return save_made(alone, "none");
 }
 
 void define_key_owner(nb::module_ &module)
 {
     nb::class_<KeyOwner>(module, "KeyOwner")
-        .def(
-            nb::init<
-                std::shared_ptr<const Context>, bool, const std::vector<int> &, std::vector<std::uint32_t>>(),
-            "context"_a, "relinearization"_a, "steps"_a, "elements"_a, ReleaseGil())
+        .def(nb::init<std::shared_ptr<const Context>>(), "context"_a, ReleaseGil())
         .def("encrypt_integers", &encrypt<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
         .def("encrypt_reals", &encrypt<double>, "rows"_a, "scale"_a, KeepOwner())
         .def("decrypt_integers", &KeyOwner::decrypt<Integers>, "rows"_a, KeepOwner())
@@ -120,35 +123,27 @@ void define_key_owner(nb::module_ &module)
         .def("noise_budget_bits", &KeyOwner::noise_budget_bits, "ciphertext"_a)
         .def("dump_secret_key", &dump_key<seal::SecretKey, &KeyOwner::secret_key>, "compression"_a)
         .def("dump_public_key", &dump_key<seal::PublicKey, &KeyOwner::public_key>, "compression"_a)
-        .def(
-            "dump_relinearization_keys", &dump_key<seal::RelinKeys, &KeyOwner::relinearization_keys>,
-            "compression"_a)
-        .def("dump_rotation_keys", &dump_key<seal::GaloisKeys, &KeyOwner::rotation_keys>, "compression"_a)
-        .def("evaluation_key_sizes", &evaluation_key_sizes)
-        .def("dump_evaluation_keys", &dump_evaluation_keys, "header"_a);
+        .def("dump_relinearization_keys", &dump_relinearization_keys, "compression"_a)
+        .def("dump_rotation_keys", &dump_rotation_keys, "elements"_a, "compression"_a)
+        .def("dump_rotation_key", &dump_rotation_key, "element"_a);
 }
 
-// No bytes stand for keys that were not made.
-template <class Keys>
-Keys load_keys(const Context &context, nb::handle data)
+void load_relinearization_keys(Evaluator &evaluator, nb::handle data)
 {
-    const View bytes(data);
-    return bytes.size() == 0 ? Keys() : load<Keys>(context.seal(), bytes);
+    evaluator.set_relinearization_keys(load<seal::RelinKeys>(evaluator.context().seal(), View(data)));
 }
 
-void construct_evaluator(
-    Evaluator *self, std::shared_ptr<const Context> context, nb::handle relinearization_keys,
-    nb::handle rotation_keys)
+void load_rotation_key(Evaluator &evaluator, std::uint32_t element, nb::handle data)
 {
-    auto relinearization = load_keys<seal::RelinKeys>(*context, relinearization_keys);
-    auto rotations = load_keys<seal::GaloisKeys>(*context, rotation_keys);
-    new (self) Evaluator(std::move(context), std::move(relinearization), std::move(rotations));
+    evaluator.add_rotation_key(element, load<seal::KSwitchKeys>(evaluator.context().seal(), View(data)));
 }
 
 void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
-        .def("__init__", &construct_evaluator, "context"_a, "relinearization_keys"_a, "rotation_keys"_a)
+        .def(nb::init<std::shared_ptr<const Context>>(), "context"_a)
+        .def("load_relinearization_keys", &load_relinearization_keys, "data"_a)
+        .def("load_rotation_key", &load_rotation_key, "element"_a, "data"_a)
         .def("bind", &bind_primitive, "operation"_a, "rows"_a, KeepOwner())
         .def("transform_plain", &Evaluator::transform_plain, "rows"_a, KeepOwner())
         .def("encode_integers", &encode_rows<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
