@@ -1,4 +1,4 @@
-"""Shows one line per stage: ticking seconds on a terminal, a start and an end line elsewhere."""
+"""Shows stages: ticking seconds of those at work on a terminal, a start and an end line for each elsewhere."""
 
 import sys
 import threading
@@ -8,37 +8,49 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """Announces stages and says how long they take."""
+    """Announces stages and says how long they take. Several may be at work, each in a thread of its own."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._on_terminal = sys.stdout.isatty()
+        self._lock = threading.Lock()
+        self._started_s: dict[str, float] = {}  # by label, of those at work
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Tick while the block runs, on a terminal."""
+        ended = threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(ended,), daemon=True)
+        if self._on_terminal:
+            ticker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if self._on_terminal:
+                ticker.join()
 
     @contextmanager
     def stage(self, number: int, title: str) -> Iterator[None]:
         """Show the stage while the block runs, and its end: `done`, or `failed` when the block raises."""
         label = f"[{number}/{self._total}] {title}"
-        started_s = time.monotonic()
-        ended = threading.Event()
-        ticker = threading.Thread(target=self._tick, args=(label, started_s, ended), daemon=True)
-        if self._on_terminal:
-            ticker.start()
-        else:
-            print(f"{label} …", flush=True)
+        with self._lock:
+            self._started_s[label] = time.monotonic()
+            if not self._on_terminal:
+                print(f"{label} …", flush=True)
         verdict = "failed"
         try:
             yield
             verdict = "done"
         finally:
-            ended.set()
-            if self._on_terminal:
-                ticker.join()
-                print("\r\033[K", end="")
-            print(f"{label} … {time.monotonic() - started_s:.0f} s, {verdict}", flush=True)
+            with self._lock:
+                elapsed_s = time.monotonic() - self._started_s.pop(label)
+                clear = "\r\033[K" if self._on_terminal else ""
+                print(f"{clear}{label} … {elapsed_s:.0f} s, {verdict}", flush=True)
 
-    @staticmethod
-    def _tick(label: str, started_s: float, ended: threading.Event) -> None:
-        while True:
-            print(f"\r{label} … {time.monotonic() - started_s:.0f} s", end="", flush=True)
-            if ended.wait(1):
-                return
+    def _tick(self, ended: threading.Event) -> None:
+        while not ended.wait(1):
+            with self._lock:
+                now = time.monotonic()
+                at_work = (f"{label} … {now - start:.0f} s" for label, start in self._started_s.items())
+                print(f"\r\033[K{'   '.join(at_work)}", end="", flush=True)

@@ -1,4 +1,4 @@
-"""Runs set-up stages in order: what is up to date is skipped, and a failure stops only what needs it.
+"""Runs set-up stages, each after what it needs: what is up to date is skipped, and a failure stops only what needs it.
 
 A stage's stamp is the hash of everything its result depends on. It is written after the stage succeeded and
 removed before it starts, so that an interrupted stage runs again.
@@ -8,15 +8,17 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from places import LOGS, ROOT, STAMPS, tool_environment
 from progress import Progress
 
 TAIL_LINES = 25
 TAIL_BYTES = 8192
+_AT_A_TIME = 2
 
 
 class FailureError(Exception):
@@ -29,7 +31,9 @@ class FailureError(Exception):
 
 
 class Shell:
-    """Runs commands, with all they print in the stage's log."""
+    """Runs commands, with all they print in the stage's log. ``at_work`` are those of all stages."""
+
+    at_work: ClassVar[set[subprocess.Popen[bytes]]] = set()
 
     def __init__(self, log: TextIO) -> None:
         self._log = log
@@ -41,19 +45,16 @@ class Shell:
         self._log.flush()
         env = {**tool_environment(), **(extra_env or {})}
         try:
-            ended = subprocess.run(
-                words,
-                cwd=ROOT,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=subprocess.STDOUT,
-                check=False,
+            process = subprocess.Popen(
+                words, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT
             )
         except FileNotFoundError as error:
             raise FailureError(f"the command {words[0]} is not installed", advice) from error
-        if ended.returncode != 0:
-            raise FailureError(f"{Path(words[0]).name} ended with exit code {ended.returncode}", advice)
+        self.at_work.add(process)
+        returned = process.wait()
+        self.at_work.discard(process)
+        if returned != 0:
+            raise FailureError(f"{Path(words[0]).name} ended with exit code {returned}", advice)
 
     def note(self, text: str) -> None:
         """Write a line of our own into the log."""
@@ -104,21 +105,60 @@ def log_path(stage_name: str) -> Path:
 
 
 def run_stages(stages: Sequence[Stage]) -> tuple[int, list[Missing]]:
-    """Bring every stage up to date; return how many had work to do, and those that have no result now."""
-    progress = Progress(len(stages))
-    worked = 0
-    missing: dict[str, Missing] = {}
-    for number, stage in enumerate(stages, start=1):
-        broken = [name for name in stage.needs if name in missing]
+    """Bring every stage up to date; return how many had work to do, and those that have no result now.
+
+    Two are at work at a time: a compiler that is started file by file leaves the second core to another.
+    """
+    run = _Run(stages)
+    with run.progress.shown(), ThreadPoolExecutor(_AT_A_TIME) as pool:
+        at_work: dict[Future[None], str] = {}
+        try:
+            while run.waiting or at_work:
+                for number, stage in run.ready(_AT_A_TIME - len(at_work)):
+                    at_work[pool.submit(run.carry_out, number, stage)] = stage.name
+                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                    run.ended.add(at_work.pop(future))
+                    future.result()
+        except KeyboardInterrupt:
+            for process in tuple(Shell.at_work):
+                process.terminate()
+            raise
+    return run.worked, list(run.missing.values())
+
+
+class _Run:
+    """Which stages wait, which have ended, and what came of them."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.progress = Progress(len(stages))
+        self.waiting = dict(enumerate(stages, start=1))
+        self.ended: set[str] = set()
+        self.worked = 0
+        self.missing: dict[str, Missing] = {}
+        self._names = {stage.name for stage in stages}
+
+    def ready(self, most: int) -> list[tuple[int, Stage]]:
+        """Take the first that wait for nothing of this run, at most so many."""
+        free = [
+            (number, stage)
+            for number, stage in self.waiting.items()
+            if self._names.intersection((*stage.needs, *stage.rebuilt_with)) <= self.ended
+        ][:most]
+        for number, _ in free:
+            del self.waiting[number]
+        return free
+
+    def carry_out(self, number: int, stage: Stage) -> None:
+        """Bring one stage up to date, unless something that it needs is missing."""
+        broken = [name for name in stage.needs if name in self.missing]
         if broken:
             reason = f"not tried: it needs {', '.join(broken)}"
-            missing[stage.name] = Missing(stage.name, reason, stage.is_optional)
+            self.missing[stage.name] = Missing(stage.name, reason, stage.is_optional)
         elif not stage.is_current():
-            worked += 1
-            failure = _run_stage(stage, number, progress)
+            self.worked += 1
+            failure = _run_stage(stage, number, self.progress)
             if failure:
-                missing[stage.name] = failure
-    return worked, list(missing.values())
+                self.missing[stage.name] = failure
 
 
 def _run_stage(stage: Stage, number: int, progress: Progress) -> Missing | None:
@@ -144,10 +184,13 @@ def _run_stage(stage: Stage, number: int, progress: Progress) -> Missing | None:
 def _explain(stage: Stage, failure: FailureError) -> None:
     log = log_path(stage.name)
     text = log.read_bytes()[-TAIL_BYTES:].decode(errors="replace")
-    tail = "".join(f"    | {line}\n" for line in text.splitlines()[-TAIL_LINES:])
-    print(f"{tail}  {stage.name} failed: {failure.what}")
-    print(f"  What to do: {failure.advice}")
-    print(f"  The whole log: {log.relative_to(ROOT)}", flush=True)
+    told = [
+        *(f"    | {line}" for line in text.splitlines()[-TAIL_LINES:]),
+        f"  {stage.name} failed: {failure.what}",
+        f"  What to do: {failure.advice}",
+        f"  The whole log: {log.relative_to(ROOT)}",
+    ]
+    print("\n".join(told), flush=True)
 
 
 def _read_stamp(stage_name: str) -> str:

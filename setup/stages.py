@@ -48,6 +48,7 @@ def _downloads(without: Collection[str]) -> list[Stage]:
             inputs=lambda: [file_digest(REQUIREMENTS), identity()],
             is_present=environment.is_current_environment,
             build=environment.make_environment,
+            needs=("system",),
         ),
         Stage(
             "sources",
@@ -78,5 +79,6 @@ def _browser() -> Stage:
         inputs=lambda: [system.BROWSER.name],
         is_present=system.BROWSER.is_there,
         build=system.install_browser,
+        needs=("system",),
         is_optional=True,
     )
