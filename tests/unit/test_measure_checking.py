@@ -28,11 +28,26 @@ def test_the_tolerance_of_exact_schemes_is_zero():
     assert checking.tolerance(made) == 0
 
 
-@pytest.mark.parametrize(("ring_dimension", "scale_bits"), [(4096, 30), (8192, 40), (16384, 50)])
-def test_the_tolerance_of_ckks_is_n_by_scale_with_nine_bits(ring_dimension, scale_bits):
+@pytest.mark.parametrize(
+    ("ring_dimension", "scale_bits", "tolerance_bits"),
+    [(4096, 30, -7.6), (8192, 40, -16.1), (32768, 40, -13.0)],
+)
+def test_a_wrong_slot_is_outside_the_tolerance_of_ckks(ring_dimension, scale_bits, tolerance_bits):
     spec = ParameterSpec("ckks", ring_dimension, scale_bits=scale_bits)
-    made = Parameters(spec, ring_dimension, (97,), (), ring_dimension // 2, scale=2.0**scale_bits)
-    assert math.log2(checking.tolerance(made)) == math.log2(ring_dimension) + 9 - scale_bits
+    chain = ((1 << 60, *[1 << 40] * 3), (1 << 60,))
+    made = Parameters(spec, ring_dimension, *chain, ring_dimension // 2, scale=2.0**scale_bits)
+    tolerance = checking.tolerance(made)
+    assert math.log2(tolerance) == pytest.approx(tolerance_bits, abs=0.1)
+    expected = np.random.default_rng(1).uniform(-1, 1, made.slots)
+    actual = expected.copy()
+    actual[[7, 8]] = actual[[8, 7]]  # what a rotation by another step would leave
+    assert checking.accuracy([actual], [expected], tolerance).wrong_slots == 2
+
+
+def test_the_tolerance_grows_with_the_ciphertexts_that_add_up():
+    spec = ParameterSpec("ckks", 8192, scale_bits=40)
+    made = Parameters(spec, 8192, (1 << 60,), (), 4096, scale=2.0**40)
+    assert checking.tolerance(made) < checking.tolerance(made, 8) < 4 * checking.tolerance(made)
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,9 @@ class Latency(Experiment):
 
     def _checked(self, bound: Bound, item: OperandSet) -> Findings:
         results = self._revealed(bound.results())
-        tolerance = checking.tolerance(self.session.parameters)
-        found = checking.accuracy(self.session.decrypted(results), item.expected, tolerance)
+        found = checking.accuracy(
+            self.session.decrypted(results), item.expected, self._tolerance(self.session)
+        )
         return judge(self.setting, Checked(found, item.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
@@ -122,8 +123,11 @@ class Latency(Experiment):
         item = operands.build(session, self.case, self.setting.trial.seed, 0)
         executed = [session.evaluator.apply(self._call.name, *row) for row in item.rows]
         results = operands.revealed(session, self._call, executed)
-        tolerance = checking.tolerance(session.parameters)
-        return checking.is_right(checking.accuracy(session.decrypted(results), item.expected, tolerance))
+        found = checking.accuracy(session.decrypted(results), item.expected, self._tolerance(session))
+        return checking.is_right(found)
+
+    def _tolerance(self, session: Session) -> float:
+        return checking.tolerance(session.parameters, max(2, self._call.count))
 
     def _made_phases(self) -> list[Phase]:
         budget, clock, resolution = self.setting.trial.budget, self.setting.clock, self.setting.resolution_ns
@@ -160,7 +164,7 @@ class Latency(Experiment):
             self._check_computed()
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
-        found = checking.accuracy(actual, expected, checking.tolerance(self.session.parameters))
+        found = checking.accuracy(actual, expected, self._tolerance(self.session))
         if not checking.is_right(found):
             error = f"{phase}: the result of the last sample is wrong in {found.wrong_slots} slots"
             self._findings = Findings("wrong", accuracy=found, error=error)
