@@ -45,8 +45,9 @@ def recorded(tmp_path_factory, new_url, make: Maker):
                 for ordinal in range(9)
             ]
             own = Sample("answer_rate", 5e6 / factor, "answer")
+            peak = Sample("peak_memory", 40e6 * factor, "answer", "server")
             case = make.case(variant, experiment="retrieval", operation="by-keyword")
-            database.record_outcome(make.outcome(run, case, (*times, own)))
+            database.record_outcome(make.outcome(run, case, (*times, own, peak)))
         failed = make.case("pyfhel", experiment="retrieval", operation="by-keyword")
         database.record_outcome(make.outcome(run, failed, status="unsupported", error="it rotates nothing"))
     return Ciphermark(tmp_path_factory.mktemp("family") / "home", url), url, run.id
@@ -65,10 +66,11 @@ def test_it_has_a_page(recorded) -> None:
             ("answer", "evaluate", "time", 0.15),
             ("answer", "server", "time", 0.16),
             ("answer", "", "answer_rate", 5e6),
+            ("answer", "server", "peak_memory", 40e6),
         }
         sql = client.get("/figures/workloads.sql", params={"run": run_id, "variant": "seal"}).text
         with psycopg.connect(url) as connection:
-            assert len(connection.execute(sql).fetchall()) == len(rows) == len(STEPS) + 1
+            assert len(connection.execute(sql).fetchall()) == len(rows) == len(STEPS) + 2
         svg = client.get("/figures/workloads.svg", params={"run": run_id})
         assert "by-keyword" in svg.text
 
@@ -81,6 +83,10 @@ def test_it_has_a_table_in_the_terminal(recorded) -> None:
     assert "answer" in first
     (slower,) = [line for line in lines if "tenseal" in line and " ms" in line]
     assert "600 ms" in slower
+    (evaluation,) = [line.split() for line in lines if "evaluate" in line]
+    assert evaluation[-5:] == ["evaluate", "150", "ms", "450", "ms"]
+    peaks = [" ".join(line.split()) for line in lines if "peak memory, server" in line]
+    assert peaks == ["answer peak memory, server seal 40 MB"]
 
 
 def test_it_has_a_section_in_the_report(recorded) -> None:

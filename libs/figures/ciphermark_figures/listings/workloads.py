@@ -1,4 +1,4 @@
-"""Workloads of families that have no table of their own: every metric of whole stages. Pure."""
+"""Workloads of families that have no table of their own: every metric of stages, and where their time goes. Pure."""
 
 from __future__ import annotations
 
@@ -10,35 +10,75 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
 from ciphermark_figures.listings import headings
-from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed
+from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed, told_once
 
 FIGURES = (WORKLOADS,)
+PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
 _PLACE = ("experiment", "operation", "options", "data_set", "size", "threads", "scheme")
 
 
 def tables(
     answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str]
 ) -> Iterator[Printed]:
-    """A table per workload, options, data, threads, scheme and security level by the 2018 table, or of all levels with
-    ``any_security``. ``answers`` are those of :data:`FIGURES`; ``titles`` tell workloads in words.
+    """Two tables per workload, options, data, threads, scheme and security level by the 2018 table, or of all levels
+    with ``any_security``: the metrics of stages, and the times of their parts. ``answers`` are those of
+    :data:`FIGURES`; ``titles`` tell workloads in words.
     """
     (rows,) = answers
-    whole = [row for row in rows if row["metric"] is not None and not row["part"]]
-    for same in grouped(
-        sorted(whole, key=lambda row: _table(row, any_security)), lambda row: _table(row, any_security)
-    ):
+    known = sorted(
+        (row for row in rows if row["metric"] is not None), key=lambda row: _table(row, any_security)
+    )
+    for same in grouped(known, lambda row: _table(row, any_security)):
         name = same[0]["operation"]
         title = f"{name}: {titles[name]}" if name in titles else name
         told = f"{headings.heading(same)} · {_input(same[0])}, {headings.threads(same[0])}"
         columns = [
             (Head("stage"), lambda row: row["stage"]),
-            of(METRIC),
+            (of(METRIC)[0], _metric),
             of(VARIANT),
             *map(of, headings.columns(same)),
             of(MEDIAN),
             (Head("95 % interval", True), _interval),
         ]
-        yield printed(f"{title} · {same[0]['experiment']}", told, columns, same, once=2)
+        yield printed(f"{title} · {same[0]['experiment']}", told, columns, _whole(same), once=2)
+        parts = [row for row in same if row["part"] and row["metric"] == "time"]
+        if parts:
+            yield _parts(parts)
+
+
+def _whole(rows: Sequence[Row]) -> list[Row]:
+    """Of each metric the value of the whole stage; where it has none, as of peaks, those of its parts."""
+    whole = {(row["stage"], row["metric"]) for row in rows if not row["part"]}
+    return [row for row in rows if not row["part"] or (row["stage"], row["metric"]) not in whole]
+
+
+def _metric(row: Row) -> str:
+    return f"{METRIC.brief_cell(row)}, {row['part']}" if row["part"] else METRIC.brief_cell(row)
+
+
+def _parts(rows: Sequence[Row]) -> Printed:
+    """A line per part, the longest first, and a column per variant, or case where a variant has several."""
+    cases = {row["case_key"]: row for row in rows}
+    several = {row["variant"] for row in cases.values()}
+    lines = {(row["stage"], row["part"]): dict[str, Row]() for row in rows}
+    for row in rows:
+        lines[row["stage"], row["part"]][row["case_key"]] = row
+    ordered = sorted(
+        lines, key=lambda place: (place[0], -max(row["median"] for row in lines[place].values()))
+    )
+    heads = [
+        Head(
+            row["variant"] if len(several) == len(cases) else f"{row['variant']} {row['ring_dimension']}",
+            True,
+        )
+        for row in cases.values()
+    ]
+    texts = [
+        (*place, *(formats.seconds(line[key]["median"]) if key in line else "" for key in cases))
+        for place in ordered
+        for line in [lines[place]]
+    ]
+    return Printed("", PARTS, (Head("stage"), Head("part"), *heads), told_once(texts, 1))
 
 
 def _input(row: Row) -> str:
