@@ -79,11 +79,13 @@ class Logistic(_OnRange):
         return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=45)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """For primes that are a bit larger, and a special prime of 60 bits."""
+        """For primes that are a bit larger, and a special prime of 60 bits: with a first prime of 48, which holds
+        values below 4, they just fit N = 16384, too.
+        """
         self.require_scheme(scheme)
         depth = self.polynomial().depth
-        ring = secure_ring((50, *[46] * depth, 60))
-        return ParameterSpec(scheme, ring, (50, *[45] * depth, 60), scale_bits=45)
+        ring = secure_ring((48, *[46] * depth, 60))
+        return ParameterSpec(scheme, ring, (48, *[45] * depth, 60), scale_bits=45)
 
     def largest_error(self) -> float:
         return self._approximation().error + _NOISE
