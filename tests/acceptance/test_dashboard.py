@@ -235,6 +235,22 @@ def test_no_page_is_wider_than_the_screen(watched: Watched, width: int) -> None:
     watched.require_silence()
 
 
+@pytest.mark.parametrize("width", [1200, 1600])
+def test_pages_are_named_in_one_line_and_no_chart_is_cut(watched: Watched, width: int) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in PATHS:
+        opened(page, path)
+        charts(page)
+        tops = "items => new Set(items.map(item => item.offsetTop)).size"
+        assert page.locator("header.site nav li").evaluate_all(tops) == 1
+        name, last = (page.locator(f"header.site {part}").bounding_box() for part in (".name", "nav"))
+        assert last["y"] < name["y"] + name["height"], path
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.chart')].every(item => item.scrollWidth <= item.clientWidth)"
+        )
+
+
 @pytest.mark.parametrize("width", [360, 1400])
 def test_charts_fill_the_page_and_are_not_wider(watched: Watched, width: int) -> None:
     """Small charts stand in as many columns as there is room for; turned, a screen is filled again."""

@@ -78,11 +78,11 @@ CHARTS = {
     "learning": (learning.phases, of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2)),
     "workloads": (
         workloads.stages,
-        of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2),
+        of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2, options=None, threads=1),
     ),
     "programs": (
         programs.counts,
-        of_variants(*PAIR, stage="infer", program="d" * 64, counted="mul", level=2, n=3),
+        of_variants(*PAIR, stage="infer", program="d" * 64, counted="mul", level=2, n=3, options=None),
     ),
     "samples": (
         case.samples,
@@ -185,6 +185,19 @@ def test_equal_values_do_not_hide_each_other():
     assert len(set(marks)) == len(rows)
 
 
+def test_workloads_that_differ_in_anything_stand_apart():
+    same = {"metric": "time", "stage": "answer", "part": "", "median": 0.2, "options": None, "threads": 1}
+    other = ({"options": "side 8"}, {"scheme": "ckks"}, {"security_2018": 256}, {"threads": 2})
+    rows = [row for changes in ({}, *other) for row in of_variants("seal", **same | changes)]
+    assert [row["workload"] for row in shown(workloads.stages(rows))] == [
+        "mul, 8,192, bfv, 128 bits",
+        "mul, side 8, bfv, 128 bits",
+        "mul, 8,192, ckks, 128 bits",
+        "mul, 8,192, bfv, 256 bits",
+        "mul, 8,192, bfv, 128 bits, 2 threads",
+    ]
+
+
 def test_workloads_of_unequal_security_stand_apart():
     times = {"prepare_s": 0.1, "train_s": 0.3, "infer_s": 0.2}
     rows = of_variants("seal", **times) + of_variants("openfhe", **times, security_2018=256)
@@ -198,15 +211,17 @@ def test_workloads_of_unequal_security_stand_apart():
 
 
 def counted(program: str, variant: str) -> dict[str, object]:
-    (row,) = of_variants(variant, stage="infer", program=program, counted="mul", level=2, n=3)
+    (row,) = of_variants(
+        variant, stage="infer", program=program, counted="mul", level=2, n=3, options="side 8"
+    )
     return row
 
 
 def test_a_program_is_drawn_once_for_all_that_executed_it():
     rows = [counted("d" * 64, "seal"), counted("d" * 64, "seal-hexl"), counted("e" * 64, "tenseal")]
     assert [row["place"] for row in shown(programs.counts(rows))] == [
-        "mul, infer\nbfv, 8,192 · dddddd\nseal, seal-hexl",
-        "mul, infer\nbfv, 8,192 · eeeeee\ntenseal",
+        "mul, infer\nside 8, bfv · dddddd\nseal, seal-hexl",
+        "mul, infer\nside 8, bfv · eeeeee\ntenseal",
     ]
 
 

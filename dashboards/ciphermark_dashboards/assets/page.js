@@ -8,7 +8,8 @@ const MOST_COLUMNS = 3;
 const NARROWEST = 120;
 const WIDEST = 640;
 const ROOM_FOR_AXES = 70;
-const SETTLED = 8; // pixels
+const SETTLED = 8; // pixels that a small chart may be too narrow
+const ATTEMPTS = 4;
 const PAUSE_MS = 200;
 const SHOWN_CHARACTERS = 300; // of an error's text; the page has all of it when the run has ended
 
@@ -60,11 +61,13 @@ async function draw(element) {
   const width = element.clientWidth;
   fit(specification, width);
   await embed(element, specification);
-  if (specification.facet !== undefined) { // how wide labels are is known once they are drawn
+  // How wide labels are is known once they are drawn, and what is narrower may have others.
+  for (let attempt = 0; specification.facet !== undefined && attempt < ATTEMPTS; attempt++) {
     const before = specification.spec.width;
     const excess = (element.querySelector("svg")?.width.baseVal.value ?? width) - width;
-    widen(specification, before - excess / specification.columns);
-    if (excess > 0 || Math.abs(specification.spec.width - before) > SETTLED) await embed(element, specification);
+    widen(specification, before - Math.ceil(excess / specification.columns));
+    if (specification.spec.width === before || (excess <= 0 && -excess < SETTLED * specification.columns)) break;
+    await embed(element, specification);
   }
   const picture = element.querySelector("svg");
   if (picture) {

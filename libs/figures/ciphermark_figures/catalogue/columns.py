@@ -15,6 +15,7 @@ def _chain(row: Row) -> str:
 VARIANT = Column("variant", "Variant")
 OPERATION = Column("operation", "Operation")
 WORKLOAD = Column("operation", "Workload")
+OPTIONS = Column("options", "Options", formats.text)
 RANKED = Column("label", "Operation")  # composed ones apart
 SCHEME = Column("scheme", "Scheme")
 N = Column(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_figures import formats, subject
-from ciphermark_figures.catalogue.columns import SCHEME, SIZE, THREADS, VARIANT, WORKLOAD
+from ciphermark_figures.catalogue.columns import OPTIONS, SCHEME, SIZE, THREADS, VARIANT, WORKLOAD
 from ciphermark_figures.figure import Column, Figure
 from ciphermark_figures.sentences import programs
 
@@ -29,12 +29,13 @@ PROGRAMS = Figure(
     view="programs",
     subject=subject.WORKLOAD,
     narrowed_by=_NARROWED_BY,
-    order="operation, scheme, size, threads, stage, program, variant",
+    order="operation, scheme, options, size, threads, stage, program, variant",
     tell=programs.equal,
     columns=(
         WORKLOAD,
         STAGE,
         SCHEME,
+        OPTIONS,
         SIZE,
         THREADS,
         VARIANT,
@@ -57,12 +58,13 @@ COUNTS = Figure(
     view="program_counts",
     subject=subject.WORKLOAD,
     narrowed_by=_NARROWED_BY,
-    order="operation, scheme, size, stage, program, variant, level desc, counted",
+    order="operation, scheme, options, size, stage, program, variant, level desc, counted",
     chart="programs.counts",
     columns=(
         WORKLOAD,
         STAGE,
         SCHEME,
+        OPTIONS,
         SIZE,
         VARIANT,
         PROGRAM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ciphermark_core.metrics import METRICS
 from ciphermark_figures import formats, subject
 from ciphermark_figures.catalogue.columns import (
+    OPTIONS,
     REASON,
     SCHEME,
     SECURITY_2018,
@@ -46,7 +47,7 @@ WORKLOADS = Figure(
         WORKLOAD,
         SCHEME,
         SIZE,
-        Column("options", "Options", formats.text),
+        OPTIONS,
         Column("stage", "Stage", formats.text),
         Column("part", "Party or step", formats.text),
         METRIC,

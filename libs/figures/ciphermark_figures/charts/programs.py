@@ -41,8 +41,9 @@ def counts(rows: Sequence[Row]) -> Chart | None:
 
 def _place(row: Row) -> str:
     """What a small chart is about, in lines; who executed it is added."""
+    given = row["options"] or f"{row['size']:,}"
     digest = row["program"][:_SHOWN_DIGITS]
-    return f"{row['operation']}, {row['stage']}\n{row['scheme']}, {row['size']:,} · {digest}"
+    return f"{row['operation']}, {row['stage']}\n{given}, {row['scheme']} · {digest}"
 
 
 def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:

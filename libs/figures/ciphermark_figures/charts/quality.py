@@ -14,7 +14,6 @@ from ciphermark_figures.charts.style import Chart
 
 _MIB = 1 << 20
 _MOST_TEXTS = 16  # above the bars of one small chart: more of them would overlap
-_WHOLE = alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
 
 
 def noise(rows: Sequence[Row]) -> Chart | None:
@@ -61,7 +60,7 @@ def depth(rows: Sequence[Row]) -> Chart | None:
         {**row, "text": f"{'≥ ' if row['is_capped'] else ''}{row['depth']:,}"}
         for row in places.with_rings(places.fullest([row for row in rows if row["depth"] is not None]))
     ]
-    return _grouped_bars(known, "depth", "Operations that decrypt right", _WHOLE)
+    return _grouped_bars(known, "depth", "Operations that decrypt right", style.whole_axis())
 
 
 def peak_memory(rows: Sequence[Row]) -> Chart | None:

@@ -26,14 +26,13 @@ def against_count(rows: Sequence[Row]) -> Chart | None:
     if not known:
         return None
     names = style.variants_of(known)
-    axis = style.seconds_axis(row["median"] for row in known)
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     return style.dressed(
         alt.Chart(style.data(known, *columns))
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=40), strokeWidth=1.5)
         .encode(
-            x=alt.X("repetitions:Q", title="Operations in a row", axis=alt.Axis(format="d", tickMinStep=1)),
-            y=alt.Y("median:Q", title=None, scale=style.log_scale(), axis=axis),
+            x=alt.X("repetitions:Q", title="Operations in a row", axis=style.whole_axis()),
+            y=alt.Y("median:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
             color=style.colour(names),
             shape=style.shape(names),
             strokeDash=alt.StrokeDash("choice:N", title="Ring dimension"),

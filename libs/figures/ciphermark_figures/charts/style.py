@@ -37,6 +37,7 @@ _WITH_BYTES = (
     "datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
 )
 _LABEL_LIMIT = 340  # pixels
+_APART = 10  # pixels between labels
 _MARGIN = 12  # pixels between the outermost marks and the frame
 
 C = TypeVar("C", bound=alt.TopLevelMixin)
@@ -57,7 +58,14 @@ def log_scale() -> alt.Scale:
 
 def seconds_axis(values: Iterable[float] = ()) -> alt.Axis:
     """An axis of times with their units; where they are ``values`` of many decades, with a line for each decade."""
-    return alt.Axis(format="~s", labelExpr=_WITH_SECONDS, tickCount=5, **_powers(values, 10))
+    return alt.Axis(
+        format="~s", labelExpr=_WITH_SECONDS, labelSeparation=_APART, tickCount=5, **_powers(values, 10)
+    )
+
+
+def whole_axis() -> alt.Axis:
+    """An axis of counts: between whole numbers stands none."""
+    return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
 
 
 def bands() -> alt.Axis:

@@ -15,7 +15,8 @@ from ciphermark_figures.formats import level
 def stages(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
 
-    Sizes, schemes and security levels of one workload stand apart: their times are not to be compared.
+    Options, sizes, schemes, security levels and threads of one workload stand apart: their times are not to be
+    compared.
     """
     times = [
         {**row, "workload": _named(row)}
@@ -45,4 +46,6 @@ def stages(rows: Sequence[Row]) -> Chart | None:
 
 
 def _named(row: Row) -> str:
-    return f"{row['operation']}, {row['scheme']}, {row['size']:,}, {level(row['security_2018'])}"
+    options = row["options"] or f"{row['size']:,}"
+    place = f"{row['operation']}, {options}, {row['scheme']}, {level(row['security_2018'])}"
+    return f"{place}, {row['threads']} threads" if row["threads"] > 1 else place

@@ -4,6 +4,7 @@ select distinct
     c.operation,
     p.stage,
     p.scheme,
+    options_of(c.dimensions) as options,
     c.size,
     p.variant,
     p.program,

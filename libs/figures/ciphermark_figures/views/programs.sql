@@ -5,6 +5,7 @@ select
     c.operation,
     p.stage,
     p.scheme,
+    options_of(c.dimensions) as options,
     c.size,
     c.threads,
     p.variant,

@@ -3,10 +3,7 @@ select
     experiment,
     operation,
     data_set,
-    (
-        select string_agg(each.key || ' ' || each.value, ', ' order by each.key)
-        from jsonb_each_text(dimensions - 'data_set') as each
-    ) as options,
+    options_of(dimensions) as options,
     size,
     ciphertexts,
     threads,

@@ -1,0 +1,9 @@
+-- What a workload's suite varied, in words. The data set has a column of its own.
+create function options_of(dimensions jsonb) returns text
+language sql immutable parallel safe
+begin atomic
+    select string_agg(each.key || ' ' || each.value, ', ' order by each.key)
+    from jsonb_each_text(dimensions - 'data_set') as each;
+end;
+
+comment on function options_of(jsonb) is 'Internal: dimensions but for the data set as one text; NULL where there are none';
