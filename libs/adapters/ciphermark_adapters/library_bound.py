@@ -28,12 +28,18 @@ class LibraryBound(PythonBound):
     def translated(error: Exception) -> Exception:
         """The contract's exception for an error of the library, or the error itself."""
 
+    @classmethod
+    def once(cls, function: Callable[..., Handle], *operands: Any) -> Handle:
+        """What ``function`` makes of the operands; library errors are translated."""
+        try:
+            return function(*operands)
+        except cls.errors as error:
+            raise cls.translated(error) from error
+
     def run(self, loops: int) -> int:
         """See the contract; library errors are translated."""
-        try:
-            return super().run(loops)
-        except self.errors as error:
-            raise self.translated(error) from error
+        elapsed: int = self.once(super().run, loops)
+        return elapsed
 
     def results(self) -> list[Handle]:
         values = super().results()

@@ -17,30 +17,22 @@ _MISFIT = (
     "Galois key not present",
 )
 
-# What the wrappers raise for SEAL's C++ exceptions.
-LIBRARY_ERRORS = (ValueError, RuntimeError)
-
-
-def translated(error: Exception) -> Exception:
-    """The contract's exception for an error of SEAL, or the error itself."""
-    text = str(error)
-    if text in _EXHAUSTED:
-        return Exhausted(f"SEAL: {text}")
-    if text == _TRANSPARENT:
-        return Unsupported(f"SEAL refuses results without randomness, such as x - x: {text}")
-    if text.startswith(_MISFIT):
-        return Unsupported(f"SEAL: {text}; operands must have one level and one scale, rotations a key")
-    return error
-
 
 class SealBound(LibraryBound):
     """Calls of the library, its errors translated."""
 
-    errors = LIBRARY_ERRORS
+    errors = (ValueError, RuntimeError)  # what the wrappers raise for SEAL's C++ exceptions
 
     @staticmethod
     def translated(error: Exception) -> Exception:
-        return translated(error)
+        text = str(error)
+        if text in _EXHAUSTED:
+            return Exhausted(f"SEAL: {text}")
+        if text == _TRANSPARENT:
+            return Unsupported(f"SEAL refuses results without randomness, such as x - x: {text}")
+        if text.startswith(_MISFIT):
+            return Unsupported(f"SEAL: {text}; operands must have one level and one scale, rotations a key")
+        return error
 
 
 def padded(values: Vector, slots: int) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -22,7 +23,6 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import require_keys, served
 from ciphermark_core import primes, wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -153,15 +153,14 @@ class TemplateKeyOwner(KeyOwner):
 # -- the server ---------------------------------------------------------------------------------------------------
 
 
-class TemplateEvaluator(Evaluator):
+class TemplateEvaluator(DeclaredEvaluator):
     """REPLACE: load the evaluation keys here; there is no secret key on this side."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        self.parameters = material.parameters
-        self._declared = declared
-        self._keys = material.keys
+        super().__init__(material.parameters, material.keys, declared)
         library = self._library = StandIn(material.parameters)
         # REPLACE: one function per operation, as near to the library's own call as can be: it is what is timed.
+        # Of those that are declared, one whose key was not made is missing.
         known: dict[str, Callable[..., Handle]] = {
             "add": library.add,
             "sub": library.sub,
@@ -173,35 +172,19 @@ class TemplateEvaluator(Evaluator):
             "rescale": self._rescale,
             "mod_switch": self._mod_switch,
         }
-        # An operation whose key was not made is missing, too.
-        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
-        self._table = declared.functions(self, names, known)
-
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """See the contract."""
-        return self._table
-
-    def reason_against(self, operation: str) -> str:
-        """See the contract: declared operations are missing only for want of their key."""
-        if operation in self._declared.operations[self.parameters.spec.scheme]:
-            return f"{operation} needs a key; none was requested"
-        return self._declared.reason_against(operation, self.parameters.spec.scheme)
+        self.offer(known)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract. REPLACE: translate your library's errors to ``Unsupported`` and ``Exhausted`` here."""
-        require_keys(operation, operands, self._keys)
         return super().apply(operation, *operands)
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
         """See the contract: what is checked here is off the clock.
 
         The base class loops in Python. A native library deserves a ``Bound`` of its own, whose ``run`` loops in
         native code with the GIL released and the destination preallocated: see ciphermark_adapters/seal/native.
         """
-        for row in rows:
-            require_keys(operation, row, self._keys)
-        return super().bind(operation, rows)
+        return super().bound(operation, rows)
 
     def encode(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from ciphermark_adapters.helib import binding, slots
@@ -13,52 +13,34 @@ from ciphermark_adapters.helib.managed import HElibManaged
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Bound,
-    Evaluator,
     Handle,
     Operator,
-    PythonBound,
     Row,
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import require_keys, served
 
 
-class HElibEvaluator(Evaluator):
+class HElibEvaluator(DeclaredEvaluator):
     """Computes with the key-switching matrices of the public key."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        self.parameters = material.parameters
-        self._declared = declared
-        self._keys = material.keys
+        super().__init__(material.parameters, material.keys, declared)
         context = parameter_sets.context_of(material.parameters)
         self._slots = Slots(material.parameters, context.slot_exponents)
         native = self._native = binding.module().Evaluator(context, material.public_key)
         self._encode = native.encode_reals if self._slots.are_real else native.encode_integers
-        names = served(declared.operations[material.parameters.spec.scheme], material.keys)
         binders = self._binders_of(native)
-        self._binders = {name: binders[name] for name in names if name not in declared.calls}
-        known = {name: partial(execute, bind) for name, bind in self._binders.items()}
-        self._operations = declared.functions(self, names, known)
+        self._binders = {name: binders[name] for name in self._names if name not in declared.calls}
+        self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
 
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """See the contract; operations whose keys were not made are missing."""
-        return self._operations
-
-    def reason_against(self, operation: str) -> str:
-        """See the contract. A declared operation is missing only for want of its key."""
-        if operation in self._declared.operations[self.parameters.spec.scheme]:
-            return f"no key for {operation} was requested"
-        return self._declared.reason_against(operation, self.parameters.spec.scheme)
-
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: the loop is native and runs with the GIL released."""
-        function = self.function(operation)
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """The loop is native and runs with the GIL released."""
         bind = self._binders.get(operation)
-        return PythonBound(function, rows) if bind is None else bind(rows)
+        return super().bound(operation, rows) if bind is None else bind(rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -83,10 +65,6 @@ class HElibEvaluator(Evaluator):
         require_none(compression)
         data: bytes = ciphertext.dump()
         return data
-
-    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """See the contract; HElib cannot."""
-        raise Unsupported(self._declared.reason_against("dump_plaintext", self.parameters.spec.scheme))
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract: how many products of the first ciphertext primes are smaller than the modulus."""
@@ -123,15 +101,10 @@ class HElibEvaluator(Evaluator):
         }
 
     def _bind_rotate(self, rows: Sequence[Row]) -> NativeBound:
-        # Without the key HElib would compose the rotation of several others: not the primitive any more.
-        for row in rows:
-            require_keys("rotate", row, self._keys)
         n = self.parameters.ring_dimension
         return self._native.automorphism([(a, slots.rotation(n, steps)) for a, steps in rows])
 
     def _bind_substitute(self, rows: Sequence[Row]) -> NativeBound:
-        for row in rows:
-            require_keys("substitute", row, self._keys)
         n = self.parameters.ring_dimension
         return self._native.automorphism([(a, slots.exponent(n, element)) for a, element in rows])
 

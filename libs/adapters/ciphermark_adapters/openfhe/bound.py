@@ -13,16 +13,6 @@ _EXHAUSTED = ("Too few towers", "Removing last element")
 _KEYLESS = ("is not found", "are not generated", "Call EvalMultKeyGen")
 
 
-def translated(error: Exception) -> Exception:
-    """The contract's exception for an error of the library with the library's text, or the error itself."""
-    text = str(error)
-    if any(words in text for words in _EXHAUSTED):
-        return Exhausted(f"OpenFHE: {text}")
-    if any(words in text for words in _KEYLESS):
-        return Unsupported(f"OpenFHE: {text}")
-    return error
-
-
 class OpenfheBound(LibraryBound):
     """Calls of the library, its errors translated."""
 
@@ -30,7 +20,12 @@ class OpenfheBound(LibraryBound):
 
     @staticmethod
     def translated(error: Exception) -> Exception:
-        return translated(error)
+        text = str(error)
+        if any(words in text for words in _EXHAUSTED):
+            return Exhausted(f"OpenFHE: {text}")
+        if any(words in text for words in _KEYLESS):
+            return Unsupported(f"OpenFHE: {text}")
+        return error
 
 
 def checked(values: Vector, parameters: Parameters) -> Vector:

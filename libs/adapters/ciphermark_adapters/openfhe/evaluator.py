@@ -3,60 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import openfhe
 
-from ciphermark_adapters.openfhe.bound import OpenfheBound, checked, translated
+from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
-from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
 from ciphermark_adapters.openfhe.native import Naturalizer
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row, Unsupported, Vector
-from ciphermark_contract.operations import require_keys, served
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
 
-class OpenFheEvaluator(Evaluator):
+class OpenFheEvaluator(DeclaredEvaluator):
     """Computes with a context and evaluation keys."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        self.parameters = material.parameters
-        self._declared = declared
-        self._scheme = material.parameters.spec.scheme
-        self._keys = material.keys
+        super().__init__(material.parameters, material.keys, declared)
         self._top = len(material.parameters.moduli) - 1
         self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
         self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
         _take_keys(material)
-        known = self._functions(material)
-        names = served(declared.operations[self._scheme], material.keys)
-        self._table = declared.functions(self, names, known)
-
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """OpenFHE's functions, as bare as they come; operations whose keys were not made are missing."""
-        return self._table
-
-    def reason_against(self, operation: str) -> str:
-        """See the contract. A declared operation is missing only for want of its key."""
-        if operation in self._declared.operations[self._scheme]:
-            return f"{operation} needs keys; none were requested"
-        return self._declared.reason_against(operation, self._scheme)
+        self.offer(self._functions(material))
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        require_keys(operation, operands, self._keys)
-        try:
-            return super().apply(operation, *operands)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
+        return OpenfheBound.once(super().apply, operation, *operands)
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract. Products of equal scales need no correction: there the library's call is timed alone."""
-        for row in rows:
-            require_keys(operation, row, self._keys)
-        function = self.function(operation)
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """Products of equal scales need no correction: there the library's call is timed alone."""
+        function = self.functions[operation]
         if function == self._scaled_product and all(
             a.GetScalingFactor() == plaintext.GetScalingFactor() for a, plaintext in rows
         ):
@@ -90,10 +67,6 @@ class OpenFheEvaluator(Evaluator):
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)
-
-    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """See the contract; OpenFHE's wrapper cannot."""
-        raise Unsupported(self._declared.reason_against("dump_plaintext", self._scheme))
 
     def level(self, ciphertext: Handle) -> int:
         return self._top - int(ciphertext.GetLevel())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,10 @@ from Pyfhel import PyCtxt, __version__
 
 from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -26,7 +27,6 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import require_keys, served
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
@@ -130,49 +130,29 @@ class PyfhelKeyOwner(KeyOwner):
         return values if modulus is None else values % modulus
 
 
-class PyfhelEvaluator(Evaluator):
+class PyfhelEvaluator(DeclaredEvaluator):
     """The server's Pyfhel object: context and evaluation keys only."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        self.parameters = material.parameters
-        self._declared = declared
-        self._scheme = material.parameters.spec.scheme
+        super().__init__(material.parameters, material.keys, declared)
         he = self._he = parameter_sets.context_of(material.parameters)
         if material.relinearization_keys is not None:
             he.from_bytes_relin_key(material.relinearization_keys)
         if material.rotation_keys is not None:
             he.from_bytes_rotate_key(material.rotation_keys)
-        self._keys = material.keys
-        known = _functions(he) | {"encode": self._top_encoder()}
-        # Pyfhel would silently make wrong keys where they are missing
-        names = served(declared.operations[self._scheme], material.keys)
-        self._table = declared.functions(self, names, known)
+        self.offer(_functions(he) | {"encode": self._top_encoder()})
         self._fewest_primes = _fewest_primes(material.parameters)
 
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """Pyfhel's functions with ``in_new_ctxt=True``."""
-        return self._table
-
     def reason_against(self, operation: str) -> str:
-        """See the contract; also why keys are missing."""
-        if operation in self._table:
+        if operation in self.operations:
             return f"managed {operation} needs relinearization keys; none were requested"
-        if operation in self._declared.operations[self._scheme]:
-            return f"{operation} needs keys; none were requested"
-        return self._declared.reason_against(operation, self._scheme)
+        return super().reason_against(operation)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        require_keys(operation, operands, self._keys)
-        try:
-            return super().apply(operation, *operands)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
+        return SealBound.once(super().apply, operation, *operands)
 
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        for row in rows:
-            require_keys(operation, row, self._keys)
-        return SealBound(self.function(operation), rows)
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        return SealBound(self.functions[operation], rows)
 
     def encode(
         self,

@@ -22,7 +22,6 @@ class SealAdapter(Adapter):
         self._module = binding.load(name)
 
     def info(self) -> LibraryInfo:
-        """See the contract."""
         module = self._module
         return LibraryInfo(
             library=self._declared.library,
@@ -34,13 +33,10 @@ class SealAdapter(Adapter):
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """See the contract."""
         return seal_parameters.resolve(self._module, spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         return SealKeyOwner(self._module, parameters, keys)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
-        """See the contract."""
         return SealEvaluator(self._module, self._declared, public_material)

@@ -12,52 +12,36 @@ from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Prepared, PythonBound, Row, Vector
-from ciphermark_contract.operations import has_key_per_argument, require_keys, served
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.interfaces import Bound, Handle, Prepared, Row, Vector
 from ciphermark_contract.program import Program
 from ciphermark_core import wire
 
 
-class SealEvaluator(Evaluator):
+class SealEvaluator(DeclaredEvaluator):
     """Computes with the evaluation keys of the public material."""
 
     def __init__(self, module: SealModule, declared: Declaration, material: Iterable[bytes]) -> None:
         parts = iter(material)
         header = wire.from_line(next(parts, b""), Header)
-        self.parameters = header.parameters
+        super().__init__(header.parameters, header.keys, declared)
         self._module = module
-        self._declared = declared
-        self._keys = header.keys
         self._slots = Slots(header.parameters)
         self._context = seal_parameters.context(module, header.parameters)
         self._native = module.Evaluator(self._context)
         _load_keys(self._native, header, parts)
-        names = served(declared.operations[header.parameters.spec.scheme], header.keys)
         of_plaintexts = {"encode": self._bind_encode, "transform_plain": self._native.transform_plain}
-        self._binders = {
-            name: self._checked(name, of_plaintexts.get(name) or partial(self._native.bind, name))
-            for name in names
+        self._binders: dict[str, Binder] = {
+            name: of_plaintexts.get(name) or partial(self._native.bind, name)
+            for name in self._names
             if name not in declared.calls
         }
-        known = {name: partial(execute, bind) for name, bind in self._binders.items()}
-        self._operations = declared.functions(self, names, known)
+        self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
 
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """See the contract; operations whose keys were not made are missing."""
-        return self._operations
-
-    def reason_against(self, operation: str) -> str:
-        """See the contract. A declared operation is missing only for want of its key."""
-        if operation in self._declared.operations[self.parameters.spec.scheme]:
-            return f"no key for {operation} was requested"
-        return self._declared.reason_against(operation, self.parameters.spec.scheme)
-
-    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: the loop is native and runs with the GIL released."""
-        function = self.function(operation)
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """The loop is native and runs with the GIL released."""
         bind = self._binders.get(operation)
-        return PythonBound(function, rows) if bind is None else bind(rows)
+        return super().bound(operation, rows) if bind is None else bind(rows)
 
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
@@ -98,42 +82,24 @@ class SealEvaluator(Evaluator):
         return encode(self._slots.checked(values), level, scale or self.parameters.scale or 1.0)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._context.load(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         data: bytes = ciphertext.dump(compression)
         return data
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """See the contract."""
         data: bytes = plaintext.dump(compression)
         return data
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return self._context.level(ciphertext)
 
     def scale(self, ciphertext: Handle) -> float | None:
-        """See the contract."""
         return float(ciphertext.scale) if self._slots.are_real else None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.polynomials)
-
-    def _checked(self, name: str, bind: Binder) -> Binder:
-        """The binder, with a look at the keys that arguments need."""
-        if not has_key_per_argument(name):
-            return bind
-
-        def checked(rows: Sequence[Row], /) -> NativeBound:
-            for row in rows:
-                require_keys(name, row, self._keys)
-            return bind(rows)
-
-        return checked
 
     def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
         native = self._native

@@ -44,11 +44,9 @@ class SealKeyOwner(KeyOwner):
         return self._module.bind_empty()
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         return execute(self.bind_encrypt, values)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        """See the contract."""
         values: Vector = execute(self.bind_decrypt, ciphertext)
         return values
 
@@ -65,12 +63,10 @@ class SealKeyOwner(KeyOwner):
             yield self._native.dump_rotation_key(element)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         data: bytes = ciphertext.dump(compression)
         return data
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return self._context.load(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:

@@ -8,7 +8,7 @@ for the primitive operations, and one with all of them on, for the managed ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import distribution
@@ -22,6 +22,7 @@ from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_adapters.tenseal import parameters as parameter_sets
 from ciphermark_adapters.tenseal.managed import ManagedVectors, VectorOperator
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -144,18 +145,18 @@ class TensealKeyOwner(KeyOwner):
         return bytes(context.serialize(save_galois_keys=False, save_relin_keys=relin))
 
 
-class TensealEvaluator(VectorOperator, Evaluator):
+class TensealEvaluator(VectorOperator, DeclaredEvaluator):
     """The server's contexts: no secret key in either."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        self.parameters = material.parameters
-        self._declared = declared
+        keys = KeyRequest(relinearization=material.has_relinearization)
+        super().__init__(material.parameters, keys, declared)
         self._material = material
         self._vector = _vector_class(material.parameters)
         self._context: Any = ts.context_from(material.primitive, n_threads=1)
         self._is_ckks = material.parameters.spec.scheme == "ckks"
         vector = self._vector
-        known: dict[str, Callable[..., Handle]] = {
+        methods: dict[str, Callable[..., Handle]] = {
             "negate": vector.neg,
             "add": vector.add,
             "sub": vector.sub,
@@ -167,16 +168,7 @@ class TensealEvaluator(VectorOperator, Evaluator):
             "add_scalar": vector.add,
             "mul_scalar": vector.mul,
         }
-        declared_names = declared.operations[material.parameters.spec.scheme]
-        self._table = declared.functions(self, declared_names, known)
-
-    @property
-    def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """The vector class's own methods."""
-        return self._table
-
-    def reason_against(self, operation: str) -> str:
-        return self._declared.reason_against(operation, self.parameters.spec.scheme)
+        self.offer(methods)
 
     def encode(
         self,
@@ -205,10 +197,6 @@ class TensealEvaluator(VectorOperator, Evaluator):
         _require_zstd(compression)
         return bytes(ciphertext.serialize())
 
-    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """TenSEAL has no encoded plaintexts."""
-        raise Unsupported(self._declared.reasons["dump_plaintext"])
-
     def level(self, ciphertext: Handle) -> int:
         """See the contract: moduli that do not exceed t are no levels."""
         unusable = len(self.parameters.moduli) - 1 - top_level(self.parameters)
@@ -228,7 +216,7 @@ class TensealEvaluator(VectorOperator, Evaluator):
             for name in self._declared.managed[self.parameters.spec.scheme]
             if self._material.has_relinearization or not OPERATIONS[name].is_product
         ]
-        return ManagedVectors(self._table, names, (self._context, context), self)
+        return ManagedVectors(self.operations, names, (self._context, context), self)
 
 
 @cache

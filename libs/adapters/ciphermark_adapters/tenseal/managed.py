@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ciphermark_adapters.seal_wrappers import LIBRARY_ERRORS, SealBound, padded, translated
+from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Operator, Row, Vector
 from ciphermark_contract.operations import OPERATIONS, Kind
 from ciphermark_core.model import Parameters
@@ -23,11 +23,7 @@ class VectorOperator(Operator):
     parameters: Parameters
 
     def apply(self, operation: str, *operands: Any) -> Handle:
-        function = self._function_for(operation, operands)
-        try:
-            return function(*operands)
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from error
+        return SealBound.once(self._function_for(operation, operands), *operands)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
         for row in rows:
