@@ -34,7 +34,13 @@ create function ratios(any_security boolean) returns table (
     ring_dimension_is_minimum boolean,
     data_set text,
     case_key text,
-    is_composed boolean
+    is_composed boolean,
+    modulus_bits integer[],
+    plain_modulus numeric,
+    scale double precision,
+    security_bits integer,
+    dimensions jsonb,
+    parameter_set_id text
 )
 language sql stable parallel safe
 begin atomic
@@ -76,7 +82,13 @@ select
     ranked.ring_dimension_is_minimum,
     ranked.data_set,
     ranked.case_key,
-    ranked.is_composed
+    ranked.is_composed,
+    ranked.modulus_bits,
+    ranked.plain_modulus,
+    ranked.scale,
+    ranked.security_bits,
+    ranked.dimensions,
+    ranked.parameter_set_id
 from (
     select
         timed.*,
@@ -89,33 +101,13 @@ from (
         first_value(timed.log_qp) over fastest_first as fastest_log_qp
     from (
         select
-            g.run_id,
-            c.comparison_key,
-            c.key as case_key,
-            g.is_composed,
-            c.variant,
-            c.scheme,
-            coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-            p.log_qp,
-            p.security_2018,
-            p.security_2024,
-            c.experiment,
-            c.operation,
+            g.*,
             s.phase,
-            c.size,
-            c.data_pattern,
-            c.threads,
             s.repetitions as sample_repetitions,
-            coalesce(s.repetitions, (c.dimensions ->> 'repetitions')::integer) as repetitions,
-            c.depth,
-            c.ring_dimension_is_minimum,
-            c.dimensions ->> 'data_set' as data_set,
-            s.sorted,
-            g.trial_ids
+            coalesce(s.repetitions, (g.dimensions ->> 'repetitions')::integer) as repetitions,
+            g.dimensions ->> 'data_set' as data_set,
+            s.sorted
         from trial_group as g
-        join case_ as c on c.key = g.case_key
-        left join build as b on b.id = g.build_id
-        left join parameter_set as p on p.id = g.parameter_set_id
         cross join lateral (
             select
                 phase_of(series.stage, series.party, series.step) as phase,
@@ -128,7 +120,7 @@ from (
             where series.trial_id = any (g.trial_ids) and series.metric = 'time' and not sample.is_warmup
             group by series.stage, series.party, series.step, sample.repetitions
         ) as s
-        where g.status = 'ok' and b.is_reference is not true
+        where g.status = 'ok' and g.is_reference is not true
     ) as timed
     window fastest_first as (
         partition by

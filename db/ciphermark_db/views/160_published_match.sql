@@ -1,7 +1,10 @@
 -- The case of ours that a published figure is about. The sources leave open which vectors they took: of several
 -- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
 create view published_match as
-select distinct on (r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum)
+select distinct on (
+    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id, r.security_bits,
+    r.depth, r.dimensions
+)
     r.run_id,
     p.id as published_id,
     p.source,
@@ -31,7 +34,14 @@ select distinct on (r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.
     r.median,
     r.ci_low,
     r.ci_high,
-    r.case_key
+    r.case_key,
+    r.modulus_bits,
+    r.plain_modulus,
+    r.scale,
+    r.security_bits,
+    r.depth,
+    r.dimensions,
+    r.parameter_set_id
 from published as p
 join results as r
     on (p.variant is null or r.variant = p.variant)
@@ -46,11 +56,11 @@ join results as r
     and r.data_set is not distinct from p.data_set
 where r.status = 'ok' and r.threads = 1 and (r.ciphertexts = 1 or r.data_set is not null)
 order by
-    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.data_pattern = 'random' desc, r.size desc,
-    r.case_key;
+    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id, r.security_bits,
+    r.depth, r.dimensions, r.data_pattern = 'random' desc, r.size desc, r.case_key;
 
 comment on view published_match is
-    'Published figures beside ours of the same case: a row per run, figure, variant, operation and ring dimension. '
+    'Published figures beside ours of the same case: a row per run, figure, variant, operation and parameters. '
     'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
     'figure is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
 comment on column published_match.median is 'Our figure: median of the samples';

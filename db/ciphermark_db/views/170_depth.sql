@@ -3,30 +3,33 @@
 create view depth as
 select
     g.run_id,
-    c.variant,
-    b.library,
-    c.scheme,
-    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-    coalesce(p.modulus_bits, c.modulus_bits) as modulus_bits,
-    p.log_q,
-    p.log_qp,
-    p.security_2018,
-    p.security_2024,
-    c.operation,
-    c.size,
-    c.data_pattern,
-    c.threads,
-    (c.dimensions ->> 'cap')::integer as cap,
+    g.variant,
+    g.library,
+    g.scheme,
+    g.ring_dimension,
+    g.modulus_bits,
+    g.log_q,
+    g.log_qp,
+    g.security_2018,
+    g.security_2024,
+    g.operation,
+    g.size,
+    g.data_pattern,
+    g.threads,
+    (g.dimensions ->> 'cap')::integer as cap,
     s.depth,
     s.is_capped,
     g.status,
     g.error,
-    c.comparison_key,
-    c.key as case_key
+    g.comparison_key,
+    g.case_key,
+    g.plain_modulus,
+    g.scale,
+    g.security_bits,
+    g.ring_dimension_is_minimum,
+    g.dimensions,
+    g.parameter_set_id
 from trial_group as g
-join case_ as c on c.key = g.case_key
-left join build as b on b.id = g.build_id
-left join parameter_set as p on p.id = g.parameter_set_id
 cross join lateral (
     select
         min(sample.value) filter (where series.metric = 'depth')::integer as depth,
@@ -41,7 +44,7 @@ cross join lateral (
         and g.is_counted
         and not sample.is_warmup
 ) as s
-where c.experiment in (select name from experiment where determines = 'depth');
+where g.experiment in (select name from experiment where determines = 'depth');
 
 comment on view depth is
     'How many operations in a row a parameter set stands: a row per run, case and status of the depth '
