@@ -56,7 +56,10 @@ def require_room(spec: ParameterSpec, log_q: float) -> None:
 def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
     """Raise ``Unsupported`` for evaluation keys where no special prime is there to make them with."""
     if keys and not parameters.special_moduli:
-        raise Unsupported("evaluation keys need key switching, and a chain of one prime leaves none for it")
+        raise Unsupported(
+            "evaluation keys need key switching, and a chain of one prime leaves none for it: write modulus_bits with "
+            "two sizes or more"
+        )
 
 
 def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tuple[int, ...]:

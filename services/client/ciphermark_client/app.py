@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
 from fastapi import FastAPI
 
@@ -35,11 +34,6 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
     data_sets = DataSets(private / "data-sets")
     parties = PartyHost("client", settings, metrics, "--data-sets", str(data_sets.folder))
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with parties.kept():
-            yield
-
     return assembled(
         Service(
             title="Ciphermark client",
@@ -49,7 +43,7 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             routers=[routes.router(parties), party_routes.router(parties), data_routes.router(data_sets)],
             checks=parties.checks(),
             metrics=metrics,
-            lifespan=lifespan,
+            lifespan=lambda _: parties.kept(),
             bodies={"/v1/data-sets": BodyRule("text/csv", MOST_BYTES)},
         )
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
 from fastapi import FastAPI
 
@@ -26,11 +25,6 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
     metrics = Metrics()
     parties = PartyHost("server", PartySettings.read(environ), metrics)
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with parties.kept():
-            yield
-
     return assembled(
         Service(
             title="Ciphermark server",
@@ -40,6 +34,6 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             routers=[routes.router(parties), party_routes.router(parties)],
             checks=parties.checks(),
             metrics=metrics,
-            lifespan=lifespan,
+            lifespan=lambda _: parties.kept(),
         )
     )

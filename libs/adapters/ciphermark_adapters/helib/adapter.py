@@ -11,8 +11,9 @@ from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.evaluator import HElibEvaluator
 from ciphermark_adapters.helib.key_owner import HElibKeyOwner
 from ciphermark_adapters.helib.public_material import PublicMaterial
+from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
@@ -38,11 +39,7 @@ class HElibAdapter(Adapter):
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        if keys and not parameters.special_moduli:
-            raise Unsupported(
-                "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
-                "with two sizes or more"
-            )
+        requests.require_key_switching(parameters, keys)
         return HElibKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import importlib
 import os
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, cast
 
-from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
-
-Rows: TypeAlias = Sequence[Row]
+from ciphermark_adapters.native_binding import Binder, NativeBound, Rows
+from ciphermark_contract.interfaces import Bound, Handle, Vector
 
 # What the module raises for HElib's exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError, IndexError)
@@ -35,21 +33,6 @@ class HElibContext(Protocol):
 
     def dump(self) -> bytes:
         """HElib's own serialization of the context."""
-
-
-class NativeBound(Bound):
-    """A contract ``Bound`` that can also give its results away."""
-
-    @abstractmethod
-    def take(self) -> list[Handle]:
-        """The results without a copy; the bound is of no use afterwards."""
-
-
-class Binder(Protocol):
-    """Binds one operation to rows of operands."""
-
-    def __call__(self, rows: Rows, /) -> NativeBound:
-        """Raises ``TypeError`` for rows that do not fit the operation."""
 
 
 class NativeKeyOwner(Protocol):
@@ -152,11 +135,3 @@ def _elsewhere() -> Iterator[None]:
             yield
         finally:
             os.chdir(here)
-
-
-def execute(bind: Binder, *operands: Handle) -> Handle:
-    """Execute an operation once, for the sake of the result."""
-    bound = bind([operands])
-    bound.run(1)
-    (result,) = bound.take()
-    return result

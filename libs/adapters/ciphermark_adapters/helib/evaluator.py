@@ -7,11 +7,12 @@ from functools import partial
 
 from ciphermark_adapters.helib import binding, slots
 from ciphermark_adapters.helib import parameters as parameter_sets
-from ciphermark_adapters.helib.binding import Binder, NativeBound, NativeEvaluator, execute
+from ciphermark_adapters.helib.binding import NativeEvaluator
 from ciphermark_adapters.helib.key_owner import require_none
 from ciphermark_adapters.helib.managed import HElibManaged
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
+from ciphermark_adapters.native_binding import Binder, NativeBound, execute
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import (

@@ -9,9 +9,9 @@ import numpy as np
 
 from ciphermark_adapters.helib import binding, slots
 from ciphermark_adapters.helib import parameters as parameter_sets
-from ciphermark_adapters.helib.binding import NativeBound, execute
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
+from ciphermark_adapters.native_binding import NativeBound, execute
 from ciphermark_contract.interfaces import (
     Bound,
     Exhausted,

@@ -11,8 +11,9 @@ from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.evaluator import OpenFheEvaluator
 from ciphermark_adapters.openfhe.key_owner import OpenFheKeyOwner
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
+from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest, Unsupported
+from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
@@ -30,11 +31,7 @@ class OpenFheAdapter(Adapter):
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        if keys and not parameters.special_moduli:
-            raise Unsupported(
-                "evaluation keys need a special prime, and a chain of one prime asks for none: write modulus_bits "
-                "with two sizes or more"
-            )
+        requests.require_key_switching(parameters, keys)
         return OpenFheKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:

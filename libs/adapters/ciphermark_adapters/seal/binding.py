@@ -8,13 +8,12 @@ return runs with the GIL released.
 from __future__ import annotations
 
 import importlib
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
-from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
+from ciphermark_adapters.native_binding import Binder, NativeBound, Rows
+from ciphermark_contract.interfaces import Bound, Handle, Vector
 
-Rows: TypeAlias = Sequence[Row]
 # Operation, values that it takes, plaintexts, numbers; level and number of polynomials of each result.
 ProgramNode: TypeAlias = tuple[
     str, tuple[int, ...], tuple[int, ...], tuple[int | float, ...], list[tuple[int, int]]
@@ -44,14 +43,6 @@ class SealContext(Protocol):
 
     def dump_parameters(self, compression: str, /) -> bytes:
         """SEAL's own serialization of the parameters."""
-
-
-class NativeBound(Bound):
-    """A contract ``Bound`` that can also give its results away."""
-
-    @abstractmethod
-    def take(self) -> list[Handle]:
-        """The results without a copy; the bound is of no use afterwards."""
 
 
 class NativeKeyOwner(Protocol):
@@ -86,13 +77,6 @@ class NativeKeyOwner(Protocol):
 
     def dump_rotation_key(self, element: int, /) -> bytes:
         """A new one by itself, uncompressed: what an evaluator loads."""
-
-
-class Binder(Protocol):
-    """Binds one operation to rows of operands."""
-
-    def __call__(self, rows: Rows, /) -> NativeBound:
-        """Raises ``TypeError`` for rows that do not fit the operation."""
 
 
 class NativeEvaluator(Protocol):
@@ -166,11 +150,3 @@ def load(name: str) -> SealModule:
         NativeBound.register(bound)
     Bound.register(module.ProgramBound)
     return cast(SealModule, module)
-
-
-def execute(bind: Binder, *operands: Handle) -> Handle:
-    """Execute an operation once, for the sake of the result."""
-    bound = bind([operands])
-    bound.run(1)
-    (result,) = bound.take()
-    return result

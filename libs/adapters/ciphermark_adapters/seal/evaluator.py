@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from ciphermark_adapters.native_binding import Binder, NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal import programs
-from ciphermark_adapters.seal.binding import Binder, NativeBound, NativeEvaluator, SealModule, execute
+from ciphermark_adapters.seal.binding import NativeEvaluator, SealModule
 from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import execution

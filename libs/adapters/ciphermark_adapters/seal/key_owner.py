@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from ciphermark_adapters.native_binding import NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
-from ciphermark_adapters.seal.binding import NativeBound, SealContext, SealModule, execute
+from ciphermark_adapters.seal.binding import SealContext, SealModule
 from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
