@@ -13,11 +13,11 @@ from ciphermark_db.views import view_files
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
-# What charts and tables of ours read (chart_*) and the steps between views are no public interface.
+# The steps between views are no public interface.
 PUBLIC = [
     item.name
     for item in view_files()
-    if item.kind == "view" and item.name != "trial_group" and not item.name.startswith("chart_")
+    if item.kind == "view" and item.name != "trial_group"
 ]
 VIEWS = (*PUBLIC, "metric", "dimension", "experiment", "published")
 
