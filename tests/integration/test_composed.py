@@ -15,6 +15,8 @@ from ciphermark_dashboards import app, report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
+from ciphermark_figures.answer import Answer
+from ciphermark_figures.catalogue.operations import explained
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -122,6 +124,31 @@ def test_the_grid_has_a_row_for_each(client: TestClient, run_id: str) -> None:
     assert by_label == {OPERATION: {*NATIVE, "pyfhel"}, f"{OPERATION} (composed)": {*COMPOSED, "pyfhel"}}
     page = client.get("/", params={"run": run_id}).text
     assert f'<th scope="row">{OPERATION} (composed)' in page
+
+
+def test_the_page_of_operations_says_what_each_is_and_who_composes_it(
+    client: TestClient, run_id: str
+) -> None:
+    add, sum_of_products = figure(client, "operations", run_id)
+    everybody = " ".join(sorted({*COMPOSED, *NATIVE}))
+    assert (add["summary"], add["called_by"], add["composed_by"]) == (
+        "The sum of two ciphertexts.",
+        everybody,
+        "",
+    )
+    assert sum_of_products["summary"].startswith("The inner product of as many ciphertexts")
+    told = ("called_by", "composed_by", "unsupported_by")
+    assert [sum_of_products[name] for name in told] == [
+        " ".join(sorted(NATIVE)),
+        " ".join(sorted(COMPOSED)),
+        "pyfhel",
+    ]
+    assert "The sum of two ciphertexts." in client.get("/operations", params={"run": run_id}).text
+
+
+def test_an_operation_that_is_not_known_here_has_no_meaning() -> None:
+    asked = Answer(("operation",), [("add",), ("triple(3)",)])
+    assert [row["summary"] for row in explained(asked, {}).mappings] == ["The sum of two ciphertexts.", None]
 
 
 def test_charts_of_times_have_one_for_each(client: TestClient, run_id: str) -> None:

@@ -14,11 +14,7 @@ from ciphermark_db.views import view_files
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
 # The steps between views are no public interface.
-PUBLIC = [
-    item.name
-    for item in view_files()
-    if item.kind == "view" and item.name != "trial_group"
-]
+PUBLIC = [item.name for item in view_files() if item.kind == "view" and item.name != "trial_group"]
 VIEWS = (*PUBLIC, "metric", "dimension", "experiment", "published")
 
 

@@ -1,16 +1,23 @@
-"""The page of operations, made of the table and of what adapters declare.
+"""The page of operations, made of the table and of what adapters declare; and what each is, for those who may not know
+the table.
 
-``python -m ciphermark_adapters.operations_page > docs/operations.md``; a test holds both equal.
+``python -m ciphermark_adapters.operations_page`` writes :data:`PAGE` and :data:`SUMMARIES`; a test holds all equal.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import OPERATIONS, Operation
 
+_REPOSITORY = Path(__file__).parents[3]
+PAGE = _REPOSITORY / "docs/operations.md"
+SUMMARIES = _REPOSITORY / "libs/figures/ciphermark_figures/operations.csv"
 _HEAD = """# Operations
 
 Made of the operation table (`libs/contract/ciphermark_contract/operations`) and the adapters' declarations by
@@ -24,6 +31,15 @@ def page(declarations: Sequence[Declaration]) -> str:
     variants = [declared for declared in declarations if not declared.is_reference]
     sections = [_section(row, variants) for row in OPERATIONS.values()]
     return "\n".join([_HEAD, *_table(variants), "", *sections])
+
+
+def summaries() -> str:
+    """Name and meaning of each operation, as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [("operation", "summary"), *((row.name, row.summary) for row in OPERATIONS.values())]
+    )
+    return text.getvalue()
 
 
 def _table(variants: Sequence[Declaration]) -> Iterator[str]:
@@ -61,4 +77,5 @@ def _remarks(row: Operation, variants: Sequence[Declaration]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(page(list(registry.shipped().values())), end="")
+    PAGE.write_text(page(list(registry.shipped().values())))
+    SUMMARIES.write_text(summaries())
