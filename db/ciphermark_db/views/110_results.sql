@@ -1,3 +1,5 @@
+-- Samples of one place (stage, party, step, metric) are pooled by the number of its first series: sorting them by four
+-- texts took longer than reading them.
 create view results as
 select
     g.run_id,
@@ -58,19 +60,30 @@ join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id
 left join lateral (
     select
-        phase_of(series.stage, series.party, series.step) as phase,
-        series.stage,
-        series.party,
-        series.step,
-        series.metric,
-        sample.repetitions,
-        array_agg(sample.value order by sample.value) as sorted
-    from series
-    join sample on sample.series_id = series.id and sample.series_id = any (array(
-        select id from series where trial_id = any (g.trial_ids)
-    ))
-    where series.trial_id = any (g.trial_ids) and g.is_counted and not sample.is_warmup
-    group by series.stage, series.party, series.step, series.metric, sample.repetitions
+        phase_of(place.stage, place.party, place.step) as phase,
+        place.stage,
+        place.party,
+        place.step,
+        place.metric,
+        pooled.repetitions,
+        pooled.sorted
+    from (
+        select
+            placed.place_id,
+            sample.repetitions,
+            array_agg(sample.value order by sample.value) as sorted
+        from (
+            select id, min(id) over (partition by stage, party, step, metric) as place_id
+            from series
+            where trial_id = any (g.trial_ids)
+        ) as placed
+        join sample on sample.series_id = placed.id and sample.series_id = any (array(
+            select id from series where trial_id = any (g.trial_ids)
+        ))
+        where g.is_counted and not sample.is_warmup
+        group by placed.place_id, sample.repetitions
+    ) as pooled
+    join series as place on place.id = pooled.place_id
 ) as s on true
 left join metric as m on m.name = s.metric;
 

@@ -109,16 +109,24 @@ from (
             s.sorted
         from trial_group as g
         cross join lateral (
-            select
-                phase_of(series.stage, series.party, series.step) as phase,
-                sample.repetitions,
-                array_agg(sample.value order by sample.value) as sorted
-            from series
-            join sample on sample.series_id = series.id and sample.series_id = any (array(
-        select id from series where trial_id = any (g.trial_ids)
-    ))
-            where series.trial_id = any (g.trial_ids) and series.metric = 'time' and not sample.is_warmup
-            group by series.stage, series.party, series.step, sample.repetitions
+            select phase_of(place.stage, place.party, place.step) as phase, pooled.repetitions, pooled.sorted
+            from (
+                select
+                    placed.place_id,
+                    sample.repetitions,
+                    array_agg(sample.value order by sample.value) as sorted
+                from (
+                    select id, min(id) over (partition by stage, party, step) as place_id
+                    from series
+                    where trial_id = any (g.trial_ids) and metric = 'time'
+                ) as placed
+                join sample on sample.series_id = placed.id and sample.series_id = any (array(
+                    select id from series where trial_id = any (g.trial_ids) and metric = 'time'
+                ))
+                where not sample.is_warmup
+                group by placed.place_id, sample.repetitions
+            ) as pooled
+            join series as place on place.id = pooled.place_id
         ) as s
         where g.status = 'ok' and g.is_reference is not true
     ) as timed
