@@ -41,7 +41,7 @@ class Benchmark:
     """A client of the REST API. Raises ``UserError`` with the service's own words for what it refuses."""
 
     def __init__(self, url: str, token: Token) -> None:
-        self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S)
+        self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S, trust_env=False)
         self._token = token
 
     async def close(self) -> None:

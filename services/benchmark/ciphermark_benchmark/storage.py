@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.runner.recorder import record_pending
 from ciphermark_db import embedded
 from ciphermark_db.gateway import Database
 
@@ -27,13 +26,6 @@ def connected(home: Home) -> Database:
     """A connection to the migrated database."""
     database = Database.open(url(home))
     database.migrate()
-    return database
-
-
-def caught_up(home: Home) -> Database:
-    """A connection to the migrated database, with what waited in journals recorded."""
-    database = connected(home)
-    record_pending(home, database)
     return database
 
 

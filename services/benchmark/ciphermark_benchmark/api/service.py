@@ -24,6 +24,7 @@ from ciphermark_benchmark.data_sets.client_data import ClientAway
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.store import Store
+from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
@@ -54,7 +55,7 @@ def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
 
 def prepared(home: Home) -> str:
     """The URL of the database, with this version's tables and the queue's."""
-    storage.caught_up(home).close()
+    caught_up(home).close()
     url = storage.url(home)
     queue.install(url)
     return url

@@ -12,6 +12,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import tables
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.export import Format
+from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Database
 
@@ -56,7 +57,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     any_security: _ANY_SECURITY = False,
 ) -> None:
     """Results of one run: the ranked table, or every row of the view `results` in another form."""
-    with storage.caught_up(homes.find()) as database:
+    with caught_up(homes.find()) as database:
         if published:
             _published(database, found_run(database, run) if database.run_ids() else None, format, output)
             return
@@ -84,7 +85,7 @@ def compare(
     any_security: _ANY_SECURITY = False,
 ) -> None:
     """Two runs, case by case: changed, unchanged, or not comparable and why."""
-    with storage.caught_up(homes.find()) as database:
+    with caught_up(homes.find()) as database:
         ids = found_run(database, run_a), found_run(database, run_b)
         if format == "table":
             tables.show_comparison(wide_console(output), database, ids, any_security)
@@ -98,7 +99,7 @@ def sql(
     output: _OUTPUT = None,
 ) -> None:
     """Ask the database. The views are described in docs/sql.md."""
-    with storage.caught_up(homes.find()) as database:
+    with caught_up(homes.find()) as database:
         table = database.query(query)
     export.write(table, format, output)
 
@@ -110,7 +111,7 @@ def url() -> None:
 
 def migrate() -> None:
     """Bring the schema to this version, and record what waits in journals."""
-    storage.caught_up(homes.find()).close()
+    caught_up(homes.find()).close()
     typer.echo("the schema is up to date")
 
 

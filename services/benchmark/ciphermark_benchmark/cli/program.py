@@ -11,9 +11,9 @@ import typer
 from rich.table import Table
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import storage
 from ciphermark_benchmark.cli.data import found_run
 from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs
 from ciphermark_benchmark.suite.programs import Question
 from ciphermark_contract import drawing, listing
@@ -110,7 +110,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
     """The programs of a run, by its id, the beginning of one, or ``last``; ``None`` for what is the name of none."""
     if not _RUN.fullmatch(run):
         return None
-    with storage.caught_up(homes.find()) as database:
+    with caught_up(homes.find()) as database:
         return database.programs(found_run(database, run))
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
+from ciphermark_benchmark.runner.recorder import caught_up
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
@@ -40,7 +41,7 @@ def report(
     from ciphermark_dashboards.store import Store
 
     home = homes.find()
-    storage.caught_up(home).close()
+    caught_up(home).close()
     with Store(storage.url(home)) as store:
         made = reports.made(store, run)
     chosen = format or form_of(output)

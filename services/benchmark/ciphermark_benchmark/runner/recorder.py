@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
+from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_benchmark.suite.plan import Plan
@@ -166,3 +167,10 @@ def record_pending(home: Home, database: Database) -> int:
             journal = Journal.read(path)
             record_journal(database, Record(journal.header.run.id, journal))
     return len(paths)
+
+
+def caught_up(home: Home) -> Database:
+    """A connection to the migrated database, with what waited in journals recorded."""
+    database = storage.connected(home)
+    record_pending(home, database)
+    return database
