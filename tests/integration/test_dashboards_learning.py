@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command import Ciphermark
 from starlette.testclient import TestClient
 
 from ciphermark_core.earlier import place
@@ -72,6 +74,21 @@ def run_id(database: Database, make: Maker) -> str:
     case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"})
     database.record_outcome(make.outcome(run, case, SAMPLES))
     return run.id
+
+
+def test_cases_that_differ_in_options_are_told_apart(
+    client: TestClient, url: str, tmp_path: Path, database: Database, make: Maker
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    for batch in (1, 8):
+        dimensions = {"data_set": "boston", "batch": batch}
+        case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions=dimensions)
+        database.record_outcome(make.outcome(run, case, SAMPLES))
+    assert [row["options"] for row in rows_of(client, "learning", run.id)] == ["batch 1", "batch 8"]
+    assert {row["options"] for row in rows_of(client, "stages", run.id)} == {"batch 1", "batch 8"}
+    printed = Ciphermark(tmp_path / "home", url)("results", run.id).out
+    assert [f" · batch {batch} · boston" in printed for batch in (1, 8)] == [True, True]
 
 
 def test_a_workload_has_its_times_and_its_quality(client: TestClient, run_id: str) -> None:

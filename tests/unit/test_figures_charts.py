@@ -75,7 +75,10 @@ CHARTS = {
         repetitions.against_count,
         of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True),
     ),
-    "learning": (learning.phases, of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2)),
+    "learning": (
+        learning.phases,
+        of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2, options=None, threads=1),
+    ),
     "workloads": (
         workloads.stages,
         of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2, options=None, threads=1),
@@ -199,14 +202,16 @@ def test_workloads_that_differ_in_anything_stand_apart():
 
 
 def test_workloads_of_unequal_security_stand_apart():
-    times = {"prepare_s": 0.1, "train_s": 0.3, "infer_s": 0.2}
+    times = {"prepare_s": 0.1, "train_s": 0.3, "infer_s": 0.2, "options": None, "threads": 1}
     rows = of_variants("seal", **times) + of_variants("openfhe", **times, security_2018=256)
     rows += of_variants("seal", **times, scheme="ckks")
+    rows += of_variants("seal", **times | {"options": "batch 4", "threads": 2}, scheme="ckks")
     failed = of_variants("tenseal", **dict.fromkeys(times), security_2018=None)
     assert [row["workload"] for row in shown(learning.phases(rows + failed))][::3] == [
         "mul, bfv, 128 bits",
         "mul, bfv, 256 bits",
         "mul, ckks",
+        "mul, batch 4, ckks, 2 threads",
     ]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ciphermark_figures import formats, subject
 from ciphermark_figures.catalogue.columns import (
+    OPTIONS,
     REASON,
     SCHEME,
     SECURITY_2018,
     STATUS,
+    THREADS,
     VARIANT,
     WORKLOAD,
     N,
@@ -86,10 +88,10 @@ LEARNING = Figure(
     view="learning",
     subject=subject.LEARNING,
     narrowed_by=("data_set", "operation", "variant"),
-    order="operation, data_set, scheme, infer_s nulls last, variant",
+    order="operation, options, data_set, scheme, threads, infer_s nulls last, variant",
     tell=quality.learning,
     chart="learning.phases",
-    columns=(WORKLOAD, SCHEME, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
+    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
     empty="This run has no workload.",
 )
 _TIME = _seconds("time_s", "Time")
@@ -114,10 +116,15 @@ STAGES = Figure(
     view="stages",
     subject=subject.LEARNING,
     narrowed_by=("data_set", "operation", "variant"),
-    order="operation, scheme, array_position(array['prepare', 'train', 'infer'], stage), time_s, variant",
+    order=(
+        "operation, options, scheme, threads, array_position(array['prepare', 'train', 'infer'], stage), time_s, "
+        "variant"
+    ),
     columns=(
         WORKLOAD,
+        OPTIONS,
         SCHEME,
+        THREADS,
         Column("stage", "Stage"),
         VARIANT,
         N,

@@ -19,7 +19,7 @@ _PHASES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
 def phases(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each phase by workload and variant, logarithmic, one small chart per phase.
 
-    Security levels of one workload stand apart: their times are not to be compared.
+    Options, security levels and threads of one workload stand apart: their times are not to be compared.
     """
     known = _named(rows)
     times = [
@@ -56,12 +56,16 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
     for row in measured:
         levels[row["operation"], row["scheme"]].add(row["security_2018"])
     return [
-        {
-            **row,
-            "workload": f"{row['operation']}, {row['scheme']}"
-            + (
-                f", {level(row['security_2018'])}" if len(levels[row["operation"], row["scheme"]]) > 1 else ""
-            ),
-        }
-        for row in measured
+        {**row, "workload": _label(row, len(levels[row["operation"], row["scheme"]]) > 1)} for row in measured
     ]
+
+
+def _label(row: Row, has_levels: bool) -> str:
+    told = (
+        row["operation"],
+        row["options"],
+        row["scheme"],
+        level(row["security_2018"]) if has_levels else None,
+        f"{row['threads']} threads" if row["threads"] > 1 else None,
+    )
+    return ", ".join(filter(None, told))

@@ -20,15 +20,15 @@ EXPLAINED = (
     "pass to the server; CPU: of the party by wall time of the stage; peak: memory of the party; serialization: both "
     "parties'; transfer: messages, blobs and waiting"
 )
-_PLACE = ("operation", "data_set", "threads", "scheme")
+_PLACE = ("operation", "options", "data_set", "threads", "scheme")
 
 
 def tables(
     answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str]
 ) -> Iterator[Printed]:
-    """Two tables per workload, data set, threads, scheme and security level by the 2018 table, or of all levels with
-    ``any_security``: the results by variant, and the costs by stage. ``answers`` are those of :data:`FIGURES`;
-    ``titles`` tell workloads in words.
+    """Two tables per workload, options, data set, threads, scheme and security level by the 2018 table, or of all
+    levels with ``any_security``: the results by variant, and the costs by stage. ``answers`` are those of
+    :data:`FIGURES`; ``titles`` tell workloads in words.
     """
     results, stages = answers
     ok = [row for row in results if row["status"] == "ok"]
@@ -39,7 +39,8 @@ def tables(
     names = list(dict.fromkeys(row["stage"] for row in stages))
     for same in grouped(rows, lambda row: _table(row, any_security)):
         first = same[0]
-        title = f"{_title(first['operation'], titles)} · {first['data_set']}"
+        given = filter(None, (_title(first["operation"], titles), first["options"], first["data_set"]))
+        title = " · ".join(given)
         yield _results(title, f"{headings.heading(same)} · {headings.threads(first)}", same)
         yield _costs(
             [

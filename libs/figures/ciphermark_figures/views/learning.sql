@@ -3,6 +3,7 @@ select
     experiment,
     operation,
     data_set,
+    options_of(dimensions) as options,
     size,
     ciphertexts,
     data_pattern,
@@ -31,5 +32,5 @@ select
     case_key
 from results
 group by
-    run_id, experiment, operation, data_set, size, ciphertexts, data_pattern, threads, scheme, variant, status,
+    run_id, experiment, operation, data_set, dimensions, size, ciphertexts, data_pattern, threads, scheme, variant, status,
     ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key

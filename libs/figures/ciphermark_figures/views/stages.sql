@@ -3,6 +3,7 @@ select
     experiment,
     operation,
     data_set,
+    options_of(dimensions) as options,
     size,
     data_pattern,
     threads,
@@ -27,5 +28,5 @@ select
 from results
 where status = 'ok' and stage is not null
 group by
-    run_id, experiment, operation, data_set, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
+    run_id, experiment, operation, data_set, dimensions, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
     security_2018, stage, comparison_key, case_key
