@@ -42,7 +42,7 @@ def expected(values: list[float]) -> dict[str, Any]:
         "median": found.median,
         "ci_low": found.low,
         "ci_high": found.high,
-        "mad": statistics.mad(values),
+        "mad": median(abs(value - found.median) for value in values),
         "min": min(values),
         "max": max(values),
     }

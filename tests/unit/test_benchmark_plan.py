@@ -392,12 +392,6 @@ def test_without_everything_nothing_is_left():
     assert rest.trials == []
 
 
-def test_the_cases_of_a_variant():
-    (block,) = plan_of(experiment(variants=["seal", "cleartext"], operations=["add", "mul"])).blocks
-    assert {case.operation for case in block.cases_of("seal")} == {"add", "mul"}
-    assert {case.variant for case in block.cases_of("seal")} == {"seal"}
-
-
 # Budget and estimate
 
 

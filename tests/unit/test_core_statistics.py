@@ -14,7 +14,6 @@ from ciphermark_core.statistics import (
     Estimate,
     estimate,
     interval_rank,
-    mad,
     ratio_of,
     verdict,
 )
@@ -95,28 +94,6 @@ def test_the_bounds_are_the_values_of_their_ranks(n):
 def test_an_estimate_of_nothing_is_a_mistake():
     with pytest.raises(statistics.StatisticsError):
         estimate([])
-
-
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        ([5.0], 0),
-        ([1, 1, 1], 0),
-        ([1, 2, 3], 1),
-        ([1, 2, 3, 4], 1),
-        ([1, 1, 2, 2, 4, 6, 9], 1),
-        ([0, 100], 50),
-    ],
-)
-def test_mad(found, expected):
-    assert mad(found) == expected
-
-
-@given(samples, st.floats(0.001, 1000))
-def test_mad_scales_with_the_values_and_ignores_a_shift(found, factor):
-    assert mad([value * factor for value in found]) == pytest.approx(mad(found) * factor, rel=1e-6, abs=1e-9)
-    assert mad([value + 1 for value in found]) == pytest.approx(mad(found), rel=1e-6, abs=1e-6)
-    assert 0 <= mad(found) <= max(found) - min(found)
 
 
 BEYOND = math.nextafter(NOISE_FLOOR, 2)

@@ -55,12 +55,6 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
     return Estimate(len(ordered), median(ordered), ordered[rank - 1], ordered[-rank])
 
 
-def mad(values: Sequence[float]) -> float:
-    """Median absolute deviation from the median, unscaled."""
-    middle = median(values)
-    return median([abs(value - middle) for value in values])
-
-
 def verdict(ratio: Estimate, floor: float = NOISE_FLOOR) -> Verdict:
     """What a ratio of times a/b says about b: ``faster`` when a took longer for certain.
 

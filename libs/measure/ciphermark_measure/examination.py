@@ -11,7 +11,6 @@ import argparse
 import faulthandler
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -22,7 +21,7 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Exhausted, Unsupported
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import SCHEMES, Parameters, ParameterSpec, Scheme
-from ciphermark_measure import confinement, security_check
+from ciphermark_measure import confinement
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads import options, own
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -112,14 +111,6 @@ def _summary(both: Together, error: float) -> str:
     operations = sum(len(item.program.nodes) for item in both.programs.values())
     depth = sum(item.program.depth for item in both.programs.values())
     return f"N = {both.parameters.ring_dimension}; {operations} operations, depth {depth}; largest error {error:.2g}"
-
-
-def insecure(workload: AnyWorkload, scheme: Scheme, declared: Declaration, adapter: Adapter) -> str | None:
-    """Why the recommended parameters are less secure than they ask to be; ``None`` where they are not."""
-    spec = replace(recommended(workload, scheme, declared), security=0)
-    asked = recommended(workload, scheme, declared).security
-    parameters = adapter.resolve(spec)
-    return security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
 
 
 def found_in(path: str, variant: str, scheme: Scheme) -> Found:

@@ -50,11 +50,6 @@ class Block:
     comparisons: tuple[Comparison, ...]
     has_workloads: bool = False
 
-    def cases_of(self, variant: str) -> list[Case]:
-        """The cases that the variant's worker will serve."""
-        trials = (trial for comparison in self.comparisons for trial in comparison.trials)
-        return [trial.case for trial in trials if trial.case.variant == variant]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
