@@ -10,7 +10,17 @@ from typing import Any
 import msgspec
 from psycopg.types.json import Jsonb
 
-from ciphermark_core.model import Case, Host, LibraryInfo, Outcome, Parameters, ProgramUse, Run, Sample
+from ciphermark_core.key_switching import one_digit_per_prime
+from ciphermark_core.model import (
+    Case,
+    Host,
+    LibraryInfo,
+    Outcome,
+    Parameters,
+    ProgramUse,
+    Run,
+    Sample,
+)
 from ciphermark_db import registries
 
 Row = dict[str, Any]
@@ -19,6 +29,8 @@ Place = tuple[str, str | None, str | None, str]
 SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool")
 
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
+# What parameter sets tell since: part of their identity where it is not what it was in all of them at first.
+_NEWER_OF_SET = ("key_switching", "scaling", "secret_distribution", "encryption")
 
 
 def host(value: Host) -> Row:
@@ -67,6 +79,7 @@ def case(value: Case) -> Row:
         "security_bits": spec.security,
         "depth": spec.depth,
         "ring_dimension_is_minimum": spec.ring_dimension_is_minimum,
+        "division": spec.division,
         "slots": spec.slots,
         "size": value.size,
         "data_pattern": value.data_pattern,
@@ -91,6 +104,7 @@ def build(value: LibraryInfo) -> Row:
 
 def parameter_set(value: Parameters) -> Row:
     """A resolved parameter set with its security; the request it came from is part of the case."""
+    switching = value.key_switching
     return {
         "id": parameter_set_id(value),
         "scheme": value.spec.scheme,
@@ -105,6 +119,11 @@ def parameter_set(value: Parameters) -> Row:
         "slots": value.slots,
         "security_2018": value.security_2018,
         "security_2024": value.security_2024,
+        "key_switching": None if switching is None else switching.method,
+        "digits": None if switching is None else switching.digits,
+        "scaling": value.scaling,
+        "secret_distribution": value.secret_distribution,
+        "encryption": value.encryption,
     }
 
 
@@ -144,9 +163,18 @@ def descriptions(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Row]]:
 def parameter_set_id(value: Parameters) -> str:
     """Identity of what the library really uses, whatever was asked for."""
     moduli = ([str(q) for q in value.moduli], [str(p) for p in value.special_moduli])
-    return _hash(
-        (value.spec.scheme, value.ring_dimension, moduli, str(value.plain_modulus), value.scale, value.slots)
+    known = (
+        value.spec.scheme,
+        value.ring_dimension,
+        moduli,
+        str(value.plain_modulus),
+        value.scale,
+        value.slots,
     )
+    switching = one_digit_per_prime(value.moduli, value.special_moduli)
+    first = Parameters(value.spec, value.ring_dimension, (), (), value.slots, key_switching=switching)
+    newer = {name: getattr(value, name) for name in _NEWER_OF_SET}
+    return _hash((*known, *((name, fact) for name, fact in newer.items() if fact != getattr(first, name))))
 
 
 def trial(outcome: Outcome) -> Row:

@@ -76,6 +76,24 @@ def test_what_was_a_text_or_a_column_of_its_own_is_found_in_its_place(earlier: s
         ).rows == [("boston",)]
 
 
+def test_parameter_sets_tell_how_keys_were_switched_then(earlier: str) -> None:
+    with Database.open(earlier) as database:
+        database.migrate()
+        found = database.query(
+            "select distinct cardinality(special_moduli) > 0, key_switching, digits = cardinality(moduli), encryption "
+            "from parameter_set"
+        ).rows
+        assert (True, "hybrid", True, "public key") in found
+        assert set(found) <= {(True, "hybrid", True, "public key"), (False, None, None, "public key")}
+        told = database.query(
+            "select distinct b.library, p.scheme, p.scaling, p.secret_distribution from parameter_set as p "
+            "join trial as t on t.parameter_set_id = p.id join build as b on b.id = t.build_id"
+        ).rows
+        assert ("TenSEAL", "ckks", "exact", "uniform ternary") in told
+        assert {row[2] for row in told if row[:2] == ("OpenFHE", "ckks")} <= {"fixed"}
+        assert database.query("select distinct division from case_").rows == [("equal",)]
+
+
 def test_it_is_recorded_to_and_read_as_any_other(earlier: str, make) -> None:
     with Database.open(earlier) as database:
         database.migrate()

@@ -11,7 +11,16 @@ from multiprocessing import get_context
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Accuracy, OperationCount, Outcome, ParameterSpec, ProgramUse, Run, Sample
+from ciphermark_core.key_switching import KeySwitching
+from ciphermark_core.model import (
+    Accuracy,
+    OperationCount,
+    Outcome,
+    ParameterSpec,
+    ProgramUse,
+    Run,
+    Sample,
+)
 from ciphermark_db.gateway import Database
 
 TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")
@@ -57,7 +66,7 @@ def test_two_processes_record_the_same_outcomes(new_url: Callable[[], str], make
 
 
 def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
-    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, depth=1, ring_dimension_is_minimum=True)
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, 1, True, division="best")
     case = make.case("openfhe", parameters=spec, threads=4, experiment="noise", data_pattern="same")
     case = replace(case, dimensions={"cap": 9, "repetitions": 50, "data_set": "boston"})
     moduli = (2**63 + 1, 2**64 - 59, 3)
@@ -66,7 +75,9 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
     outcome = replace(
         make.outcome(run, case, (sample,), process=2, error="slow", facts={"loops": 3.0, "bad": math.nan}),
         accuracy=Accuracy(1e-9, 2, 1e-6, math.inf),
-        parameters=make.parameters(spec, moduli),
+        parameters=replace(
+            make.parameters(spec, moduli), key_switching=KeySwitching("hybrid", 2), scaling="fixed"
+        ),
     )
     url = new_url()
     record(url, run, [outcome])
@@ -74,13 +85,16 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
         assert database.query(
             "select modulus_bits, scale_bits, security_bits, threads, slots from case_"
         ).rows == [([60, 40, 60], 40, 192, 4, 8192)]
-        assert database.query("select depth, ring_dimension_is_minimum, dimensions from case_").rows == [
-            (1, True, dict(case.dimensions))
-        ]
+        assert database.query(
+            "select depth, ring_dimension_is_minimum, division, dimensions from case_"
+        ).rows == [(1, True, "best", dict(case.dimensions))]
         moduli_row = database.query(
             "select moduli || special_moduli, scale, plain_modulus from parameter_set"
         ).rows
         assert moduli_row == [([*moduli], 2.0**40, None)]
+        assert database.query(
+            "select key_switching, digits, scaling, secret_distribution, encryption from parameter_set"
+        ).rows == [("hybrid", 2, "fixed", "uniform ternary", "public key")]
         assert database.query(
             "select max_abs_error, wrong_slots, tolerance, precision_bits from trial"
         ).rows == [(1e-9, 2, 1e-6, math.inf)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from ciphermark_core import model
+from ciphermark_core.key_switching import DIVISIONS, KeySwitching
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -24,7 +25,9 @@ specs = st.builds(
     security=st.sampled_from([0, 128, 192, 256]),
     depth=st.none() | st.integers(1, 100),
     ring_dimension_is_minimum=st.booleans(),
+    division=st.sampled_from(DIVISIONS),
 )
+switchings = st.builds(KeySwitching, method=st.sampled_from(["hybrid", "bv"]), digits=sizes)
 parameters = st.builds(
     model.Parameters,
     spec=specs,
@@ -34,6 +37,10 @@ parameters = st.builds(
     slots=sizes,
     plain_modulus=st.none() | sizes,
     scale=st.none() | numbers,
+    key_switching=st.none() | switchings,
+    scaling=st.sampled_from(["exact", "fixed", "managed"]),
+    secret_distribution=texts,
+    encryption=texts,
 )
 libraries = st.builds(
     model.LibraryInfo,

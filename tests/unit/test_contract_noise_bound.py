@@ -6,12 +6,21 @@ import numpy as np
 import pytest
 
 from ciphermark_contract import noise_bound
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
 N, SCALE, TIMES = 1024, 2.0**30, 200
-PARAMETERS = Parameters(
-    ParameterSpec("ckks", N, scale_bits=30), N, (1 << 40,), (1 << 40,), N // 2, scale=SCALE
-)
+SPEC = ParameterSpec("ckks", N, scale_bits=30)
+
+
+def parameters(count, special, digits):
+    moduli, specials = (1 << 40,) * count, (1 << 40,) * special
+    return Parameters(
+        SPEC, N, moduli, specials, N // 2, scale=SCALE, key_switching=KeySwitching("hybrid", digits)
+    )
+
+
+PARAMETERS = parameters(1, 1, 1)
 ROOTS = np.exp(1j * np.pi * np.arange(N) / N)
 
 
@@ -61,8 +70,10 @@ def test_one_operation_adds_the_errors_of_its_ciphertexts():
     assert ten - two == pytest.approx(8 * noise_bound.fresh(PARAMETERS))
 
 
-def test_a_digit_has_as_many_primes_as_the_special_modulus():
-    several = Parameters(
-        ParameterSpec("ckks", N, scale_bits=30), N, (1 << 40,) * 4, (1 << 40,) * 2, N // 2, scale=SCALE
-    )
-    assert noise_bound.key_switch(several) == pytest.approx(2**0.5 * noise_bound.key_switch(PARAMETERS))
+@pytest.mark.parametrize(
+    ("primes", "special", "digits", "share"),
+    [(4, 2, 2, 2**0.5), (3, 2, 2, (1 + 2.0**-80) ** 0.5), (4, 1, 4, 2), (4, 2, 4, 2 * 2.0**-40)],
+)
+def test_digits_are_of_as_many_primes_but_the_last(primes, special, digits, share):
+    several = noise_bound.key_switch(parameters(primes, special, digits))
+    assert several == pytest.approx(share * noise_bound.key_switch(PARAMETERS))

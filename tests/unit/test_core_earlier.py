@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ciphermark_core import earlier, wire
+from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Sample
 
 HEADER, *LINES = (Path(__file__).parent / "earlier/journal.jsonl").read_bytes().splitlines()
@@ -19,6 +20,9 @@ def test_a_repetition_that_was_a_chain() -> None:
     assert case.parameters.ring_dimension_is_minimum
     assert outcome.parameters is not None
     assert outcome.parameters.spec == case.parameters
+    assert outcome.parameters.key_switching == one_digit_per_prime(
+        outcome.parameters.moduli, outcome.parameters.special_moduli
+    )
     assert outcome.samples[1] == Sample("time", 0.25, "operation", ordinal=1, repetitions=3)
 
 

@@ -33,6 +33,7 @@ def test_keys_of_stored_cases_stay(stored: dict[str, Any]) -> None:
         replace(CASE, dimensions={"data_set": "boston"}),
         replace(CASE, parameters=replace(SPEC, depth=3)),
         replace(CASE, parameters=replace(SPEC, ring_dimension_is_minimum=True)),
+        replace(CASE, parameters=replace(SPEC, division="best")),
         replace(CASE, dimensions={"cap": 50}),
     ],
     ids=lambda case: repr(case)[-60:],

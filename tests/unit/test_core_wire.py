@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import model, wire
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_measure import protocol
 
 EVERY_TYPE = {
     model.ParameterSpec: strategies.specs,
+    KeySwitching: strategies.switchings,
     model.Parameters: strategies.parameters,
     model.LibraryInfo: strategies.libraries,
     model.Budget: strategies.budgets,

@@ -25,20 +25,22 @@ on conflict (id) do nothing;
 -- name: record_parameter_set
 insert into parameter_set (
     id, scheme, ring_dimension, modulus_bits, moduli, special_moduli, log_q, log_qp, plain_modulus, scale, slots,
-    security_2018, security_2024
+    security_2018, security_2024, key_switching, digits, scaling, secret_distribution, encryption
 ) values (
     %(id)s, %(scheme)s, %(ring_dimension)s, %(modulus_bits)s, %(moduli)s::numeric[], %(special_moduli)s::numeric[],
-    %(log_q)s, %(log_qp)s, %(plain_modulus)s, %(scale)s, %(slots)s, %(security_2018)s, %(security_2024)s
+    %(log_q)s, %(log_qp)s, %(plain_modulus)s, %(scale)s, %(slots)s, %(security_2018)s, %(security_2024)s,
+    %(key_switching)s, %(digits)s, %(scaling)s, %(secret_distribution)s, %(encryption)s
 ) on conflict (id) do nothing;
 
 -- name: record_case
 insert into case_ (
     key, comparison_key, variant, experiment, operation, scheme, ring_dimension, modulus_bits, plain_modulus,
-    scale_bits, security_bits, depth, ring_dimension_is_minimum, slots, size, data_pattern, threads, dimensions
+    scale_bits, security_bits, depth, ring_dimension_is_minimum, division, slots, size, data_pattern, threads,
+    dimensions
 ) values (
     %(key)s, %(comparison_key)s, %(variant)s, %(experiment)s, %(operation)s, %(scheme)s, %(ring_dimension)s,
     %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(depth)s,
-    %(ring_dimension_is_minimum)s, %(slots)s, %(size)s, %(data_pattern)s, %(threads)s, %(dimensions)s
+    %(ring_dimension_is_minimum)s, %(division)s, %(slots)s, %(size)s, %(data_pattern)s, %(threads)s, %(dimensions)s
 ) on conflict (key) do nothing;
 
 -- name: record_trial

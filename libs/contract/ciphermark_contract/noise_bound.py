@@ -7,7 +7,7 @@ independent coefficients of variance v is normal there, with N·v/2 in its real 
 
 from __future__ import annotations
 
-from math import hypot, log, pi, prod, sqrt
+from math import ceil, hypot, log, pi, prod, sqrt
 
 from ciphermark_core.model import Parameters
 
@@ -24,7 +24,7 @@ def one_operation(parameters: Parameters, ciphertexts: int = 2) -> float:
     polynomials and then relinearized, and a rotation switches its key. What is rounded when a plaintext is encoded, or
     two polynomials are rescaled, is less than what is left of these.
     """
-    switched = key_switch(parameters) if parameters.special_moduli else 0.0
+    switched = key_switch(parameters) if parameters.key_switching else 0.0
     return ciphertexts * fresh(parameters) + rescaled_product(parameters) + switched
 
 
@@ -49,10 +49,13 @@ def rescaled_product(parameters: Parameters) -> float:
 
 def key_switch(parameters: Parameters) -> float:
     """Digits in [0, q) have the mean q/2, and Σ ζ^i is 2N/π in the slot nearest to 1: there Σ (q/P)·(N/π)·e(ζ) over the
-    digits, and less than a tenth of it from their deviations from their mean. A digit has as many primes as P."""
+    digits, and less than a tenth of it from their deviations from their mean. All digits have as many primes, or
+    the last fewer."""
+    assert parameters.key_switching is not None, "without it no key is switched"
     ring, special = parameters.ring_dimension, parameters.special_moduli
-    starts = range(0, len(parameters.moduli), len(special))
-    digits = (prod(parameters.moduli[start : start + len(special)]) for start in starts)
+    size = ceil(len(parameters.moduli) / parameters.key_switching.digits)
+    starts = range(0, len(parameters.moduli), size)
+    digits = (prod(parameters.moduli[start : start + size]) for start in starts)
     ratio = hypot(*(digit / prod(special) for digit in digits))
     deviation = 1.1 * ratio * ring / pi * SIGMA * sqrt(ring / 2)
     return _normal_quantile(ring) * deviation / _scale(parameters)

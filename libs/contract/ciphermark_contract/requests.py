@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
+from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Parameters, ParameterSpec
 
 
@@ -54,8 +55,8 @@ def require_room(spec: ParameterSpec, log_q: float) -> None:
 
 
 def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
-    """Raise ``Unsupported`` for evaluation keys where no special prime is there to make them with."""
-    if keys and not parameters.special_moduli:
+    """Raise ``Unsupported`` for evaluation keys where nothing is there to switch them with."""
+    if keys and parameters.key_switching is None:
         raise Unsupported(
             "evaluation keys need key switching, and a chain of one prime leaves none for it: write modulus_bits with "
             "two sizes or more"
@@ -78,7 +79,7 @@ def require_sizes(bits: Sequence[int], library: str) -> None:
 
 
 def resolved(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequence[int]) -> Parameters:
-    """What became of a request: these ciphertext and special primes."""
+    """What became of a request: these ciphertext and special primes, with a digit per prime."""
     is_real = spec.scheme == "ckks"
     return Parameters(
         spec=spec,
@@ -88,4 +89,5 @@ def resolved(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequenc
         slots=spec.slots,
         plain_modulus=None if is_real else spec.plain_modulus,
         scale=2.0**spec.scale_bits if is_real and spec.scale_bits else None,
+        key_switching=one_digit_per_prime(moduli, special_moduli),
     )

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from ciphermark_core.case_keys import FIRST_WORDS
+from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Case, Outcome
 
 _WORDS = {first: now for now, first in FIRST_WORDS.items()}
@@ -41,13 +42,12 @@ def place(phase: str) -> tuple[str, str | None, str | None]:
 
 def _outcome(document: dict[str, Any]) -> dict[str, Any]:
     trial = document["trial"]
+    document = {**document, "parameters": _parameters(document["parameters"])}
     if "dimensions" in trial["case"]:
         return document
-    resolved = document["parameters"]
     return {
         **document,
         "trial": {**trial, "case": _case(trial["case"])},
-        "parameters": resolved and {**resolved, "spec": _spec(resolved["spec"])},
         "samples": [_sample(sample) for sample in document["samples"]],
     }
 
@@ -60,6 +60,14 @@ def _case(fields: dict[str, Any]) -> dict[str, Any]:
         "parameters": _spec(fields["parameters"]),
         "dimensions": {name: fields[name] for name in _DIMENSIONS if fields.get(name) is not None},
     }
+
+
+def _parameters(fields: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Every library took one digit per prime before results said how keys are switched."""
+    if fields is None:
+        return None
+    first = one_digit_per_prime(fields["moduli"], fields["special_moduli"])
+    return {"key_switching": msgspec.to_builtins(first), **fields, "spec": _spec(fields["spec"])}
 
 
 def _spec(fields: dict[str, Any]) -> dict[str, Any]:

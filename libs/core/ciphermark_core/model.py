@@ -1,7 +1,6 @@
 """The central types: frozen dataclasses that travel between processes as JSON.
 
-Every type here is (de)serialized by ``msgspec`` as it stands: see :mod:`ciphermark_core.wire`.
-Units are in the names; an absent value is ``None``, never 0.
+``msgspec`` (de)serializes them as they stand: see :mod:`ciphermark_core.wire`. Absent values are ``None``, never 0.
 """
 
 from __future__ import annotations
@@ -15,18 +14,12 @@ import msgspec
 
 from ciphermark_core import case_keys, security
 from ciphermark_core.dimensions import Value
+from ciphermark_core.key_switching import Division, KeySwitching, Scaling
 from ciphermark_core.metrics import METRICS
 
 Scheme = Literal["bfv", "bgv", "ckks"]
 Status = Literal[
-    "ok",
-    "wrong",
-    "unsupported",
-    "exhausted",
-    "crashed",
-    "out_of_memory",
-    "timed_out",
-    "cancelled",
+    "ok", "wrong", "unsupported", "exhausted", "crashed", "out_of_memory", "timed_out", "cancelled"
 ]
 DataPattern = Literal["same", "random", "real"]
 
@@ -38,12 +31,13 @@ EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 class ParameterSpec:
     """A *requested* parameter set.
 
-    ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for
-    the library's own default chain, or with ``depth`` a chain that Ciphermark makes for that many
-    multiplications one after another. ``plain_modulus`` (bfv, bgv) is the value of t;
-    ``scale_bits`` (ckks) is log2 of the encoding scale. ``security`` is the least classical
-    security level by the 2018 table, 0 for none. With ``ring_dimension_is_minimum`` the ring dimension
-    is the least to try: the smallest from there on at which the chain is that secure is taken.
+    ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for the library's own
+    default chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after another.
+    ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale. ``security``
+    is the least classical security level by the 2018 table, 0 for none. With ``ring_dimension_is_minimum`` the ring
+    dimension is the least to try: the smallest from there on at which the chain is that secure is taken. ``division``
+    says who chooses how keys are switched: ``equal``, all libraries alike, one digit per prime where they can;
+    ``best``, each library as its own documentation would set it for the same data primes.
     """
 
     scheme: Scheme
@@ -54,6 +48,7 @@ class ParameterSpec:
     security: int = 128
     depth: int | None = None
     ring_dimension_is_minimum: bool = False
+    division: Division = "equal"
 
     @property
     def slots(self) -> int:
@@ -65,8 +60,9 @@ class ParameterSpec:
 class Parameters:
     """A *resolved* parameter set: what the library really uses, prime by prime.
 
-    ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key
-    switching uses (P). ``scale`` is the default encoding scale of ckks.
+    ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key switching uses (P). ``scale``
+    is the default encoding scale of ckks. ``key_switching`` is ``None`` where keys cannot be switched.
+    ``secret_distribution`` and ``encryption`` name what secret keys are drawn from, and what encrypts.
     """
 
     spec: ParameterSpec
@@ -76,6 +72,10 @@ class Parameters:
     slots: int
     plain_modulus: int | None = None
     scale: float | None = None
+    key_switching: KeySwitching | None = None
+    scaling: Scaling = "exact"
+    secret_distribution: str = "uniform ternary"
+    encryption: str = "public key"
 
     @property
     def modulus_bits(self) -> tuple[int, ...]:
@@ -107,8 +107,8 @@ class Parameters:
 class LibraryInfo:
     """One library build as it reports itself.
 
-    ``build`` holds compiler, flags, commit and the like as text. ``is_debug`` marks a build
-    whose times mean nothing, ``is_reference`` a pseudo-library, which is never ranked.
+    ``build`` holds compiler, flags, commit and the like as text. ``is_debug`` marks a build whose times mean nothing,
+    ``is_reference`` a pseudo-library, which is never ranked.
     """
 
     library: str

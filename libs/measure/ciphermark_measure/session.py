@@ -46,7 +46,7 @@ class Session:
 
     def require_keys_for(self, operation: str) -> None:
         """Raise ``Unsupported`` where key switching is needed and the chain is too short for it."""
-        if read(operation).keys and not self.parameters.special_moduli:
+        if read(operation).keys and self.parameters.key_switching is None:
             raise Unsupported(f"{operation} needs key switching, and a chain of one prime leaves none for it")
 
     @property
@@ -84,6 +84,6 @@ def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
 
 def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
     """Of the keys that are asked for, those that the variant has an operation for and the chain room."""
-    if not parameters.special_moduli:
+    if parameters.key_switching is None:
         return NO_KEYS
     return keys.of_kinds(declared.key_kinds(parameters.spec.scheme))

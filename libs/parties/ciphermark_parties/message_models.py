@@ -50,6 +50,10 @@ _EXAMPLES: dict[Any, Any] = {
         "special_moduli": [562949953216513],
         "slots": 4096,
         "plain_modulus": 268369921,
+        "key_switching": {"method": "hybrid", "digits": 1},
+        "scaling": "exact",
+        "secret_distribution": "uniform ternary",
+        "encryption": "public key",
     },
 }
 _BOUNDS = ("ge", "gt", "le", "lt", "pattern", "min_length", "max_length", "description", "examples")

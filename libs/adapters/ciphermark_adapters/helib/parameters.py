@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 from ciphermark_adapters.helib import binding
@@ -32,7 +33,12 @@ def resolve(spec: ParameterSpec) -> Parameters:
     requests.require_slots(spec)
     found = _ckks(spec) if spec.scheme == "ckks" else _foretold(spec, *_recipe(spec))
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    return requests.resolved(spec, found.ciphertext_primes, found.special_primes if asks_for_special else ())
+    special = found.special_primes if asks_for_special else ()
+    return replace(
+        requests.resolved(spec, found.ciphertext_primes, special),
+        scaling="managed",
+        secret_distribution="ternary, half of it zeros",
+    )
 
 
 def context_of(parameters: Parameters) -> HElibContext:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -28,7 +29,8 @@ def resolve(spec: ParameterSpec) -> Parameters:
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    return requests.resolved(spec, data, contexts.special_moduli(spec, data) if has_special else ())
+    parameters = requests.resolved(spec, data, contexts.special_moduli(spec, data) if has_special else ())
+    return parameters if spec.scheme == "bfv" else replace(parameters, scaling="fixed")
 
 
 def context_of(parameters: Parameters) -> Any:

@@ -117,7 +117,7 @@ def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: D
     lacking = [words for name, words in _KEYS.items() if getattr(needed, name) and not getattr(able, name)]
     if lacking:
         return f"{declared.library} has no keys for {', '.join(lacking)} in {parameters.spec.scheme}"
-    if needed and not parameters.special_moduli:
+    if needed and parameters.key_switching is None:
         return "evaluation keys need key switching, and a chain of one prime leaves none for it"
     return None
 
