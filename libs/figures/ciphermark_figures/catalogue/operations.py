@@ -30,8 +30,8 @@ OPERATIONS = Figure(
     name="operations",
     title="What the operations are",
     lead=(
-        "What each operation of the run computes, and by whom it was tried: with one call of the library, composed of "
-        "several, or not at all, since the library or this run's parameters do not allow it."
+        "What each operation of the run computes, and by whom it was tried. Composed: the adapter makes it of several "
+        "calls of its library. Unsupported: the library or this run's parameters do not allow it."
     ),
     view="operations",
     subject=subject.OPERATION,
@@ -42,8 +42,8 @@ OPERATIONS = Figure(
     columns=(
         OPERATION,
         Column("summary", "What it is", formats.text, is_prose=True),
-        Column("called_by", "One call", formats.chain),
-        Column("composed_by", "Composed", formats.chain),
+        Column("tried_by", "Tried by", formats.chain),
+        Column("composed_by", "of these composed", formats.chain),
         Column("unsupported_by", "Unsupported", formats.chain),
     ),
 )
