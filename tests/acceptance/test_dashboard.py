@@ -244,8 +244,10 @@ def test_pages_are_named_in_one_line_and_no_chart_is_cut(watched: Watched, width
         charts(page)
         tops = "items => new Set(items.map(item => item.offsetTop)).size"
         assert page.locator("header.site nav li").evaluate_all(tops) == 1
-        name, last = (page.locator(f"header.site {part}").bounding_box() for part in (".name", "nav"))
-        assert last["y"] < name["y"] + name["height"], path
+        name, *others = (
+            page.locator(f"header.site {part}").bounding_box() for part in (".name", "nav", "#theme")
+        )
+        assert all(other["y"] < name["y"] + name["height"] for other in others), path
         page.wait_for_function(
             "() => [...document.querySelectorAll('.chart')].every(item => item.scrollWidth <= item.clientWidth)"
         )
