@@ -69,6 +69,10 @@ class ResultRow(BaseModel):
     floor: float | None = Field(examples=[1.05])
     floor_kind: FloorKind | None = Field(examples=["factor"])
     is_composed: bool = Field(examples=[False])
+    plain_modulus: int | None = Field(examples=[1038337])
+    scale: float | None = Field(examples=[None])
+    security_bits: int = Field(examples=[128])
+    parameter_set_id: str | None = Field(examples=["5dbf700bbb51870abb2e45cfbe21ea88"])
 
 
 class ComparedRow(BaseModel):
