@@ -1,4 +1,4 @@
-"""Logistic regression in ckks: gradient steps with Nesterov's momentum and a cubic sigmoid, three levels each.
+"""Logistic regression in ckks: gradient steps with Nesterov's momentum and a cubic sigmoid, three products deep each.
 
 With z = (2y − 1)·(1, x) a step is β ← v + rate/n · Σ σ(−z·v)·z, v = β + momentum·(β − β before), where
 σ(−u) ≈ ½ − C1·u + C3·u³ on [−8, 8] (least squares; Kim et al., ePrint 2018/074).
@@ -6,6 +6,9 @@ With z = (2y − 1)·(1, x) a step is β ← v + rate/n · Σ σ(−z·v)·z, v 
 Rows lie in pairs of blocks: ``Z`` holds a·z twice, ``Z2`` holds b·z once and zeros. A sum over one block then has the
 whole inner product in each slot of the first block, and the zeros drop the other half: no mask, no level for one.
 The factors a and b carry all constants, and everything is kept as ρ·β: see :class:`Descent`.
+
+Key switching costs the square of the number of primes, so :attr:`Descent.chain` has two large ones for the three products of a
+step, where a prime for each product would be three: see ``docs/decisions/0036``.
 """
 
 from __future__ import annotations
@@ -21,7 +24,11 @@ from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_contract.managed import lowered, matched
 
 C1, C3 = 0.15012, 0.001593
-RHO = 64.0  # the model is kept as ρ·β: the larger, the less the noise of the rows counts
+# The model is kept as ρ·β: the larger, the less the noise of Z2 and its products counts, and the more that of Z. Both
+# count about the same here where scales are those of `chain`.
+RHO = 1024.0
+SCALE_BITS = 45
+_LARGEST_PRIME_BITS = 60
 _UNIT = (2 * C3) ** (
     1 / 3
 )  # u is computed as _UNIT·u, so that the cubic term has the factor of the constant one
@@ -41,9 +48,19 @@ class Descent:
         return 0.5 if self.has_momentum else 0.0
 
     @property
-    def levels(self) -> int:
-        """Levels that training takes; the first step takes none."""
+    def products(self) -> int:
+        """Depth of training in multiplications; the first step takes none."""
         return 3 * (self.steps - 1)
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Sizes of primes, the special one last, for scales of ``SCALE_BITS``.
+
+        u is 45 bits of scale: the last prime makes it so in the first of these steps, when v is as fresh as z. u² and
+        u·z have 90, and a prime of 60 leaves 30. Their product has 60 and keeps them, since a prime would leave
+        nothing: with z it has 105, and the next prime of 60 leaves u 45 again. Inference is a product like that one.
+        """
+        return (*[_LARGEST_PRIME_BITS] * (2 * self.steps - 1), SCALE_BITS, _LARGEST_PRIME_BITS)
 
     @property
     def row_factor(self) -> float:
@@ -86,12 +103,12 @@ def train(evaluator: Evaluator, rows: Rows, descent: Descent) -> Handle:
 
 
 def infer(evaluator: Evaluator, rows: Sequence[Handle], beta: Handle, block: int) -> list[Handle]:
-    """ρ·score in the first slot of each block. One level."""
+    """ρ·score in the first slot of each block. One product deep."""
     return [sums.inner_products(evaluator, row, beta, block) for row in rows]
 
 
 def _gradient(evaluator: Evaluator, rows: Rows, velocity: Handle) -> Handle:
-    """ρ·rate/n · Σ (C3·u³ − C1·u)·z in every block, three levels below the velocity."""
+    """ρ·rate/n · Σ (C3·u³ − C1·u)·z in every block, three products deep."""
     terms = []
     for z, z2 in zip(rows.z, rows.z2, strict=True):
         u = sums.sum_in_blocks(evaluator, product(evaluator, z, velocity), rows.block)

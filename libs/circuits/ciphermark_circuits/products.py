@@ -1,6 +1,8 @@
 """Products with exact scales, and polynomials made of them.
 
-Rescaling comes before relinearization: the key switch, which costs most, then works on one prime less.
+Rescaling comes before relinearization: the key switch, which costs most, then works on one prime less. Rounding errors
+meet the square of the secret key then, which makes them about √N times larger: products with little scale left are
+relinearized first. Those that a prime would leave almost nothing of keep their scale, for the next product to spend.
 """
 
 from __future__ import annotations
@@ -11,6 +13,10 @@ import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector
 from ciphermark_contract.managed import aligned, matched
+
+# Shares of the parameters' scale that rescaling leaves.
+_LITTLE = 2.0**-8
+_LEAST = 2.0**-24
 
 
 def product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
@@ -26,18 +32,31 @@ def raw_product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
 
 
 def shrunk(evaluator: Evaluator, raw: Handle) -> Handle:
-    """A product with two polynomials again: rescaled in ckks, switched to the next modulus in bgv while there is one.
+    """A product with two polynomials again: rescaled in ckks where scale is left then, switched to the next modulus in
+    bgv while there is one.
 
     Raises ``Exhausted`` in ckks at the last level.
     """
     scheme = evaluator.parameters.spec.scheme
-    if scheme == "ckks" and evaluator.level(raw) == 0:
-        raise Exhausted("no level is left in the modulus chain for another multiplication")
     if scheme == "ckks":
-        raw = evaluator.apply("rescale", raw)
-    elif scheme == "bgv" and evaluator.level(raw) > 0:
+        return _shrunk_reals(evaluator, raw)
+    if scheme == "bgv" and evaluator.level(raw) > 0:
         raw = evaluator.apply("mod_switch", raw)
     return evaluator.apply("relinearize", raw)
+
+
+def _shrunk_reals(evaluator: Evaluator, raw: Handle) -> Handle:
+    level, scale, usual = evaluator.level(raw), evaluator.scale(raw), evaluator.parameters.scale
+    assert scale is not None
+    assert usual is not None
+    left = scale / evaluator.parameters.moduli[level]
+    if left < usual * _LEAST:
+        return evaluator.apply("relinearize", raw)
+    if level == 0:
+        raise Exhausted("no level is left in the modulus chain for another multiplication")
+    if left < usual * _LITTLE:
+        return evaluator.apply("rescale", evaluator.apply("relinearize", raw))
+    return evaluator.apply("relinearize", evaluator.apply("rescale", raw))
 
 
 def polynomial(evaluator: Evaluator, x: Handle, coefficients: Sequence[float]) -> Handle:

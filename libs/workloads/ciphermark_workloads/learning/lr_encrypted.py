@@ -12,7 +12,7 @@ import numpy as np
 
 from ciphermark_circuits import logistic_regression
 from ciphermark_circuits.layout import Blocks, Floats, power_of_two, powers, require_real_room, with_ones
-from ciphermark_circuits.logistic_regression import RHO, Descent, Rows
+from ciphermark_circuits.logistic_regression import RHO, SCALE_BITS, Descent, Rows
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
@@ -29,8 +29,9 @@ class EncryptedLogisticRegression(Classifier):
     title: str
     descent: Descent
     ring_dimension: int
-    first_bits: int  # above the scale by what scores need
-    scale_bits: int
+    roomy_bits: tuple[
+        int, int
+    ]  # where each product has a prime: the first, above the others by what scores need
     stages = TRAINED_ENCRYPTED
     schemes: tuple[Scheme, ...] = ("ckks",)
 
@@ -38,18 +39,27 @@ class EncryptedLogisticRegression(Classifier):
         return ("add", "sub", "sub_plain", "mul_plain", "mul", "square", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """A level for each of three products per step after the first, and one for inference."""
+        """Two primes for each step after the first: see :attr:`Descent.chain`."""
+        self._require_reals(scheme)
+        return ParameterSpec("ckks", self.ring_dimension, self.descent.chain, scale_bits=SCALE_BITS)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """A prime of the scale's size for each product, as libraries choose them."""
+        self._require_reals(scheme)
+        first, others = self.roomy_bits
+        chain = (first, *[others] * (self.descent.products + 1), 60)
+        return ParameterSpec("ckks", self.ring_dimension, chain, scale_bits=others)
+
+    def _require_reals(self, scheme: Scheme) -> None:
         if scheme != "ckks":
             raise Unsupported(f"{self.name} needs approximate numbers: ckks, not {scheme}")
-        chain = (self.first_bits, *[self.scale_bits] * (self.descent.levels + 1), 60)
-        return ParameterSpec("ckks", self.ring_dimension, chain, scale_bits=self.scale_bits)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Rotations by all powers of two: within blocks and over blocks of any size."""
         return KeyRequest(relinearization=True, rotations=powers(1, parameters.slots))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
-        room = 2.0 ** (self.first_bits - self.scale_bits - 1)
+        room = parameters.moduli[0] / (parameters.scale or 1.0) / 2
         require_real_room(self.reference(task).scores, room, "a score")
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
@@ -109,15 +119,13 @@ WORKLOADS = (
         "logistic regression, 3 steps on encrypted data",
         K3,
         16384,
-        first_bits=55,
-        scale_bits=45,
+        roomy_bits=(55, 45),
     ),
     EncryptedLogisticRegression(
         "lr-k5-encrypted",
         "logistic regression, 5 steps on encrypted data",
         K5,
         32768,
-        first_bits=56,
-        scale_bits=48,
+        roomy_bits=(56, 48),
     ),
 )
