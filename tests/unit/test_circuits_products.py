@@ -11,6 +11,7 @@ from circuit_execution import ADAPTER, executed
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
 from ciphermark_circuits import products
 from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.operations import top_level
 from ciphermark_contract.program import Program
 from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -77,3 +78,15 @@ def test_regression_takes_two_primes_a_step_and_ends_at_the_scales_it_is_made_fo
         assert log2(model.scale) == pytest.approx(kept_bits, abs=0.01)
         assert log2(scores[0].scale) == pytest.approx(spec.scale_bits, abs=0.01)
     assert counts[0] == counts[1]
+
+
+def test_whole_numbers_go_down_a_modulus_with_every_product():
+    """In bfv as in bgv: two products to train, one to infer."""
+    workload = WORKLOADS["lr-fixed-encrypted"]
+    for scheme in ("bfv", "bgv"):
+        parameters = ADAPTER.resolve(workload.parameters(scheme))
+        stages = all_traced(workload, TASK, parameters, DECLARATIONS[0])
+        (model,) = stages["train"].returned
+        *scores, _ = stages["infer"].returned
+        top = top_level(parameters)
+        assert (model.level, {score.level for score in scores}) == (top - 2, {top - 3})

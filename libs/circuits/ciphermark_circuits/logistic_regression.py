@@ -7,8 +7,8 @@ Rows lie in pairs of blocks: ``Z`` holds a·z twice, ``Z2`` holds b·z once and 
 whole inner product in each slot of the first block, and the zeros drop the other half: no mask, no level for one.
 The factors a and b carry all constants, and everything is kept as ρ·β: see :class:`Descent`.
 
-Key switching costs the square of the number of primes, so :attr:`Descent.chain` has two large ones for the three products of a
-step, where a prime for each product would be three: see ``docs/decisions/0036``.
+Key switching costs the square of the number of primes, so :attr:`Descent.chain` has two large ones for the three
+products of a step, where a prime for each product would be three: see ``docs/decisions/0036``.
 """
 
 from __future__ import annotations

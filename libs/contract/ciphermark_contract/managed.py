@@ -139,3 +139,10 @@ def lowered(evaluator: Evaluator, a: Handle, level: int) -> Handle:
     while evaluator.level(a) > level:
         a = evaluator.apply("mod_switch", a)
     return a
+
+
+def next_lower(evaluator: Evaluator, a: Handle) -> Handle:
+    """The ciphertext at the next modulus, where there is one and the library switches to it."""
+    if evaluator.level(a) > 0 and "mod_switch" in evaluator.operations:
+        return evaluator.apply("mod_switch", a)
+    return a

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_circuits import fixed_point, sums
+from ciphermark_circuits import fixed_point
 from ciphermark_circuits.layout import (
     Blocks,
     Floats,
@@ -89,7 +89,7 @@ class FixedPointRegression(Classifier):
             rows = Rows(inputs[:half], inputs[half:], block)
             return [fixed_point.train(evaluator, rows, int(public["kappa"][0]))]
         (weights,) = state
-        return [*(sums.inner_products(evaluator, row, weights, block) for row in inputs), weights]
+        return [*fixed_point.infer(evaluator, inputs, weights, block), weights]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         *scores, weights = (centred(output, parameters) for output in outputs)
