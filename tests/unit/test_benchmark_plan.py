@@ -62,6 +62,8 @@ def plan_of(*experiments, seed=1, run=RUN, **budget):
         ({"operations": ["add"], "sizes": ["full", 1, 100]}, 3),
         ({"operations": ["add"], "data": ["same", "random"]}, 2),
         ({"operations": ["add"], "threads": [1, 2]}, 2),
+        ({"operations": ["add"], "division": "best"}, 1),
+        ({"operations": ["add"], "division": ["equal", "best"]}, 2),
         (
             {
                 "operations": ["add", "sub", "mul"],
@@ -82,6 +84,13 @@ def test_every_combination_is_a_case(changes, count):
     found = planned(experiment(**changes))
     assert len(found) == count
     assert len({item.case.key for item in found}) == count
+
+
+def test_divisions_are_compared_apart():
+    found = planned(experiment(operations=["add"], variants=["seal", "openfhe"], division=["equal", "best"]))
+    assert [item.case.parameters.division for item in found] == ["equal", "equal", "best", "best"]
+    keys = [item.case.comparison_key for item in found]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
 def test_full_is_the_number_of_slots():
@@ -203,6 +212,11 @@ IMPOSSIBLE = {
     "compression": (
         {"kind": "serialization", "variants": ["tenseal"], "operations": ["zlib"]},
         "TenSEAL offers no compression zlib here; offered: zstd",
+    ),
+    "division": (
+        {"variants": ["helib"], "schemes": ["bgv"], "division": "best"},
+        "HElib has no setting for the division best here: HElib's own choice, three digits with larger special primes, "
+        "is not made yet; ask for `division: equal`",
     ),
     "no compression": (
         {"kind": "serialization", "variants": ["tenseal"], "operations": ["none"]},

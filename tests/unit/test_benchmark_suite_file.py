@@ -377,3 +377,20 @@ def test_options_count_where_cases_are_limited():
     )
     with pytest.raises(UserError, match="21000 trials, 20000 are allowed"):
         limited.checked(text, "a.yaml")
+
+
+@pytest.mark.parametrize(("written", "read"), [("best", "best"), ("[equal, best]", ["equal", "best"])])
+def test_a_division_or_several(written, read):
+    workload = "  - {kind: micro, variants: [seal], workloads: [matrix-product], division: %s}\n"
+    suite = files.parse(GOOD + f"    division: {written}\n" + workload % written, "mine.yaml")
+    assert [item.division for item in suite.experiments] == [read, read]
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [("worst", "'worst' is not one of"), ("[best, best]", "is listed twice"), ("[]", "must not be empty")],
+)
+def test_a_division_that_there_is_not(written, complaint):
+    (line,) = complaints(GOOD + f"    division: {written}\n")
+    assert line.startswith("mine.yaml:13: experiments.0.division: ")
+    assert complaint in line

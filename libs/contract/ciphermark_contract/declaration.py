@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, key_kinds
+from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Scheme
 
 # What can be serialized beside ciphertexts and plaintexts.
@@ -45,7 +46,9 @@ class Declaration:
     ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
     from ``modulus_bits``, and the resolved parameters say what they are. ``manages_levels`` are the schemes whose
     levels the library moves by itself, so that a program that says at which level each operation is cannot drive it.
-    ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`.
+    ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`. ``lacks_best`` says why the
+    division *best* is not offered: ``None`` where parameters are resolved in it as the library's documentation would
+    set them, which may be as in *equal*; the note ``division`` tells how.
     """
 
     library: str
@@ -66,6 +69,7 @@ class Declaration:
     chooses_primes: bool = False
     manages_levels: tuple[Scheme, ...] = ()
     slot_generator: int = 3
+    lacks_best: str | None = "its adapter has one setting, which is made to be like that of others"
     composed: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +110,12 @@ class Declaration:
     def key_kinds(self, scheme: Scheme) -> KeyRequest:
         """The kinds of evaluation keys that the variant has an operation for."""
         return key_kinds(self.operations[scheme])
+
+    def reason_against_division(self, division: Division) -> str | None:
+        """Why parameters cannot be resolved in a division, in a sentence for the user; ``None`` where they can."""
+        if division == "equal" or self.lacks_best is None:
+            return None
+        return f"{self.library} has no setting for the division {division} here: {self.lacks_best}"
 
     def reason_against(self, operation: str, scheme: Scheme) -> str:
         """Why ``operation`` is missing in a scheme, in a sentence for the user."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Scheme
 
 _PrimeBits = Annotated[int, Field(ge=2, le=60)]
@@ -34,6 +35,9 @@ class ParametersAsked(BaseModel):
     )
     scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks", examples=[40])
     security: int = Field(default=128, ge=0, le=256, description="at least, by the 2018 table; 0 for none")
+    division: Division = Field(
+        default="equal", description="who chooses how keys are switched", examples=["best"]
+    )
 
     @model_validator(mode="after")
     def _fit_the_scheme(self) -> ParametersAsked:

@@ -12,6 +12,7 @@ DECLARATIONS = (
         license="Apache-2.0",
         operations={scheme: of_scheme(scheme) for scheme in SCHEMES},
         compressions=("none",),
+        lacks_best=None,
         serializable=("parameters",),
         is_reference=True,
         reasons={"noise_budget_bits": "there is no noise"},

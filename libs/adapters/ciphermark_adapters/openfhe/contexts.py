@@ -11,7 +11,8 @@ import openfhe
 
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
-from ciphermark_core.model import ParameterSpec
+from ciphermark_core.key_switching import KeySwitching
+from ciphermark_core.model import Parameters, ParameterSpec
 
 # What the wrapper raises for C++ exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError)
@@ -23,14 +24,17 @@ _SPECIAL_BITS = 60
 MOST_DATA_BITS = _SPECIAL_BITS - 4
 
 
+_ONE_DIGIT = KeySwitching("hybrid", 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What OpenFHE is told about a chain; sizes of 0 leave them to OpenFHE."""
+    """What OpenFHE is told about a chain; sizes of 0 leave them to OpenFHE; in bv it takes a digit per prime."""
 
     depth: int
     first_bits: int = 0
     inner_bits: int = 0
-    digits: int = 1
+    switching: KeySwitching = _ONE_DIGIT
 
 
 def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
@@ -61,13 +65,19 @@ def moduli(context: Any) -> tuple[int, ...]:
     return found
 
 
-def special_moduli(spec: ParameterSpec, data: tuple[int, ...]) -> tuple[int, ...]:
-    """The key-switching primes for one digit per prime; no call of the wrapper tells them.
+def special_moduli(
+    spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None
+) -> tuple[int, ...]:
+    """The key-switching primes; no call of the wrapper tells them.
 
     They are the largest below 2^60 that are 1 modulo 2N (bgv: 2N·t) and not in the chain, and larger in all than
     a digit by 4 bits. :func:`require_special` compares them with the keys that OpenFHE really makes.
     """
-    count = -(-(max(prime.bit_length() for prime in data) + 4) // _SPECIAL_BITS)
+    if switching is None or switching.method == "bv":
+        return ()
+    size = digit_size(len(data), switching.digits)
+    digits = (math.prod(data[start : start + size]) for start in range(0, len(data), size))
+    count = -(-(max(digit.bit_length() for digit in digits) + 4) // _SPECIAL_BITS)
     step = 2 * spec.ring_dimension * (spec.plain_modulus or 1 if spec.scheme == "bgv" else 1)
     candidate = ((1 << _SPECIAL_BITS) - 1) // step * step + 1
     found: list[int] = []
@@ -78,12 +88,19 @@ def special_moduli(spec: ParameterSpec, data: tuple[int, ...]) -> tuple[int, ...
     return tuple(found)
 
 
-def require_special(key: bytes, ring_dimension: int, data: tuple[int, ...], special: tuple[int, ...]) -> None:
-    """Raise ``RuntimeError`` where a serialized key is not one over exactly these primes.
+def digit_size(primes: int, digits: int) -> int:
+    """How many primes OpenFHE puts into each digit; the last digit has what is left."""
+    return -(-primes // digits)
+
+
+def require_special(key: bytes, parameters: Parameters) -> None:
+    """Raise ``RuntimeError`` where a serialized key is not one over exactly these primes, with so many digits.
 
     A key has two polynomials per digit, each of one word per coefficient and prime.
     """
-    towers = len(key) // (len(data) * 2 * 8 * ring_dimension)
+    assert parameters.key_switching is not None, "no key was made"
+    data, special = parameters.moduli, parameters.special_moduli
+    towers = len(key) // (parameters.key_switching.digits * 2 * 8 * parameters.ring_dimension)
     absent = [prime for prime in special if prime.to_bytes(8, "little") not in key]
     if absent or towers != len(data) + len(special):
         raise RuntimeError(
@@ -102,8 +119,11 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
     made.SetSecurityLevel(openfhe.HEStd_NotSet)
     made.SetRingDim(spec.ring_dimension)
     made.SetMultiplicativeDepth(recipe.depth)
-    made.SetKeySwitchTechnique(openfhe.HYBRID)
-    made.SetNumLargeDigits(recipe.digits)
+    if recipe.switching.method == "hybrid":
+        made.SetKeySwitchTechnique(openfhe.HYBRID)
+        made.SetNumLargeDigits(recipe.switching.digits)
+    else:
+        made.SetKeySwitchTechnique(openfhe.BV)
     if spec.scheme != "bfv":
         made.SetScalingTechnique(openfhe.FIXEDMANUAL)
     if spec.scheme != "ckks":

@@ -38,6 +38,7 @@ DECLARATIONS = (
         environment="openfhe",
         has_threads=True,
         chooses_primes=True,
+        lacks_best=None,
         slot_generator=5,
         notes={
             "parameters": (
@@ -54,9 +55,10 @@ DECLARATIONS = (
                 "contexts are made with HEStd_NotSet: OpenFHE judges by tables of its own, Ciphermark by those "
                 "that it names"
             ),
-            "key switching": (
-                "HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; OpenFHE's "
-                "own choice is BV for bfv, and three digits at most with more special primes for bgv and ckks"
+            "division": (
+                "equal: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; best, as "
+                "OpenFHE would by itself: BV in bfv, in bgv and ckks HYBRID with three digits at most, or with the "
+                "next number of digits whose special primes leave it as secure as asked"
             ),
             "default chain": (
                 "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "

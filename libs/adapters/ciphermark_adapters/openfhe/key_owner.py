@@ -76,10 +76,7 @@ class OpenFheKeyOwner(KeyOwner):
         dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
         parameters = self.parameters
         if "relinearization_keys" in dumped:
-            key = dumped["relinearization_keys"]
-            contexts.require_special(
-                key, parameters.ring_dimension, parameters.moduli, parameters.special_moduli
-            )
+            contexts.require_special(dumped["relinearization_keys"], parameters)
         material = PublicMaterial(
             parameters=parameters,
             key_tag=self._tag,

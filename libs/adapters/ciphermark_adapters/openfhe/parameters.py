@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.openfhe import contexts
+from ciphermark_adapters.openfhe import contexts, key_switching
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
 _SPECIAL_BITS = 60
@@ -25,24 +26,38 @@ _CERTAIN_BITS = 44  # exact with any number of primes that fits a ring here
 
 def resolve(spec: ParameterSpec) -> Parameters:
     """The parameter set that OpenFHE has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
-    data = contexts.moduli(_context(spec))
+    data = contexts.moduli(contexts.generated(spec, _recipe(spec)))
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    parameters = requests.resolved(spec, data, contexts.special_moduli(spec, data) if has_special else ())
-    return parameters if spec.scheme == "bfv" else replace(parameters, scaling="fixed")
+    choices = key_switching.choices(spec, len(data)) if has_special else [None]
+    several = (_switched(spec, data, switching) for switching in choices)
+    return key_switching.first_secure(several)
+
+
+def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:
+    special = contexts.special_moduli(spec, data, switching)
+    return replace(
+        requests.resolved(spec, data, special),
+        key_switching=switching,
+        scaling="exact" if spec.scheme == "bfv" else "fixed",
+    )
 
 
 def context_of(parameters: Parameters) -> Any:
     """The context behind resolved parameters."""
-    context = _context(parameters.spec)
+    recipe = _recipe(parameters.spec)
+    context = contexts.generated(
+        parameters.spec, replace(recipe, switching=parameters.key_switching or recipe.switching)
+    )
     if contexts.moduli(context) != parameters.moduli:
         raise RuntimeError("OpenFHE made other primes from the same request than before")
     return context
 
 
 @cache
-def _context(spec: ParameterSpec) -> Any:
+def _recipe(spec: ParameterSpec) -> Recipe:
+    """What yields the data primes, with one digit per prime."""
     _check(spec)
     if spec.scheme == "ckks":
         return _ckks(spec)
@@ -106,7 +121,7 @@ def _one_size(spec: ParameterSpec, sizes: Sequence[int]) -> int:
     return sizes[0] if sizes else 0
 
 
-def _ckks(spec: ParameterSpec) -> Any:
+def _ckks(spec: ParameterSpec) -> Recipe:
     scale_bits = spec.scale_bits or 0
     first, *inner = (
         _default_ckks_bits(spec) if spec.modulus_bits is None else _data_bits(spec, spec.modulus_bits)
@@ -118,10 +133,10 @@ def _ckks(spec: ParameterSpec) -> Any:
         )
     if scale_bits >= first:
         raise Unsupported(f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits")
-    return contexts.generated(spec, Recipe(len(inner), first, scale_bits, len(inner) + 1))
+    return Recipe(len(inner), first, scale_bits, KeySwitching("hybrid", len(inner) + 1))
 
 
-def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
+def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
     first, *inner = data
     size = _one_size(spec, inner) or first
     step = 2 * spec.ring_dimension * (spec.plain_modulus or 1)
@@ -130,19 +145,19 @@ def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
             f"OpenFHE's bgv primes are 1 modulo 2N·t = {step}: with t = {spec.plain_modulus} at "
             f"N = {spec.ring_dimension} none has {min(first, size)} bits"
         )
-    return contexts.generated(spec, Recipe(len(inner), first, size, len(data)))
+    return Recipe(len(inner), first, size, KeySwitching("hybrid", len(data)))
 
 
-def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Any:
+def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
     """The deepest recipe that yields exactly as many primes as asked for."""
     size, count = _one_size(spec, data), len(data)
     recipe = _deepest_bfv(spec, size, count)
-    if recipe is None or recipe.digits != count:
+    if recipe is None or recipe.switching.digits != count:
         raise Unsupported(
             f"OpenFHE chooses the number of primes of bfv by depth, and no depth takes {count} of {size} bits "
             f"with t = {spec.plain_modulus} at N = {spec.ring_dimension}: ask for other sizes"
         )
-    return contexts.generated(spec, recipe)
+    return recipe
 
 
 def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
@@ -157,11 +172,12 @@ def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
         return None
     while depth < _DEEPEST and (next_count := _count(spec, depth + 1, size)) <= most:
         depth, count = depth + 1, next_count
-    return Recipe(depth, 0, size, count)
+    return Recipe(depth, 0, size, KeySwitching(key_switching.method(spec), count))
 
 
 def _count(spec: ParameterSpec, depth: int, size: int) -> int:
-    return len(contexts.moduli(contexts.generated(spec, Recipe(depth, 0, size))))
+    recipe = Recipe(depth, 0, size, KeySwitching(key_switching.method(spec), 1))
+    return len(contexts.moduli(contexts.generated(spec, recipe)))
 
 
 def _room_bits(spec: ParameterSpec) -> int:
@@ -191,23 +207,24 @@ def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
     return (min(MOST_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
 
 
-def _default_bfv(spec: ParameterSpec) -> Any:
+def _default_bfv(spec: ParameterSpec) -> Recipe:
     room = _room_bits(spec)
     most = -(-room // MOST_DATA_BITS)
     recipe = _deepest_bfv(spec, room // most, most)
     if recipe is None:
         raise Unsupported(f"{room} bits are too few for bfv with t = {spec.plain_modulus} in OpenFHE")
-    return contexts.generated(spec, recipe)
+    return recipe
 
 
-def _default_bgv(spec: ParameterSpec) -> Any:
+def _default_bgv(spec: ParameterSpec) -> Recipe:
     """Primes of the size that OpenFHE takes for t, as many as there is room for."""
     room = _room_bits(spec)
     size = contexts.moduli(contexts.generated(spec, Recipe(0)))[0].bit_length()
     for count in range(room // size, 0, -1):
-        context = contexts.generated(spec, Recipe(count - 1, digits=count))
-        if sum(prime.bit_length() for prime in contexts.moduli(context)) <= room:
-            return context
+        recipe = Recipe(count - 1, switching=KeySwitching("hybrid", count))
+        data = contexts.moduli(contexts.generated(spec, recipe))
+        if sum(prime.bit_length() for prime in data) <= room:
+            return recipe
     raise Unsupported(
         f"OpenFHE wants bgv primes of {size} bits for t = {spec.plain_modulus}, and there is room for {room} bits"
     )

@@ -31,6 +31,7 @@ DECLARATIONS = (
             "ckks": (*_COMMON, "rescale", "mod_switch"),
         },
         compressions=("none", "zlib", "zstd"),
+        lacks_best=None,
         serializable=(
             "parameters",
             "public_key",
@@ -40,6 +41,7 @@ DECLARATIONS = (
         ),
         requires=("Pyfhel",),
         notes={
+            "division": "as SEAL, which switches keys in one way: best is as equal",
             "encrypt": "copies the numpy vector to a C++ vector, encodes and encrypts",
             "decrypt": "decrypts, decodes and goes through a Python list to numpy; integers centred around 0",
             "relinearize": _COPY_OURS,

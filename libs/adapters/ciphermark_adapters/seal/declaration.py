@@ -26,6 +26,7 @@ _REASONS = {
 }
 
 _NOTES = {
+    "division": "SEAL switches keys in one way, with one digit per prime and one special prime: best is as equal",
     "encrypt": "encodes, and encrypts with the public key",
     "decrypt": "decrypts, and decodes all slots",
     "destination": (
@@ -56,6 +57,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         license="MIT",
         operations={"bfv": (*_EXACT, "mul_monomial"), "bgv": _EXACT, "ckks": _APPROXIMATE},
         compressions=("none", "zlib", "zstd"),
+        lacks_best=None,
         serializable=KEY_ITEMS,
         requires=(module,),
         isa=isa,

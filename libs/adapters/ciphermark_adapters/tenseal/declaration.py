@@ -22,9 +22,11 @@ DECLARATIONS = (
         operations={"bfv": _BFV, "ckks": _CKKS},
         manages_levels=("bfv", "ckks"),
         compressions=("zstd",),
+        lacks_best=None,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
         requires=("tenseal",),
         notes={
+            "division": "as SEAL, which switches keys in one way: best is as equal",
             "encrypt": "converts numpy to a Python list and on to a C++ vector, encodes and encrypts",
             "decrypt": "decrypts, decodes and converts to a Python list, bfv values centred around 0",
             "negate": _NEW_VECTOR,

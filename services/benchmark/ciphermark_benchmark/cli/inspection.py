@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -113,38 +114,14 @@ def _loaded(path: Path) -> form.Suite:
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:
+    """A row per case; the division where any is not equal."""
+    has_divisions = any(item.case.parameters.division != "equal" for item in planned)
+    columns = {name: value for name, value in _COLUMNS.items() if has_divisions or name != "division"}
     table = Table(box=None, pad_edge=False)
-    for name in (
-        "experiment",
-        "variant",
-        "scheme",
-        "N",
-        "chain",
-        "scale, t",
-        "operation",
-        "size",
-        "data",
-        "threads",
-        "skipped",
-    ):
+    for name in (*columns, "skipped"):
         table.add_column(name, overflow="fold")
     for item in planned:
-        case = item.case
-        values: list[object] = [
-            case.experiment,
-            case.variant,
-            case.parameters.scheme,
-            _ring(case),
-            _chain(case),
-            _scale(case),
-        ]
-        values += [
-            _operation(case),
-            case.size,
-            DATA_SET.of(case.dimensions) or case.data_pattern,
-            case.threads,
-        ]
-        table.add_row(*map(str, values), escape(item.reason or ""))
+        table.add_row(*(str(value(item.case)) for value in columns.values()), escape(item.reason or ""))
     return table
 
 
@@ -194,3 +171,18 @@ def _case_dict(item: PlannedCase) -> dict[str, object]:
         "threads": case.threads,
         "skipped": item.reason,
     }
+
+
+_COLUMNS: dict[str, Callable[[Case], object]] = {
+    "experiment": lambda case: case.experiment,
+    "variant": lambda case: case.variant,
+    "scheme": lambda case: case.parameters.scheme,
+    "division": lambda case: case.parameters.division,
+    "N": _ring,
+    "chain": _chain,
+    "scale, t": _scale,
+    "operation": _operation,
+    "size": lambda case: case.size,
+    "data": lambda case: DATA_SET.of(case.dimensions) or case.data_pattern,
+    "threads": lambda case: case.threads,
+}

@@ -40,6 +40,8 @@ class Description:
             yield "note", f"{operation}: {note}"
         for operation, reason in declared.reasons.items():
             yield "lacks", f"{operation}: {reason}"
+        if declared.lacks_best is not None:
+            yield "lacks", f"division best: {declared.lacks_best}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same as data."""

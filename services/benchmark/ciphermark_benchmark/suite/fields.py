@@ -7,7 +7,9 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark.suite.dimensions import Several
 from ciphermark_core.errors import UserError
+from ciphermark_core.key_switching import Division
 from ciphermark_core.nearest import did_you_mean
 
 # The largest ring of the security tables, and of any library here.
@@ -34,6 +36,13 @@ def _ring_dimension(value: int) -> int:
 RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
 PrimeBits = Annotated[int, Field(ge=2, le=60)]
 ScaleBits = Annotated[int, Field(ge=10, le=60)]
+Divisions = Annotated[
+    Division | Several[Division],
+    Field(
+        description="equal: keys are switched alike by all libraries; best: as each library's own documentation would "
+        "set it. The two are never ranked together"
+    ),
+]
 Variant = Annotated[str, AfterValidator(_variant)]
 
 

@@ -19,6 +19,7 @@ from pydantic import (
 
 from ciphermark_benchmark.suite.dimensions import VARIED, Several, as_list, distinct, field_of, owned
 from ciphermark_benchmark.suite.fields import (
+    Divisions,
     PlainModulus,
     PrimeBits,
     RingDimension,
@@ -88,6 +89,7 @@ class Matrix(Strict):
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
     )
+    division: Divisions = "equal"
     security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
     allow: Annotated[list[Literal["small-primes"]], AfterValidator(distinct)] = Field(
         [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"

@@ -11,12 +11,14 @@ from itertools import product, starmap
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
+from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.form import BudgetText, ExperimentText, Suite
 from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
+from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure import security_check
 from ciphermark_measure.experiments import KINDS
@@ -135,8 +137,11 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
     operations = experiment.operations or defaults(experiment.kind)
     asked = experiment.ring_dimension
     rings: Sequence[int | None] = (None,) if asked == "smallest" else asked
-    for scheme, ring_dimension, dimensions in product(experiment.schemes, rings, experiment.dimensions()):
-        spec, reason = _spec(experiment, _Point(scheme, ring_dimension, REPETITIONS.of(dimensions)))
+    for division, scheme, ring_dimension, dimensions in product(
+        as_list(experiment.division), experiment.schemes, rings, experiment.dimensions()
+    ):
+        point = _Point(scheme, ring_dimension, REPETITIONS.of(dimensions), division)
+        spec, reason = _spec(experiment, point)
         for operation, size, data, threads, variant in product(
             operations, experiment.sizes, experiment.data, experiment.threads, experiment.variants
         ):
@@ -160,6 +165,7 @@ class _Point:
     scheme: Scheme
     ring_dimension: int | None
     repetitions: int | None
+    division: Division
 
 
 def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str | None]:
@@ -186,6 +192,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         security=0 if experiment.security == "none" else experiment.security,
         depth=point.repetitions if asked == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
+        division=point.division,
     )
     return spec, reason or _reason_against_chain(spec, experiment)
 
@@ -248,4 +255,5 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not declared.has_threads:
         return f"{declared.library} cannot be given {case.threads} threads here"
-    return KINDS[case.experiment].reason(case, declared)
+    against_division = declared.reason_against_division(case.parameters.division)
+    return against_division or KINDS[case.experiment].reason(case, declared)

@@ -10,6 +10,7 @@ import msgspec
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.fitting import Fitting
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_contract.declaration import Declaration
@@ -42,7 +43,8 @@ def _cases_of(
 ) -> Iterator[tuple[Case, Known | None, str | None]]:
     """Every case, its data set, and why its parameter set cannot be."""
     schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
-    for scheme, ring, data, threads, batch, variant in product(
+    for division, scheme, ring, data, threads, batch, variant in product(
+        as_list(experiment.division),
         schemes,
         experiment.ring_dimension or (None,),
         _inputs(experiment),
@@ -56,7 +58,7 @@ def _cases_of(
             variant=variant,
             experiment=experiment.kind,
             operation=workload.name,
-            parameters=parameters,
+            parameters=replace(parameters, division=division),
             size=1 if data is None else data.rows * data.features,
             data_pattern="random" if data is None else "real",
             threads=threads,
@@ -111,6 +113,9 @@ def _reason_against(case: Case, workload: AnyWorkload, available: Availability) 
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not (declared.has_threads or declared.programs_have_threads):
         return f"{declared.library} cannot be given {case.threads} threads here"
+    against_division = declared.reason_against_division(case.parameters.division)
+    if against_division is not None:
+        return against_division
     missing = [name for name in workload.operations(scheme) if name not in declared.managed[scheme]]
     if missing:
         return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"

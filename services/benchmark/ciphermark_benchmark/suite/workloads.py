@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from ciphermark_benchmark.data_sets.finder import DataSetText, Finder, Remembered
 from ciphermark_benchmark.suite.dimensions import Several
 from ciphermark_benchmark.suite.fields import (
+    Divisions,
     PlainModulus,
     PrimeBits,
     RingDimension,
@@ -85,6 +86,7 @@ class WorkloadText(Strict):
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
         [1], description="threads a library may use"
     )
+    division: Divisions = "equal"
     security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
 
     @field_validator("schemes")

@@ -1,0 +1,68 @@
+"""OpenFHE's key switching in each division, against the keys that it makes. Skipped where it is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core.key_switching import KeySwitching
+from ciphermark_core.model import ParameterSpec
+
+from . import examples, harness
+from .checks import operations
+
+pytestmark = pytest.mark.variants("openfhe")
+
+T = 65537
+FREE = ParameterSpec("ckks", 1024, scale_bits=40, security=0, division="best")
+CHAINS = {
+    # the largest digit: 50 + 40 + 40 bits, so 3 special primes of 60
+    "three-digits": (replace(FREE, modulus_bits=(50, *[40] * 7, 60)), "hybrid", 3, 3),
+    # 50 + 43 + 43 + 43 = 179 bits and a little more: within 4 bits of 180, one more special prime
+    "at-the-edge": (replace(FREE, modulus_bits=(50, *[43] * 11, 60), scale_bits=43), "hybrid", 3, 4),
+    "two-digits": (replace(FREE, modulus_bits=(50, 40, 40, 40, 60)), "hybrid", 2, 2),
+    "one-digit": (replace(FREE, modulus_bits=(50, 60)), "hybrid", 1, 1),
+    "bgv": (ParameterSpec("bgv", 1024, (50,) * 7, T, security=0, division="best"), "hybrid", 3, 2),
+    "bfv": (ParameterSpec("bfv", 1024, (50,) * 5, T, security=0, division="best"), "bv", 4, 0),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_parameters_tell_the_keys_that_are_made(variant: str, name: str) -> None:
+    """Handing over the public material compares the primes and digits of the key with what is told."""
+    spec, method, digits, special = CHAINS[name]
+    parameters = harness.adapter(variant).resolve(spec)
+    assert parameters.key_switching == KeySwitching(method, digits)
+    assert len(parameters.special_moduli) == special
+    subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
+    assert subject.parameters == parameters
+
+
+@pytest.mark.parametrize("name", ["at-the-edge", "bgv", "bfv"])
+def test_every_operation_is_right(variant: str, name: str) -> None:
+    spec = CHAINS[name][0]
+    subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
+    for operation in subject.declared.operations[spec.scheme]:
+        operations.works(subject, subject.evaluator, operation, examples.primitive)
+    for operation in subject.declared.managed[spec.scheme]:
+        operations.works(subject, subject.managed, operation, examples.managed)
+
+
+def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
+    for spec, *_ in CHAINS.values():
+        best, equal = (
+            harness.adapter(variant).resolve(replace(spec, division=name)) for name in ("best", "equal")
+        )
+        assert best.moduli == equal.moduli
+        assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))
+
+
+def test_where_the_default_is_not_secure_the_next_number_of_digits_is(variant: str) -> None:
+    resolve = harness.adapter(variant).resolve
+    spec = ParameterSpec("ckks", 32768, (56, *[50] * 14, 60), scale_bits=50, division="best")
+    secure, free = resolve(spec), resolve(replace(spec, security=0))
+    assert (free.key_switching, free.security_2018) == (KeySwitching("hybrid", 3), 0)
+    assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", 8), 128)
+    assert len(secure.special_moduli) == 2
