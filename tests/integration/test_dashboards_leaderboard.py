@@ -57,6 +57,26 @@ def test_means_within_the_noise_floor_share_a_rank(
     assert rows["openfhe"]["failed"] == "1"
 
 
+def test_each_division_has_a_leader_of_its_own(client: TestClient, database: Database, make: Maker) -> None:
+    run = make.run()
+    database.record_run(run)
+    for division, medians in (
+        ("equal", {"seal": 1.0, "openfhe": 2.0}),
+        ("best", {"seal": 3.0, "openfhe": 1.0}),
+    ):
+        spec = replace(make.case().parameters, division=division)
+        for variant, median in medians.items():
+            case = make.case(variant, parameters=spec)
+            database.record_outcome(make.outcome(run, case, times(make, median)))
+    rows = columns_of(client, "leaderboard", run=run.id)
+    assert [(row["label"], row["rank"], round(float(row["mean_ratio"]), 9)) for row in rows] == [
+        ("seal", "1", 1.0),
+        ("openfhe", "2", 2.0),
+        ("openfhe (division best)", "1", 1.0),
+        ("seal (division best)", "2", 3.0),
+    ]
+
+
 def test_ranks_and_ties_come_from_intervals(client: TestClient, database: Database, make: Maker) -> None:
     """A lead of 20 % that the samples leave open is none; one of 6 % that they leave no doubt of is one."""
     run = make.run()

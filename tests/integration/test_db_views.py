@@ -265,6 +265,40 @@ def test_levels_are_mixed_only_where_asked(database: Database, levels: Run) -> N
     ]
 
 
+def test_in_best_the_level_is_the_one_asked_for_and_divisions_stay_apart(database: Database, make) -> None:
+    spec = ParameterSpec("bfv", 4096, None, 65537)
+    larger = make.parameters(spec)
+    smaller = replace(larger, moduli=larger.moduli[:1], ring_dimension=16384)
+    assert larger.security_2018 < smaller.security_2018
+    run = recorded(
+        database,
+        make,
+        *(
+            {
+                "case": make.case(name, parameters=replace(spec, division=division)),
+                "samples": make.times([seconds] * 6),
+                "parameters": made,
+            }
+            for division, name, seconds, made in (
+                ("equal", "seal", 1.0, larger),
+                ("equal", "openfhe", 4.0, smaller),
+                ("best", "seal", 2.0, larger),
+                ("best", "openfhe", 6.0, smaller),
+            )
+        ),
+    )
+    sql = """
+        select division, variant, fastest_variant, rank, ratio, is_equal_security
+        from ratio where run_id = %s order by division desc, variant
+    """
+    assert database.query(sql, [run.id]).rows == [
+        ("equal", "openfhe", "openfhe", 1, 1.0, True),
+        ("equal", "seal", "seal", 1, 1.0, True),
+        ("best", "openfhe", "seal", 2, 3.0, False),
+        ("best", "seal", "seal", 1, 1.0, True),
+    ]
+
+
 def test_hexl_is_not_compared_across_security_levels(database: Database, make) -> None:
     spec = ParameterSpec("bfv", 4096, None, 65537)
     weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))

@@ -38,7 +38,8 @@ select
     c.data_pattern,
     c.threads,
     c.depth,
-    c.dimensions
+    c.dimensions,
+    c.division
 from (
     select
         run_id,

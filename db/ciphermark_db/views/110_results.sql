@@ -54,7 +54,8 @@ select
     g.plain_modulus,
     g.scale,
     g.security_bits,
-    g.parameter_set_id
+    g.parameter_set_id,
+    g.division
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id

@@ -1,5 +1,6 @@
 -- The views ratio and ratio_any_security. Trials that took turns overlap in time: their samples pair up. Those of a
--- run that was resumed in between, or too large to be alive together, do not: their medians are divided.
+-- run that was resumed in between, or too large to be alive together, do not: their medians are divided. In the division
+-- best the level is the one that was asked for: what a library has beyond it, it was not asked for.
 create function ratios(any_security boolean) returns table (
     run_id text,
     variant text,
@@ -40,7 +41,8 @@ create function ratios(any_security boolean) returns table (
     scale double precision,
     security_bits integer,
     dimensions jsonb,
-    parameter_set_id text
+    parameter_set_id text,
+    division text
 )
 language sql stable parallel safe
 begin atomic
@@ -88,7 +90,8 @@ select
     ranked.scale,
     ranked.security_bits,
     ranked.dimensions,
-    ranked.parameter_set_id
+    ranked.parameter_set_id,
+    ranked.division
 from (
     select
         timed.*,
@@ -137,7 +140,11 @@ from (
             timed.phase,
             timed.sample_repetitions,
             timed.is_composed,
-            case when any_security then null else timed.security_2018 end
+            case
+                when any_security then null
+                when timed.division = 'best' then timed.security_bits
+                else timed.security_2018
+            end
         order by median_of(timed.sorted), timed.variant
     )
 ) as ranked

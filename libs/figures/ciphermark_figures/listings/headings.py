@@ -40,7 +40,11 @@ def columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def vector(rows: Sequence[Row]) -> str:
-    """Data, values, ciphertexts and threads of all rows."""
+    """Data, values, ciphertexts and threads of all rows, after the division where it is not the usual one."""
+    return ", ".join(["division best"] * (rows[0].get("division") == "best") + [_vector(rows)])
+
+
+def _vector(rows: Sequence[Row]) -> str:
     first = rows[0]
     counts = sorted({row["ciphertexts"] for row in rows})
     several = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))

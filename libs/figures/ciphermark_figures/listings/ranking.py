@@ -20,7 +20,7 @@ UNPAIRED = "not in turns"
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 FIGURES = tuple(replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
-_ASKED = ("scheme", "asked_ring_dimension", "asked_modulus_bits", "depth")
+_ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "depth")
 _VECTOR = ("size", "data_pattern", "data_set", "threads")
 
 
@@ -52,7 +52,7 @@ def _joined(ranks: Sequence[Row], timed: Sequence[Row], speedups: Sequence[Row])
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
     """What was asked for, and the level that came of it: libraries may choose other primes."""
-    level = 0 if any_security else row["security_2018"]
+    level = 0 if any_security or row["division"] == "best" else row["security_2018"]
     asked = absent_last(*(row[name] for name in _ASKED), first=True)
     return (
         *asked,

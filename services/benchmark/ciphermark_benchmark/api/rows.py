@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from ciphermark_benchmark import export
+from ciphermark_core.key_switching import Division
 from ciphermark_core.metrics import Direction, FloorKind
 from ciphermark_core.model import DataPattern, Scheme, Status
 from ciphermark_db.gateway import Table
@@ -73,6 +74,7 @@ class ResultRow(BaseModel):
     scale: float | None = Field(examples=[None])
     security_bits: int = Field(examples=[128])
     parameter_set_id: str | None = Field(examples=["5dbf700bbb51870abb2e45cfbe21ea88"])
+    division: Division = Field(examples=["equal"])
 
 
 class ComparedRow(BaseModel):
