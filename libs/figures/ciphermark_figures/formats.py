@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -66,6 +67,11 @@ def share(value: float | None) -> str:
 def chain(value: Sequence[int] | None) -> str:
     """Sizes of primes."""
     return NOTHING if value is None else ", ".join(map(str, value))
+
+
+def scale(value: float | None) -> str:
+    """A scale as a power of 2, to a tenth of a bit."""
+    return NOTHING if value is None else f"2^{bits(math.log2(value))}"
 
 
 def level(value: int | None) -> str:

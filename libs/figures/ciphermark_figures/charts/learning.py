@@ -8,8 +8,9 @@ from typing import Any
 
 import altair as alt
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
-from ciphermark_figures.charts import style
+from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 from ciphermark_figures.formats import level
 
@@ -19,7 +20,7 @@ _PHASES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
 def phases(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each phase by workload and variant, logarithmic, one small chart per phase.
 
-    Options, security levels and threads of one workload stand apart: their times are not to be compared.
+    Options, security levels, threads and parameters of one workload stand apart: their times are not to be compared.
     """
     known = _named(rows)
     times = [
@@ -50,13 +51,19 @@ def phases(rows: Sequence[Row]) -> Chart | None:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that were measured with their workload in words, its level too where libraries came out at several."""
+    """The rows that were measured with their workload in words, its level too where libraries came out at several, and
+    what tells its cases apart.
+    """
     measured = [row for row in rows if row["security_2018"] is not None]
     levels: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row in measured:
         levels[row["operation"], row["scheme"]].add(row["security_2018"])
+    known = [_label(row, len(levels[row["operation"], row["scheme"]]) > 1) for row in measured]
+    named = [{**row, "workload": label} for row, label in zip(measured, known, strict=True)]
+    labels = parameters.apart(named, lambda row: row["workload"])
     return [
-        {**row, "workload": _label(row, len(levels[row["operation"], row["scheme"]]) > 1)} for row in measured
+        {**row, "workload": places.joined(row["workload"], label)}
+        for row, label in zip(named, labels, strict=True)
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
@@ -23,14 +24,19 @@ def latency_against_n(rows: Sequence[Row]) -> Chart | None:
 def latency_against_size(rows: Sequence[Row]) -> Chart | None:
     """Median time against the number of elements, at one N."""
     title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
-    return _against(places.with_rings(rows), alt.X("size:O", title=title))
+    labels = parameters.apart(rows, lambda row: (row["label"], row["size"]))
+    known = [
+        {**row, "label": places.joined(row["label"], label)}
+        for row, label in zip(places.with_rings(rows), labels, strict=True)
+    ]
+    return _against(known, alt.X("size:O", title=title))
 
 
 def by_data(rows: Sequence[Row]) -> Chart | None:
     """Time of random data divided by that of equal ones, with its interval, one small chart per N; 1 is a line."""
     if not rows:
         return None
-    chosen = [{**row, "place": f"N = {row['ring_dimension']}"} for row in places.fullest(rows)]
+    chosen = [{**row, "place": f"N = {row['ring']}"} for row in places.with_rings(places.fullest(rows))]
     names = style.variants_of(chosen)
     base = alt.Chart().encode(
         y=alt.Y("operation:N", title=None, axis=style.bands()),
@@ -74,13 +80,13 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=median,
         shape=style.shape(names),
-        tooltip=[
+        tooltip=style.tips(
             alt.Tooltip("variant:N", title="Variant"),
             alt.Tooltip("label:N", title="Operation"),
             alt.Tooltip("median:Q", title="Median, s", format=".3s"),
             alt.Tooltip("ci_low:Q", title="95 % from", format=".3s"),
             alt.Tooltip("ci_high:Q", title="to", format=".3s"),
-        ],
+        ),
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"))
     return style.dressed(

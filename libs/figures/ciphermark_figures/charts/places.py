@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
 
 
@@ -19,14 +20,17 @@ def fullest(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows with a ``ring`` each: N, and the bits of the chain where an operation has several chains at one N."""
-    chains: dict[tuple[str, int], dict[str, Row]] = defaultdict(dict)
-    for row in sorted(rows, key=lambda row: str(row["variant"])):
-        of_place = chains[row["operation"], row["ring_dimension"]]
-        of_place.setdefault(
-            row["comparison_key"], row
-        )  # libraries may change a chain: the first one's names it
-    return [{**row, "ring": _ring(row, chains[row["operation"], row["ring_dimension"]])} for row in rows]
+    """The rows with a ``ring`` each: N, and what tells cases apart where an operation has several at one N."""
+    labels = parameters.apart(rows, lambda row: (row["operation"], row["ring_dimension"]))
+    return [
+        {**row, "ring": joined(str(row["ring_dimension"]), label)}
+        for row, label in zip(rows, labels, strict=True)
+    ]
+
+
+def joined(*texts: str) -> str:
+    """Texts that are not empty, one after another."""
+    return ", ".join(filter(None, texts))
 
 
 def ring_order(rows: Sequence[Row]) -> list[str]:
@@ -40,9 +44,3 @@ def _fullest(sizes: set[int], slots: int) -> int:
     fitting = [size for size in sizes if size <= slots]
     return max(fitting) if fitting else min(sizes)
 
-
-def _ring(row: Row, chains: dict[str, Row]) -> str:
-    name = str(row["ring_dimension"])
-    if len(chains) < 2:
-        return name
-    return f"{name}, {sum(chains[row['comparison_key']]['modulus_bits'])} bits"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
@@ -13,15 +14,15 @@ from ciphermark_figures.charts.style import Chart
 
 def against_count(rows: Sequence[Row]) -> Chart | None:
     """Total time of so many operations on a full vector, one small chart per scheme and operation."""
+    timed = places.fullest([row for row in rows if row["median"] is not None])
+    labels = parameters.apart(timed, lambda row: (row["label"], row["scheme"], row["repetitions"], _choice(row)))
     known = [
         {
             **row,
-            "what": f"{row['label']}, {row['scheme']}",
-            "choice": "smallest secure N"
-            if row["ring_dimension_is_minimum"]
-            else f"N = {row['ring_dimension']}",
+            "what": places.joined(row["label"], row["scheme"], label),
+            "choice": _choice(row),
         }
-        for row in places.fullest([row for row in rows if row["median"] is not None])
+        for row, label in zip(timed, labels, strict=True)
     ]
     if not known:
         return None
@@ -44,3 +45,7 @@ def against_count(rows: Sequence[Row]) -> Chart | None:
         .facet(facet=alt.Facet("what:N", title=None), columns=2)
         .resolve_scale(x="independent", y="independent")
     )
+
+
+def _choice(row: Row) -> str:
+    return "smallest secure N" if row["ring_dimension_is_minimum"] else f"N = {row['ring_dimension']}"

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import altair as alt
 from altair.utils import schemapi
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
 
 # Okabe and Ito's colours for every kind of colour vision, without those that vanish on white or on black. A variant
@@ -109,8 +110,11 @@ def shape(variants: Iterable[str]) -> alt.Shape:
 
 
 def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
-    """What a mark tells when pointed at. As channels: Altair takes long to find out what kind a text is meant to be."""
-    return [field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields]
+    """What a mark tells when pointed at, its parameters last. As channels: Altair takes long to find out what kind a text is meant to be."""
+    return [
+        *(field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields),
+        alt.Tooltip("told:N", title="Parameters"),
+    ]
 
 
 def one() -> alt.Chart:
@@ -127,8 +131,10 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:
-    """The columns that a chart needs, as plain JSON values."""
-    return alt.Data(values=[{name: plain(row[name]) for name in columns} for row in rows])
+    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words."""
+    return alt.Data(
+        values=[{name: plain(row[name]) for name in columns} | {"told": parameters.told(row)} for row in rows]
+    )
 
 
 def plain(value: Any) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
-from ciphermark_figures.charts import style
+from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 from ciphermark_figures.formats import level
 
@@ -15,16 +16,17 @@ from ciphermark_figures.formats import level
 def stages(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
 
-    Options, sizes, schemes, security levels and threads of one workload stand apart: their times are not to be
+    Options, sizes, schemes, security levels, threads and parameters of one workload stand apart: their times are not to be
     compared.
     """
-    times = [
-        {**row, "workload": _named(row)}
-        for row in rows
-        if row["metric"] == "time" and not row["part"] and row["median"] > 0
-    ]
-    if not times:
+    known = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
+    if not known:
         return None
+    labels = parameters.apart(known, lambda row: (row["stage"], _named(row)))
+    times = [
+        {**row, "workload": places.joined(_named(row), label)}
+        for row, label in zip(known, labels, strict=True)
+    ]
     names = style.variants_of(times)
     axis = style.seconds_axis(row["median"] for row in times)
     order = list(dict.fromkeys(row["stage"] for row in times))

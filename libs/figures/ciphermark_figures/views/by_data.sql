@@ -1,4 +1,4 @@
--- Two cases that were asked for in the same words but for the data. They have no pairs of samples: the ratio of their
+-- Two cases that were asked for in the same words but for the data, whatever the words of a case are. They have no pairs of samples: the ratio of their
 -- medians has the conservative interval.
 select
     found.*,
@@ -20,6 +20,13 @@ from (
         r.operation,
         r.ring_dimension,
         r.modulus_bits,
+        r.plain_modulus,
+        r.scale,
+        r.security_bits,
+        r.depth,
+        r.ring_dimension_is_minimum,
+        r.dimensions,
+        r.parameter_set_id,
         r.size,
         r.threads,
         r.phase,
@@ -35,7 +42,7 @@ from (
     where r.metric = 'time' and r.data_pattern in ('same', 'random')
     group by
         r.run_id, r.variant, r.scheme, r.security_2018, r.experiment, r.operation, r.ring_dimension, r.modulus_bits,
-        r.size, r.threads, r.phase, c.ring_dimension, c.modulus_bits, c.plain_modulus, c.scale_bits, c.security_bits,
-        c.depth, c.ring_dimension_is_minimum
+        r.plain_modulus, r.scale, r.security_bits, r.depth, r.ring_dimension_is_minimum, r.dimensions, r.size, r.threads,
+        r.phase, r.parameter_set_id, to_jsonb(c) - array['key', 'comparison_key', 'data_pattern']
     having count(distinct r.data_pattern) = 2
 ) as found

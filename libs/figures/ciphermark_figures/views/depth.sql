@@ -1,21 +1,2 @@
-select
-    run_id,
-    variant,
-    scheme,
-    ring_dimension,
-    modulus_bits,
-    log_qp,
-    security_2018,
-    security_2024,
-    'depth' as experiment,
-    operation,
-    size,
-    data_pattern,
-    threads,
-    depth,
-    is_capped,
-    cap,
-    status,
-    error,
-    comparison_key
+select *, 'depth' as experiment
 from depth

@@ -1,27 +1,3 @@
-select
-    run_id,
-    variant,
-    scheme,
-    ring_dimension,
-    log_qp,
-    modulus_bits,
-    security_2018,
-    security_2024,
-    experiment,
-    operation,
-    case when is_composed then operation || ' (composed)' else operation end as label,
-    phase,
-    repetitions,
-    size,
-    ciphertexts,
-    data_pattern,
-    data_set,
-    threads,
-    n,
-    median,
-    ci_low,
-    ci_high,
-    comparison_key,
-    case_key
+select *, case when is_composed then operation || ' (composed)' else operation end as label
 from results
 where metric = 'time'

@@ -29,8 +29,16 @@ select
     sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes,
     min(error) as error,
     comparison_key,
-    case_key
+    case_key,
+    plain_modulus,
+    scale,
+    security_bits,
+    depth,
+    ring_dimension_is_minimum,
+    dimensions,
+    parameter_set_id
 from results
 group by
-    run_id, experiment, operation, data_set, dimensions, size, ciphertexts, data_pattern, threads, scheme, variant, status,
-    ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key
+    run_id, experiment, operation, data_set, size, ciphertexts, data_pattern, threads, scheme, variant, status,
+    ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key, plain_modulus, scale,
+    security_bits, depth, ring_dimension_is_minimum, dimensions, parameter_set_id

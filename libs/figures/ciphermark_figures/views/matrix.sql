@@ -36,7 +36,13 @@ select
     r.security_2024,
     null as error,
     r.comparison_key,
-    r.case_key
+    r.case_key,
+    r.plain_modulus,
+    r.scale,
+    r.security_bits,
+    r.ring_dimension_is_minimum,
+    r.dimensions,
+    r.parameter_set_id
 from ratios(%(any_security)s) as r
 join case_ as c on c.key = r.case_key
 union all
@@ -71,12 +77,18 @@ select
     null,
     null,
     null,
-    min(p.log_qp),
+    p.log_qp,
     coalesce(p.security_2018, l.security_2018),
-    min(p.security_2024),
+    p.security_2024,
     string_agg(distinct t.error, E'\n'),
     c.comparison_key,
-    c.key
+    c.key,
+    coalesce(p.plain_modulus, c.plain_modulus),
+    coalesce(p.scale, 2::double precision ^ c.scale_bits),
+    c.security_bits,
+    c.ring_dimension_is_minimum,
+    c.dimensions,
+    p.id
 from trial as t
 join case_ as c on c.key = t.case_key
 left join parameter_set as p on p.id = t.parameter_set_id
@@ -91,4 +103,4 @@ cross join lateral (
 ) as k
 where t.status <> 'ok'
 group by
-    t.run_id, c.key, coalesce(p.ring_dimension, c.ring_dimension), coalesce(p.security_2018, l.security_2018), t.status, k.is_composed
+    t.run_id, c.key, p.id, l.security_2018, t.status, k.is_composed

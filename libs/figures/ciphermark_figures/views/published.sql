@@ -24,7 +24,15 @@ select
     m.n,
     m.median,
     m.ci_low,
-    m.ci_high
+    m.ci_high,
+    m.modulus_bits,
+    m.plain_modulus,
+    m.scale,
+    m.security_bits,
+    m.depth,
+    m.dimensions,
+    m.parameter_set_id,
+    m.case_key
 from published as p
 cross join (select id from run union all select null) as r
 left join published_match as m on m.published_id = p.id and m.run_id = r.id

@@ -25,9 +25,16 @@ select
     max(median) filter (where metric in ('noise_budget', 'precision')) as bits_left,
     min(error) as error,
     comparison_key,
-    case_key
+    case_key,
+    plain_modulus,
+    scale,
+    security_bits,
+    depth,
+    dimensions,
+    parameter_set_id
 from results
 where phase = 'operation' or phase is null
 group by
-    run_id, scheme, experiment, operation, is_composed, repetitions, variant, ring_dimension, modulus_bits, ring_dimension_is_minimum, size,
-    ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status, comparison_key, case_key
+    run_id, scheme, experiment, operation, is_composed, repetitions, variant, ring_dimension, modulus_bits,
+    ring_dimension_is_minimum, size, ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status,
+    comparison_key, case_key, plain_modulus, scale, security_bits, depth, dimensions, parameter_set_id

@@ -1,23 +1,2 @@
-select
-    run_id,
-    library,
-    variant_on,
-    variant_off,
-    scheme,
-    ring_dimension,
-    modulus_bits,
-    security_2018,
-    experiment,
-    operation,
-    phase,
-    repetitions,
-    size,
-    data_pattern,
-    threads,
-    n,
-    ratio,
-    ci_low,
-    ci_high,
-    verdict,
-    comparison_key
+select *
 from speedup

@@ -24,9 +24,17 @@ select
     max(median) filter (where metric = 'peak_memory' and party = 'client') as client_peak_bytes,
     max(median) filter (where metric = 'peak_memory' and party = 'server') as server_peak_bytes,
     comparison_key,
-    case_key
+    case_key,
+    plain_modulus,
+    scale,
+    security_bits,
+    depth,
+    ring_dimension_is_minimum,
+    dimensions,
+    parameter_set_id
 from results
 where status = 'ok' and stage is not null
 group by
-    run_id, experiment, operation, data_set, dimensions, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
-    security_2018, stage, comparison_key, case_key
+    run_id, experiment, operation, data_set, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
+    security_2018, stage, comparison_key, case_key, plain_modulus, scale, security_bits, depth,
+    ring_dimension_is_minimum, dimensions, parameter_set_id

@@ -1,0 +1,306 @@
+"""Cases that differ in one field of any kind: no view, figure, chart or terminal table loses, merges or hides one.
+
+A run of both cases must tell exactly what two runs of one case each tell, and the field that differs must be read off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from ciphermark_benchmark.cli import tables
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_core.model import Case, OperationCount, ParameterSpec, ProgramUse, Run, Sample
+from ciphermark_dashboards.pages import FIGURES
+from ciphermark_db.gateway import Database
+from ciphermark_db.views import view_files
+from ciphermark_figures.answer import Answer
+from ciphermark_figures.figure import Figure
+from ciphermark_figures.listings import depths, learning, ranking, repetitions, workloads
+
+VARIANTS = ("seal", "seal-hexl")
+PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
+VIEWS = [
+    item.name
+    for item in view_files()
+    if item.kind == "view" and item.name not in {"trial_group", "security", "program_count"}
+]
+# What identifies a run or a trial, and so differs between two recordings of one case.
+_OF_RUN = {"run_id", "trial_id", "started_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of cases: two ways to set it, and the column that tells it; ``schemes`` are those that have it."""
+
+    column: str
+    values: st.SearchStrategy[Any]
+    change: Any
+    schemes: tuple[str, ...] = ("bfv", "ckks")
+
+
+def _of_parameters(name: str) -> Any:
+    return lambda case, value: replace(case, parameters=replace(case.parameters, **{name: value}))
+
+
+def _of_case(name: str) -> Any:
+    return lambda case, value: replace(case, **{name: value})
+
+
+FIELDS = {
+    "plain_modulus": Field(
+        "plain_modulus", st.sampled_from((40961, 65537, 1032193)), _of_parameters("plain_modulus"), ("bfv",)
+    ),
+    "scale_bits": Field("scale", st.integers(20, 50), _of_parameters("scale_bits"), ("ckks",)),
+    "modulus_bits": Field(
+        "modulus_bits", st.permutations((40, 50, 60)).map(tuple), _of_parameters("modulus_bits")
+    ),
+    "ring_dimension": Field(
+        "ring_dimension", st.sampled_from((8192, 16384, 32768)), _of_parameters("ring_dimension")
+    ),
+    "security": Field("security_bits", st.sampled_from((0, 128, 192)), _of_parameters("security")),
+    "depth": Field("case_key", st.integers(1, 9), _of_parameters("depth")),
+    "ring_dimension_is_minimum": Field(
+        "ring_dimension_is_minimum", st.booleans(), _of_parameters("ring_dimension_is_minimum")
+    ),
+    "size": Field("size", st.sampled_from((16, 1024, 4096)), _of_case("size")),
+    "data_pattern": Field("data_pattern", st.sampled_from(("same", "random")), _of_case("data_pattern")),
+    "threads": Field("threads", st.integers(1, 8), _of_case("threads")),
+    "batch": Field(
+        "case_key",
+        st.integers(1, 99),
+        lambda case, value: replace(case, dimensions={**case.dimensions, "batch": value}),
+    ),
+}
+_KINDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("arithmetic", "mul", {}),
+    ("depth", "mul", {"cap": 9}),
+    ("noise", "mul", {"cap": 9}),
+    ("serialization", "zstd", {}),
+    ("repetition", "add", {"repetitions": 3}),
+    ("learning", "lmc-plain", {"data_set": "boston"}),
+    ("retrieval", "pir", {}),
+)
+
+
+def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Sample, ...]:
+    """What a trial of an experiment records; all values tell the number of the trial."""
+    times = [0.001 * (number + 1) * (1 + ordinal / 1000) for ordinal in range(8)]
+    left = "noise_budget" if scheme == "bfv" else "precision"
+    bits = tuple(Sample(left, 90.0 - number - 10 * k, "operation", repetitions=k) for k in range(3))
+    stages = tuple(
+        sample for stage in ("prepare", "train", "infer") for sample in make.times(times, phase=stage)
+    )
+    found = {
+        "depth": (Sample("depth", 3.0 + number, "operation"), Sample("is_capped", 0.0, "operation"), *bits),
+        "noise": bits,
+        "serialization": (
+            Sample("size", 1000.0 + number, "ciphertext"),
+            Sample("expansion", 2.0 + number, "ciphertext"),
+        ),
+        "learning": (*stages, Sample("agreement", 1 / (number + 1), "infer")),
+        "retrieval": stages,
+    }
+    memory = Sample("peak_memory", 1e6 * (number + 1), "operation")
+    return found.get(experiment, (*make.times(times), memory, replace(bits[0], repetitions=None)))
+
+
+def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
+    """A run of every experiment with each of the cases, whose values tell their numbers."""
+    run = make.run()
+    database.record_run(run)
+    outcomes = []
+    for number, case in cases.items():
+        for place, (experiment, operation, dimensions) in enumerate(_KINDS):
+            for which, variant in enumerate(VARIANTS):
+                made = replace(
+                    case,
+                    variant=variant,
+                    experiment=experiment,
+                    operation=operation,
+                    dimensions={**dimensions, **case.dimensions},
+                )
+                samples = _samples(make, experiment, made.parameters.scheme, 2 * number + which)
+                programs = (PROGRAM,) if place >= len(_KINDS) - 2 else ()
+                outcomes.append(make.outcome(run, made, samples, programs=programs))
+    database.record_outcomes(outcomes)
+    return run
+
+
+@pytest.fixture(params=FIELDS)
+def field(request: pytest.FixtureRequest) -> Field:
+    found: Field = FIELDS[request.param]
+    return found
+
+
+def _base(scheme: str) -> Case:
+    exact = {"plain_modulus": 65537} if scheme == "bfv" else {"scale_bits": 40}
+    spec = ParameterSpec(scheme, 8192, (60, 40, 60), **exact)  # type: ignore[arg-type]
+    return Case("", "", "", spec, 4096, "random")
+
+
+@st.composite
+def _pairs(draw: st.DrawFn, field: Field) -> tuple[Case, Case]:
+    base = _base(draw(st.sampled_from(field.schemes)))
+    values = draw(st.lists(field.values, min_size=2, max_size=2, unique=True))
+    first, second = (field.change(base, value) for value in values)
+    return first, second
+
+
+EXAMPLES = settings(
+    max_examples=1,
+    deadline=None,
+    phases=(Phase.generate,),  # a smaller example would say no more, and each takes seconds
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def _counted(found: Sequence[Mapping[str, Any]]) -> Counter[str]:
+    return Counter(
+        json.dumps({name: value for name, value in row.items() if name not in _OF_RUN}, default=str)
+        for row in found
+    )
+
+
+def _of_view(database: Database, view: str, run: Run) -> list[dict[str, Any]]:
+    table = database.query(f"select * from {view} where run_id = %s", [run.id])
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def _of_figure(database: Database, figure: Figure, run: Run) -> list[dict[str, Any]]:
+    found = rows(database, figure, run.id)
+    if figure.derive is None or not found:
+        return found
+    return figure.derive(Answer(tuple(found[0]), [tuple(row.values()) for row in found]), {}).mappings
+
+
+def _are_united(both: Any, first: Any, second: Any) -> bool:
+    return _counted(both) == _counted(first) + _counted(second)
+
+
+# What says of itself that it looks at several cases at once, and of which fields.
+_ACROSS = {
+    "published_match": {"size", "data_pattern"},
+    "by-data": {"data_pattern"},
+    "latency-by-size": {"size", "ring_dimension"},
+    "published": {*FIELDS},
+}
+_NARROWED = {"leaderboard", "case-outcomes", "case-figures", "case-samples", "two-runs"}  # they ask for more
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_nothing_is_merged_or_hidden(database: Database, make: Any, field: Field, data: st.DataObject) -> None:
+    first, second = data.draw(_pairs(field))
+    name = next(name for name, known in FIELDS.items() if known is field)
+    both = _recorded(database, make, {0: first, 1: second})
+    alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
+    problems = []
+    for view in VIEWS:
+        found, *parts = (_of_view(database, view, run) for run in (both, *alone))
+        if not _are_united(found, *parts) and name not in _ACROSS.get(view, ()):
+            problems.append(f"view {view}")
+        if found and field.column not in found[0] and view not in ("measurement", "case_program"):
+            problems.append(f"view {view} without {field.column}")
+    for figure in FIGURES.values():
+        if figure.name in _NARROWED:
+            continue
+        found, *parts = (_of_figure(database, figure, run) for run in (both, *alone))
+        if name in _ACROSS.get(figure.name, ()):
+            continue
+        if not _are_united(found, *parts):
+            problems.append(f"figure {figure.name}")
+        if found and field.column not in found[0]:
+            problems.append(f"figure {figure.name} without {field.column}")
+        problems += [f"chart of {figure.name}: {what}" for what in _chart(figure, found, parts, name)]
+    assert not problems
+
+
+def _chart(figure: Figure, found: Any, parts: Any, name: str) -> Iterator[str]:
+    """What is wrong with the chart of both cases: marks that are lost, at the place of another, or tell too little."""
+    drawn, *of_parts = (_marks(figure, each) for each in (found, *parts))
+    if name not in ("size", "ring_dimension") and figure.name != "program-counts":  # charts show one full vector
+        if len(drawn) != sum(map(len, of_parts)):
+            yield f"{len(drawn)} marks, not {[len(each) for each in of_parts]}"
+    double = [place for place, n in Counter(drawn).items() if n > 1]
+    if double:
+        yield f"several marks at {double[0]}"
+
+
+def _marks(figure: Figure, found: Any) -> list[str]:
+    """Where marks are, but for the measured value: by all that is no number, and by what is counted along an axis."""
+    chart = figure.draw(found)
+    if chart is None:
+        return []
+    specification = chart.to_dict(validate=False)
+    placed = set(_placed(specification))
+    return [
+        json.dumps({name: row[name] for name in sorted(placed) if name in row})
+        for row in specification["data"]["values"]
+    ]
+
+
+def _placed(node: Any) -> Iterator[str]:
+    """The fields of all channels that place a mark, apart from measured values."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _placed(each)
+    elif isinstance(node, dict):
+        is_placed = node.get("type") in ("nominal", "ordinal") or node.get("field") == "repetitions"
+        if "field" in node and is_placed:
+            yield node["field"]
+        for name, each in node.items():
+            if name not in ("tooltip", "data", "text"):
+                yield from _placed(each)
+
+
+LISTINGS = {
+    "ranking": (ranking, False),
+    "repetitions": (repetitions, False),
+    "learning": (learning, True),
+    "workloads": (workloads, True),
+    "depths": (depths, False),
+}
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_terminal_tables_tell_both(database: Database, make: Any, field: Field, data: st.DataObject) -> None:
+    first, second = data.draw(_pairs(field))
+    both = _recorded(database, make, {0: first, 1: second})
+    alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
+    problems = []
+    for name, (listing, has_titles) in LISTINGS.items():
+        def printed(run: Run, listing: Any = listing, has_titles: bool = has_titles) -> Counter[str]:
+            answers = [rows(database, figure, run.id, {"any_security": False}) for figure in listing.FIGURES]
+            tables = listing.tables(answers, False, *([{}] if has_titles else []))
+            return Counter(_lines(tables))
+
+        found, *parts = map(printed, (both, *alone))
+        if sum(found.values()) != sum(sum(part.values()) for part in parts):
+            problems.append(f"{name}: {sum(found.values())} lines, not {[sum(p.values()) for p in parts]}")
+        double = [line for line, n in found.items() if n > 1]
+        if double:
+            problems.append(f"{name}: two lines say {double[0]}")
+    assert not problems
+
+
+def _lines(printed: Any) -> Iterator[str]:
+    """What each line of tables is about: heading and texts, but for figures."""
+    for table in printed:
+        told = [""] * len(table.heads)
+        for row in table.rows:
+            told = [text or before for text, before in zip(row, told, strict=True)]
+            about = [text for head, text in zip(table.heads, told, strict=True) if not _is_figure(head)]
+            yield json.dumps([table.title, table.about, *about])
+
+
+def _is_figure(head: Any) -> bool:
+    return head.is_number and head.text not in ("N", "log QP", "n")
