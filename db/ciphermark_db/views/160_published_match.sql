@@ -2,8 +2,8 @@
 -- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
 create view published_match as
 select distinct on (
-    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id, r.security_bits,
-    r.depth, r.dimensions
+    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id,
+    to_jsonb(c) - array['key', 'comparison_key', 'size', 'data_pattern']
 )
     r.run_id,
     p.id as published_id,
@@ -54,10 +54,11 @@ join results as r
     and r.ring_dimension = coalesce(p.ring_dimension, r.ring_dimension)
     and r.repetitions is not distinct from p.repetitions
     and r.data_set is not distinct from p.data_set
+join case_ as c on c.key = r.case_key
 where r.status = 'ok' and r.threads = 1 and (r.ciphertexts = 1 or r.data_set is not null)
 order by
-    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id, r.security_bits,
-    r.depth, r.dimensions, r.data_pattern = 'random' desc, r.size desc, r.case_key;
+    r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id,
+    to_jsonb(c) - array['key', 'comparison_key', 'size', 'data_pattern'], r.data_pattern = 'random' desc, r.size desc, r.case_key;
 
 comment on view published_match is
     'Published figures beside ours of the same case: a row per run, figure, variant, operation and parameters. '

@@ -34,12 +34,13 @@ _WRITTEN: Mapping[str, tuple[Write, ...]] = {
     "size": (lambda size: f"{size:,} values",),
     "threads": (lambda threads: f"{threads} thread{'' if threads == 1 else 's'}",),
 }
-_ALWAYS = ("ring_dimension", "modulus_bits", "plain_modulus", "scale")
+MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
+_ALWAYS = ("ring_dimension", "modulus_bits", *MESSAGE)
 
 
-def told(row: Row) -> str:
-    """N, chain, plaintext modulus and scale of a row, as far as it has them."""
-    return ", ".join(_WRITTEN[name][0](row[name]) for name in _ALWAYS if row.get(name) is not None)
+def told(row: Row, names: Sequence[str] = _ALWAYS) -> str:
+    """N, chain, plaintext modulus and scale of a row, or what is named, as far as it has them."""
+    return ", ".join(_WRITTEN[name][0](row[name]) for name in names if row.get(name) is not None)
 
 
 def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:
@@ -56,6 +57,11 @@ def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:
     names = [name for name in _WRITTEN if any(_differs(name, cases.values()) for cases in several)]
     writers = {name: _writer(name, several) for name in names}
     return [_label(places[place(row)], row["comparison_key"], writers) for row in rows]
+
+
+def with_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:
+    """The rows, each with its words of :func:`apart` as ``apart``."""
+    return [{**row, "apart": label} for row, label in zip(rows, apart(rows, place), strict=True)]
 
 
 def _label(cases: Mapping[str, Row], key: str, writers: Mapping[str, Write]) -> str:

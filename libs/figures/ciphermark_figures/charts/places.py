@@ -43,4 +43,3 @@ def ring_order(rows: Sequence[Row]) -> list[str]:
 def _fullest(sizes: set[int], slots: int) -> int:
     fitting = [size for size in sizes if size <= slots]
     return max(fitting) if fitting else min(sizes)
-

@@ -15,7 +15,9 @@ from ciphermark_figures.charts.style import Chart
 def against_count(rows: Sequence[Row]) -> Chart | None:
     """Total time of so many operations on a full vector, one small chart per scheme and operation."""
     timed = places.fullest([row for row in rows if row["median"] is not None])
-    labels = parameters.apart(timed, lambda row: (row["label"], row["scheme"], row["repetitions"], _choice(row)))
+    labels = parameters.apart(
+        timed, lambda row: (row["label"], row["scheme"], row["repetitions"], _choice(row))
+    )
     known = [
         {
             **row,

@@ -110,7 +110,9 @@ def shape(variants: Iterable[str]) -> alt.Shape:
 
 
 def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
-    """What a mark tells when pointed at, its parameters last. As channels: Altair takes long to find out what kind a text is meant to be."""
+    """What a mark tells when pointed at, its parameters last.
+
+    As channels: Altair takes long to find out what kind a text is meant to be."""
     return [
         *(field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields),
         alt.Tooltip("told:N", title="Parameters"),

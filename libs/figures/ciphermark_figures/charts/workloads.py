@@ -16,8 +16,8 @@ from ciphermark_figures.formats import level
 def stages(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
 
-    Options, sizes, schemes, security levels, threads and parameters of one workload stand apart: their times are not to be
-    compared.
+    Options, sizes, schemes, security levels, threads and parameters of one workload stand apart: their times are not
+    to be compared.
     """
     known = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
     if not known:

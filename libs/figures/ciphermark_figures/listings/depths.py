@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_figures import formats, subject
+from ciphermark_figures import formats, parameters, subject
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import DATA, OPERATION, VARIANT
 from ciphermark_figures.catalogue.quality import DEPTH, NOISE
@@ -18,7 +18,7 @@ _ABOUT_DEPTH = "the most repetitions that still decrypt right"
 _ABOUT_NOISE = (
     "noise budget (bfv, bgv) or precision (ckks), fresh and at the last count of 1, 2, 4, 8, … looked at"
 )
-_ORDER = ("scheme", "ring_dimension", "operation", "data_pattern", "variant")
+_ORDER = ("scheme", "ring_dimension", "operation", "data_pattern", "comparison_key", "variant")
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
@@ -59,11 +59,13 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         (Head("fresh", True), lambda row: _written(row["fresh"])),
         (Head("last", True), lambda row: _written(row["last"])),
     ]
-    return printed(title, about, columns, sorted(rows, key=lambda row: tuple(row[name] for name in _ORDER)))
+    known = parameters.with_apart(rows, lambda row: (row["operation"], row["data_pattern"], _parameters(row)))
+    return printed(title, about, columns, sorted(known, key=lambda row: tuple(row[name] for name in _ORDER)))
 
 
 def _parameters(row: Row) -> str:
-    return f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
+    ring = f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
+    return ", ".join(filter(None, (ring, parameters.told(row, parameters.MESSAGE), row.get("apart"))))
 
 
 def _written(bits: float | None) -> str:

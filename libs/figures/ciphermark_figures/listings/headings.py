@@ -8,6 +8,7 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import LOG_QP, SECURITY_2018, SECURITY_2024, N
 from ciphermark_figures.figure import Column
 from ciphermark_figures.listings.printed import head
+from ciphermark_figures.parameters import MESSAGE, told
 
 PARAMETERS = (N, LOG_QP)
 LEVELS = (SECURITY_2018, SECURITY_2024)
@@ -19,10 +20,19 @@ def is_shared(column: Column, rows: Sequence[Row]) -> bool:
 
 
 def heading(rows: Sequence[Row]) -> str:
-    """Scheme, parameters and security of all rows; of what differs it says that the rows tell it."""
+    """Scheme, parameters and security of all rows, and what tells their case from those of other tables; of what
+    differs it says that the rows tell it.
+    """
     parameters = [_told(column, rows) for column in PARAMETERS if is_shared(column, rows)]
     by_row = [] if len(parameters) == len(PARAMETERS) else ["parameters by row"]
-    return " · ".join([rows[0]["scheme"], *parameters, f"security {levels(rows)}", *by_row])
+    security = f"security {levels(rows)}"
+    return " · ".join(filter(None, [rows[0]["scheme"], *parameters, message(rows), security, *by_row]))
+
+
+def message(rows: Sequence[Row]) -> str:
+    """What the messages of all rows are encoded with, and what tells their case from those of other tables."""
+    found = [told(row, MESSAGE) for row in rows] + [rows[0].get("apart", "")]
+    return ", ".join(dict.fromkeys(part for text in found for part in text.split(", ") if part))
 
 
 def levels(rows: Sequence[Row]) -> str:

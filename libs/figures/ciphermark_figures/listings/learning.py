@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ciphermark_figures import formats
+from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.catalogue.learning import COSTS, LEARNING, QUALITY, STAGES
@@ -31,13 +31,16 @@ def tables(
     :data:`FIGURES`; ``titles`` tell workloads in words.
     """
     results, stages = answers
-    ok = [row for row in results if row["status"] == "ok"]
+    ok = parameters.with_apart(
+        [row for row in results if row["status"] == "ok"],
+        lambda row: (_table(row, any_security), row["ring_dimension"]),
+    )
     rows = sorted(
-        ok, key=lambda row: (_table(row, any_security), absent_last(row["infer_s"]), row["variant"])
+        ok, key=lambda row: (_group(row, any_security), absent_last(row["infer_s"]), row["variant"])
     )
     costs = {(row["stage"], row["case_key"]): row for row in stages}
     names = list(dict.fromkeys(row["stage"] for row in stages))
-    for same in grouped(rows, lambda row: _table(row, any_security)):
+    for same in grouped(rows, lambda row: _group(row, any_security)):
         first = same[0]
         given = filter(None, (_title(first["operation"], titles), first["options"], first["data_set"]))
         title = " · ".join(given)
@@ -56,6 +59,10 @@ def _title(name: str, titles: Mapping[str, str]) -> str:
     return (
         f"{name}: {titles[name]}" if name in titles else name
     )  # a run of another version may have had others
+
+
+def _group(row: Row, any_security: bool) -> tuple[Any, ...]:
+    return _table(row, any_security), row["apart"]
 
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_db.comparison import differences
-from ciphermark_figures import formats, subject
+from ciphermark_figures import formats, parameters, subject
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import times
 from ciphermark_figures.catalogue.columns import VARIANT
@@ -28,8 +28,11 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
     """A table for what was asked for with the same parameters, vector and threads, of one security level by the 2018
     table; with ``any_security`` of all levels. ``answers`` are those of :data:`FIGURES`.
     """
-    rows = sorted(_joined(*answers), key=lambda row: (_table(row, any_security), *_order(row)))
-    for same in grouped(rows, lambda row: _table(row, any_security)):
+    known = parameters.with_apart(
+        list(_joined(*answers)), lambda row: (_table(row, any_security), *_measured(row))
+    )
+    rows = sorted(known, key=lambda row: (_table(row, any_security), row["apart"], *_order(row)))
+    for same in grouped(rows, lambda row: (_table(row, any_security), row["apart"])):
         about = f"time of phase {same[0]['phase']}, {headings.vector(same)}"
         yield _printed(headings.heading(same), about, same)
 
@@ -59,6 +62,10 @@ def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
         absent_last(None if level is None else -level),
         *absent_last(*(row[n] for n in _VECTOR), first=True),
     )
+
+
+def _measured(row: Row) -> tuple[Any, ...]:
+    return row["experiment"], row["label"], row["phase"], row["repetitions"]
 
 
 def _order(row: Row) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ciphermark_core.statistics import Estimate, ratio_of
-from ciphermark_figures import formats, subject
+from ciphermark_figures import formats, parameters, subject
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import LOG_QP, PEAK, VARIANT, N
 from ciphermark_figures.catalogue.repetitions import REPETITIONS
@@ -35,11 +35,15 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
 
     ``answers`` are those of :data:`FIGURES`.
     """
-    rows = sorted(_joined(*answers), key=lambda row: (_table(row, any_security), *_in_table(row)))
-    for same in grouped(rows, lambda row: _table(row, any_security)):
+    known = parameters.with_apart(
+        list(_joined(*answers)), lambda row: (_table(row, any_security), *_given(row))
+    )
+    rows = sorted(known, key=lambda row: (_table(row, any_security), row["apart"], *_in_table(row)))
+    for same in grouped(rows, lambda row: (_table(row, any_security), row["apart"])):
         first = same[0]
         title = f"{first['label']} in a row · {first['scheme']} · security {headings.levels(same)}"
-        about = f"total time of n operations in a row, {headings.vector(same)}"
+        own = headings.message(same)
+        about = ", ".join(filter(None, ("total time of n operations in a row", headings.vector(same), own)))
         yield _printed(title, about, same)
 
 
@@ -119,6 +123,12 @@ def _ratio(row: Row) -> Row:
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
     scheme, label, *vector = (row[name] for name in _PLACE)
     return scheme, label, 0 if any_security else -row["security_2018"], *vector
+
+
+def _given(row: Row) -> tuple[Any, ...]:
+    """What cases of one table are varied by."""
+    is_minimum = row["ring_dimension_is_minimum"]
+    return row["repetitions"], None if is_minimum else row["ring_dimension"]
 
 
 def _in_table(row: Row) -> tuple[Any, ...]:

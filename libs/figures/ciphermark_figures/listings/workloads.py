@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ciphermark_figures import formats
+from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
@@ -25,10 +25,12 @@ def tables(
     :data:`FIGURES`; ``titles`` tell workloads in words.
     """
     (rows,) = answers
-    known = sorted(
-        (row for row in rows if row["metric"] is not None), key=lambda row: _table(row, any_security)
+    measured = parameters.with_apart(
+        [row for row in rows if row["metric"] is not None],
+        lambda row: (_table(row, any_security), row["ring_dimension"]),
     )
-    for same in grouped(known, lambda row: _table(row, any_security)):
+    known = sorted(measured, key=lambda row: (_table(row, any_security), row["apart"]))
+    for same in grouped(known, lambda row: (_table(row, any_security), row["apart"])):
         name = same[0]["operation"]
         title = f"{name}: {titles[name]}" if name in titles else name
         told = f"{headings.heading(same)} · {_input(same[0])}, {headings.threads(same[0])}"

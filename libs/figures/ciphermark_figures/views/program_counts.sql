@@ -11,6 +11,8 @@ select distinct
     c.security_bits,
     c.ring_dimension_is_minimum,
     c.dimensions,
+    c.data_pattern,
+    c.threads,
     p.stage,
     p.scheme,
     options_of(c.dimensions) as options,

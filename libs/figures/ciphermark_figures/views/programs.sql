@@ -10,6 +10,7 @@ select
     c.security_bits,
     c.ring_dimension_is_minimum,
     c.dimensions,
+    c.data_pattern,
     p.stage,
     p.scheme,
     options_of(c.dimensions) as options,
