@@ -66,6 +66,7 @@ FIELDS = {
     ),
     "security": Field("security_bits", st.sampled_from((0, 128, 192)), _of_parameters("security")),
     "depth": Field("comparison_key", st.integers(1, 9), _of_parameters("depth")),
+    "division": Field("comparison_key", st.sampled_from(("equal", "best")), _of_parameters("division")),
     "ring_dimension_is_minimum": Field(
         "ring_dimension_is_minimum", st.booleans(), _of_parameters("ring_dimension_is_minimum")
     ),

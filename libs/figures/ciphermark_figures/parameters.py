@@ -29,6 +29,7 @@ _WRITTEN: Mapping[str, tuple[Write, ...]] = {
     "scale": (lambda scale: f"scale {formats.scale(scale)}",),
     "ring_dimension_is_minimum": (lambda is_minimum: "smallest secure N" if is_minimum else "given N",),
     "security_bits": (lambda bits: f"at least {bits} bits asked for",),
+    "division": (lambda division: f"division {division}",),
     "dimensions": (_dimensions,),
     "data_pattern": (lambda data: f"{data} data",),
     "size": (lambda size: f"{size:,} values",),

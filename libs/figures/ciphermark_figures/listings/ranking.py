@@ -21,6 +21,18 @@ _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 FIGURES = tuple(replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
 _ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "depth")
+_MEASURED = (
+    "scheme",
+    "division",
+    "experiment",
+    "label",
+    "phase",
+    "repetitions",
+    "size",
+    "data_pattern",
+    "data_set",
+    "threads",
+)
 _VECTOR = ("size", "data_pattern", "data_set", "threads")
 
 
@@ -28,9 +40,7 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
     """A table for what was asked for with the same parameters, vector and threads, of one security level by the 2018
     table; with ``any_security`` of all levels. ``answers`` are those of :data:`FIGURES`.
     """
-    known = parameters.with_apart(
-        list(_joined(*answers)), lambda row: (_table(row, any_security), *_measured(row))
-    )
+    known = _told_apart(list(_joined(*answers)))
     rows = sorted(known, key=lambda row: (_table(row, any_security), row["apart"], *_order(row)))
     for same in grouped(rows, lambda row: (_table(row, any_security), row["apart"])):
         about = f"time of phase {same[0]['phase']}, {headings.vector(same)}"
@@ -64,8 +74,14 @@ def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
     )
 
 
-def _measured(row: Row) -> tuple[Any, ...]:
-    return row["experiment"], row["label"], row["phase"], row["repetitions"]
+def _told_apart(rows: Sequence[Row]) -> list[Row]:
+    """The rows with what their tables' headings would not tell: the chain that a case came to stands there anyway."""
+    chains: dict[str, tuple[Any, ...]] = {}
+    for row in sorted(rows, key=lambda row: str(row["variant"])):
+        chains.setdefault(row["comparison_key"], (row["ring_dimension"], tuple(row["modulus_bits"])))
+    return parameters.with_apart(
+        rows, lambda row: (*(row[name] for name in _MEASURED), chains[row["comparison_key"]])
+    )
 
 
 def _order(row: Row) -> tuple[Any, ...]:
