@@ -60,6 +60,14 @@ def test_how_many_rows_may_differ(scheme, wrong, is_right):
     assert (found.accuracy.precision_bits is None) == (scheme != "ckks")
 
 
+@pytest.mark.parametrize(("distance", "wrong"), [(2.0**-17, 0), (2.0**-15, 1)])
+def test_a_row_on_the_boundary_has_either_class(distance, wrong):
+    """The boundary is as wide as errors of ckks are, relative to the largest score."""
+    found = judged([8.0, -1e-9], [8.0, 8.0 * distance], [1, 1])
+    assert found.accuracy.wrong_slots == wrong
+    assert (found.complaint is None) == (wrong == 0)
+
+
 def test_fixed_point_is_exact_or_wrong():
     clear, labels = Result(np.array([3.0, -2.0])), np.array([1.0, 0.0])
     right = Result(np.array([2.75, -2.25]))
