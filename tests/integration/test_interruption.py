@@ -49,6 +49,34 @@ def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> 
     assert "Traceback" not in done.stderr, done.stderr
 
 
+ERRORS = """
+import os, signal, sys
+from ciphermark_benchmark.jobs import attempts, execution
+from ciphermark_core.errors import UserError
+
+def execute(home, job_id):
+    try:
+        if {is_interrupted}:
+            os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        pass
+    raise UserError("PostgreSQL: canceling statement due to user request")
+
+execution.execute = execute
+print(attempts._end(None, "job").how)
+"""
+
+
+@pytest.mark.parametrize(("is_interrupted", "how"), [(True, "interrupted"), (False, "refused")])
+def test_an_error_after_an_interruption_is_none_of_the_jobs(is_interrupted: bool, how: str) -> None:
+    """PostgreSQL may cancel another statement than the one that was interrupted, such as the rollback after it."""
+    program = ERRORS.format(is_interrupted=is_interrupted)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (how, "")
+
+
 def test_a_job_is_cancelled_at_any_moment_and_its_worker_ended_meanwhile(
     workers: Workers, jobs: Jobs
 ) -> None:

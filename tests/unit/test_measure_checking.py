@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ciphermark_contract import checking
 from ciphermark_core import wire
+from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Accuracy, Parameters, ParameterSpec
 
 integers = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
@@ -35,7 +36,14 @@ def test_the_tolerance_of_exact_schemes_is_zero():
 def test_a_wrong_slot_is_outside_the_tolerance_of_ckks(ring_dimension, scale_bits, tolerance_bits):
     spec = ParameterSpec("ckks", ring_dimension, scale_bits=scale_bits)
     chain = ((1 << 60, *[1 << 40] * 3), (1 << 60,))
-    made = Parameters(spec, ring_dimension, *chain, ring_dimension // 2, scale=2.0**scale_bits)
+    made = Parameters(
+        spec,
+        ring_dimension,
+        *chain,
+        ring_dimension // 2,
+        scale=2.0**scale_bits,
+        key_switching=one_digit_per_prime(*chain),
+    )
     tolerance = checking.tolerance(made)
     assert math.log2(tolerance) == pytest.approx(tolerance_bits, abs=0.1)
     expected = np.random.default_rng(1).uniform(-1, 1, made.slots)

@@ -11,6 +11,7 @@ from types import FrameType
 EXIT_CODE = 130  # as shells report a program that Ctrl-C ended
 _AGAIN_S = 0.05
 _BOTH = {signal.SIGINT, signal.SIGALRM}
+_arrived: list[int] = []
 
 
 @contextmanager
@@ -52,7 +53,15 @@ def run(load: Callable[[], Callable[[], None]]) -> None:
         sys.exit(EXIT_CODE)
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def has_arrived() -> bool:
+    """Whether an interruption was :func:`heard` in this process: an error after it may have come of it, as that of a
+    statement that was cancelled while the database was being left.
+    """
+    return bool(_arrived)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    _arrived.append(number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -111,10 +111,10 @@ def _end(home: Home, job_id: str) -> End:
         return End("done")
     except KeyboardInterrupt:
         return End("interrupted")
-    except DatabaseUnavailable as error:
-        return End("away", str(error))
-    except UserError as error:
-        return End("refused", str(error))
+    except (DatabaseUnavailable, UserError) as error:
+        if interruption.has_arrived():
+            return End("interrupted", str(error))
+        return End("away" if isinstance(error, DatabaseUnavailable) else "refused", str(error))
 
 
 def _die_with_the_worker() -> None:
