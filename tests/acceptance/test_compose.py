@@ -278,10 +278,10 @@ def test_every_library_is_in_the_images(project):
     assert reasons.keys() | {"seal-hexl"} == VARIANTS
 
 
-def submitted(project, suite):
+def submitted(project, suite, **chosen):
     """The run of a suite that is submitted over REST."""
     token = project.secret("benchmark", "benchmark/token")
-    status, run = project.ask("benchmark", "/v1/runs", token, {"suite": suite})
+    status, run = project.ask("benchmark", "/v1/runs", token, {"suite": suite, **chosen})
     assert status == 202, run
     return run
 
@@ -298,15 +298,17 @@ def awaited(project, run, is_reached):
     return run
 
 
-def executed(project, suite):
+def executed(project, suite, **chosen):
     """The run of a suite that is submitted over REST, when it is over."""
-    run = awaited(project, submitted(project, suite), lambda _: False)
+    run = awaited(project, submitted(project, suite, **chosen), lambda _: False)
     assert run["state"] == "done", run
     return run
 
 
 def test_a_job_over_rest_is_executed_by_the_worker(project):
-    assert executed(project, "smoke")["recorded"]["ok"] > 20
+    """A job waits for a host that has all its variants: on some CPUs this one has no HEXL."""
+    variants = ["seal", "tenseal", "pyfhel", *(["seal-hexl"] if HAS_HEXL else [])]
+    assert executed(project, "smoke", variants=variants)["recorded"]["ok"] > 20
 
 
 def test_a_workload_is_carried_through_client_and_server(project):
