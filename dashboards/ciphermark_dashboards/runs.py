@@ -16,7 +16,8 @@ def choices(store: Store) -> list[Run]:
 
 
 def named(store: Store, asked: str) -> Run:
-    """The run of an id or the beginning of it, however old; the latest for ``last`` or nothing.
+    """The run that a text means, however old: an id or the beginning of it, a label, ``last``, ``last:SUITE``; the
+    latest for nothing.
 
     Raises :class:`NotFoundError` where that is no run, or the beginning of several.
     """
@@ -34,7 +35,7 @@ def found(store: Store, asked: str) -> Run | None:
     rows = store.ask("run_named", {"asked": asked}).mappings
     if not rows:
         return None
-    if len(rows) == 1 or asked in ("", "last", rows[0]["run_id"]):
+    if len(rows) == 1:
         return rows[0]
     raise NotFoundError(f"{asked} is the beginning of several runs: give more of the id.")
 

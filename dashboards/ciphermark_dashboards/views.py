@@ -126,7 +126,16 @@ def named(found: list[Run]) -> list[tuple[str, str]]:
     return [
         (
             run["run_id"],
-            f"{run['suite']} · {formats.moment(run['started_at'])} · {run['host']} · {run['run_id'][:8]}",
+            " · ".join(
+                (
+                    *([run["label"]] if run["label"] else []),
+                    run["suite"],
+                    formats.moment(run["started_at"]),
+                    run["host"],
+                    run["run_id"][:8],
+                    *(["imported"] if run["is_imported"] else []),
+                )
+            ),
         )
         for run in found
     ]

@@ -11,7 +11,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Outcome, Run
+from ciphermark_core.model import Outcome
+from ciphermark_core.run import Run
 from ciphermark_db import migrate, rows
 from ciphermark_db.connection import connect, unavailable
 from ciphermark_db.sql import blocks
@@ -68,7 +69,7 @@ class Database:
         with self._connected() as connection, _complaints(connection):
             migrate.migrate(connection)
 
-    def record_run(self, run: Run) -> None:
+    def record_run(self, run: Run, is_imported: bool = False) -> None:
         """Record the run and its host; does nothing when the run is recorded already.
 
         What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`.
@@ -76,7 +77,7 @@ class Database:
         sql = blocks("record")
         with self._connected() as connection, _complaints(connection), connection.transaction():
             connection.execute(sql["record_host"], rows.host(run.host))
-            connection.execute(sql["record_run"], rows.run(run))
+            connection.execute(sql["record_run"], rows.run(run, is_imported))
 
     def record_outcome(self, outcome: Outcome) -> None:
         """Record the outcome in one transaction; does nothing when its trial is recorded already.
@@ -103,6 +104,15 @@ class Database:
         an unknown run.
         """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
+
+    def runs_named(self, asked: str) -> list[str]:
+        """The id of the run that a text means to the function ``run_named``; two where it may mean several."""
+        return [row[0] for row in self._rows("runs_named", {"asked": asked})]
+
+    def label_run(self, run_id: str, label: str | None) -> None:
+        """Give a run a label, or take it away."""
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            connection.execute(blocks("record")["label_run"], {"id": run_id, "label": label})
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, oldest first."""

@@ -11,16 +11,8 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from ciphermark_core.key_switching import one_digit_per_prime
-from ciphermark_core.model import (
-    Case,
-    Host,
-    LibraryInfo,
-    Outcome,
-    Parameters,
-    ProgramUse,
-    Run,
-    Sample,
-)
+from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ProgramUse, Sample
+from ciphermark_core.run import Host, Run
 from ciphermark_db import registries
 
 Row = dict[str, Any]
@@ -46,7 +38,7 @@ def host_id(value: Host) -> str:
     return _hash({name: fact for name, fact in asdict(value).items() if name not in _VOLATILE})
 
 
-def run(value: Run) -> Row:
+def run(value: Run, is_imported: bool = False) -> Row:
     """A run, with what its host was like that day."""
     return {
         "id": value.id,
@@ -59,6 +51,8 @@ def run(value: Run) -> Row:
         "host_clock_noise": value.host.clock_noise,
         "host_load_1min": value.host.load_1min,
         "host_warnings": list(value.host.warnings),
+        "label": value.label,
+        "is_imported": is_imported,
     }
 
 

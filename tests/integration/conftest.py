@@ -14,16 +14,15 @@ from command import Ciphermark
 from ciphermark_core.model import (
     Budget,
     Case,
-    Host,
     LibraryInfo,
     Outcome,
     Parameters,
     ParameterSpec,
-    Run,
     Sample,
     Status,
     Trial,
 )
+from ciphermark_core.run import Host, Run
 from ciphermark_db import embedded
 from ciphermark_db.gateway import Database
 

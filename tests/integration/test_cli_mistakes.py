@@ -48,13 +48,13 @@ MISTAKES = {
         ["run", "--resume", "nothing"],
         ["no journal of run nothing", "unfinished runs: none"],
     ),
-    "results of a missing run": (["results", "zzz"], ["no run begins with 'zzz'; the latest are"]),
+    "results of a missing run": (["results", "zzz"], ["no run is meant by 'zzz': the latest is"]),
     "results in a wrong form": (["results", "last", "--format", "excel"], ["'excel'", "csv"]),
     "results to nowhere": (
         ["results", "last", "--format", "csv", "--output", "{0}/nowhere/a.csv"],
         ["{0}/nowhere/a.csv: cannot write: No such file or directory"],
     ),
-    "compare with a missing run": (["compare", "last", "zzz"], ["no run begins with 'zzz'"]),
+    "compare with a missing run": (["compare", "last", "zzz"], ["no run is meant by 'zzz'"]),
     "no sql": (["sql", "selekt 1"], ['PostgreSQL: syntax error at or near "selekt"']),
     "sql that goes on": (["sql", "select 1; select 2"], ["PostgreSQL: "]),
     "two columns of one name": (

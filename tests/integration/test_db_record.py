@@ -12,15 +12,8 @@ import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import KeySwitching
-from ciphermark_core.model import (
-    Accuracy,
-    OperationCount,
-    Outcome,
-    ParameterSpec,
-    ProgramUse,
-    Run,
-    Sample,
-)
+from ciphermark_core.model import Accuracy, OperationCount, Outcome, ParameterSpec, ProgramUse, Sample
+from ciphermark_core.run import Run
 from ciphermark_db.gateway import Database
 
 TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")

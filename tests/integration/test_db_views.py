@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_core import statistics
-from ciphermark_core.model import ParameterSpec, Run, Sample
+from ciphermark_core.model import ParameterSpec, Sample
+from ciphermark_core.run import Run
 from ciphermark_db.gateway import Database
 
 SECONDS = st.floats(1e-9, 1e3)

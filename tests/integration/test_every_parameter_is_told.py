@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_core.model import Case, OperationCount, ParameterSpec, ProgramUse, Run, Sample
+from ciphermark_core.model import Case, OperationCount, ParameterSpec, ProgramUse, Sample
+from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.gateway import Database
 from ciphermark_db.views import view_files

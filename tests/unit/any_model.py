@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from ciphermark_core import model
+from ciphermark_core import model, run
 from ciphermark_core.key_switching import DIVISIONS, KeySwitching
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -118,7 +118,7 @@ outcomes = st.builds(
     programs=st.lists(uses, max_size=2).map(tuple),
 )
 hosts = st.builds(
-    model.Host,
+    run.Host,
     fingerprint=texts,
     hostname=texts,
     cpu_model=texts,
@@ -139,7 +139,7 @@ hosts = st.builds(
     warnings=st.lists(texts, max_size=3).map(tuple),
 )
 runs = st.builds(
-    model.Run,
+    run.Run,
     id=texts,
     suite_name=texts,
     suite_text=texts,

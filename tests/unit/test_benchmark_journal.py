@@ -10,7 +10,8 @@ from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Budget, Case, Host, Outcome, ParameterSpec, Run, Trial
+from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Trial
+from ciphermark_core.run import Host, Run
 from ciphermark_db.errors import DatabaseUnavailable
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)

@@ -5,17 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_benchmark import run_notes
-from ciphermark_core.model import (
-    Budget,
-    Case,
-    Host,
-    LibraryInfo,
-    Outcome,
-    Parameters,
-    ParameterSpec,
-    Run,
-    Trial,
-)
+from ciphermark_core.model import Budget, Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Trial
+from ciphermark_core.run import Host, Run
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
 RUN = Run("run", "mine", "", 1, "2026-01-01T00:00:00+00:00", HOST, "0")

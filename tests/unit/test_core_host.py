@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_core import host
-from ciphermark_core.model import Host
+from ciphermark_core.run import Host
 
 QUIET = Host(
     fingerprint="f",

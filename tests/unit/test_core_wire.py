@@ -9,13 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import model, wire
-from ciphermark_core.key_switching import KeySwitching
+from ciphermark_core import key_switching, model, run, wire
 from ciphermark_measure import protocol
 
 EVERY_TYPE = {
     model.ParameterSpec: strategies.specs,
-    KeySwitching: strategies.switchings,
+    key_switching.KeySwitching: strategies.switchings,
     model.Parameters: strategies.parameters,
     model.LibraryInfo: strategies.libraries,
     model.Budget: strategies.budgets,
@@ -26,16 +25,16 @@ EVERY_TYPE = {
     model.OperationCount: strategies.counts,
     model.ProgramUse: strategies.uses,
     model.Outcome: strategies.outcomes,
-    model.Host: strategies.hosts,
-    model.Run: strategies.runs,
+    run.Host: strategies.hosts,
+    run.Run: strategies.runs,
 }
 
 
 def test_no_type_is_forgotten():
     defined = {
         item
-        for _, item in inspect.getmembers(model, dataclasses.is_dataclass)
-        if item.__module__ in (model.__name__, KeySwitching.__module__)
+        for module in (model, run, key_switching)
+        for _, item in inspect.getmembers(module, dataclasses.is_dataclass)
     }
     assert defined == set(EVERY_TYPE)
 

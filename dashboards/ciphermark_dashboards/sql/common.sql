@@ -1,20 +1,12 @@
 -- name: runs
 -- A page of runs, the latest first; trials are counted of these alone.
-select
-    r.id as run_id,
-    r.suite,
-    r.started_at,
-    r.continues,
-    h.hostname as host,
-    h.cpu_model,
-    counted.*
+select r.run_id, r.label, r.suite, r.started_at, r.is_imported, r.continues, r.host, r.cpu_model, counted.*
 from (
     select *
-    from run
-    order by started_at desc, id
+    from recorded_run
+    order by started_at desc, run_id
     limit %(limit)s offset %(offset)s
 ) as r
-join host as h on h.id = r.host_id
 cross join lateral (
     select
         count(*) as trials,
@@ -22,9 +14,9 @@ cross join lateral (
         count(*) filter (where status = 'unsupported') as unsupported,
         count(*) filter (where status not in ('ok', 'unsupported')) as other
     from trial
-    where run_id = r.id
+    where run_id = r.run_id
 ) as counted
-order by r.started_at desc, r.id;
+order by r.started_at desc, r.run_id;
 
 -- name: open_runs
 -- A page of the service's runs that wait or are executed, the latest first.
@@ -40,30 +32,16 @@ order by submitted_at desc, id
 limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
-select
-    r.id as run_id,
-    r.suite,
-    r.started_at,
-    h.hostname as host,
-    h.id as host_id
-from run as r
-join host as h on h.id = r.host_id
-order by r.started_at desc, r.id
+select run_id, suite, label, is_imported, started_at, host, host_id
+from recorded_run
+order by is_imported, started_at desc, run_id
 limit 1000;
 
 -- name: run_named
--- The run of an id or of the beginning of it; the latest run for nothing and for 'last'. Two rows: it begins several ids.
-select
-    r.id as run_id,
-    r.suite,
-    r.started_at,
-    h.hostname as host,
-    h.id as host_id
-from run as r
-join host as h on h.id = r.host_id
-where %(asked)s in ('', 'last') or starts_with(r.id, %(asked)s)
-order by r.id = %(asked)s desc, r.started_at desc, r.id
-limit 2;
+-- The run that a text means, as everywhere; two rows where it may mean several.
+select run_id, suite, label, is_imported, started_at, host, host_id
+from recorded_run
+where run_id in (select run_named(%(asked)s::text));
 
 -- name: run_before
 -- The latest run before this one of its suite, else of any, else this one.

@@ -101,10 +101,10 @@ order by o.hostname, o.worker_id;
 -- name: claim_run
 insert into run (
     id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
-    host_warnings, continues
+    host_warnings, label, is_imported, continues
 ) values (
     %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
-    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(continues)s
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
 ) on conflict (id) do nothing;
 
 -- name: run_fingerprint

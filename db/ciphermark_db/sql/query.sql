@@ -1,6 +1,9 @@
 -- name: run_ids
 select id from run order by started_at, id;
 
+-- name: runs_named
+select run_named(%(asked)s::text);
+
 -- name: recorded_trials
 select t.id
 from trial as t

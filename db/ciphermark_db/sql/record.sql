@@ -11,11 +11,14 @@ insert into host (
 -- name: record_run
 insert into run (
     id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
-    host_warnings
+    host_warnings, label, is_imported
 ) values (
     %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
-    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s
 ) on conflict (id) do nothing;
+
+-- name: label_run
+update run set label = %(label)s where id = %(id)s;
 
 -- name: record_build
 insert into build (id, library, variant, version, hexl, is_debug, is_reference, facts)

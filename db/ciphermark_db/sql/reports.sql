@@ -1,5 +1,27 @@
 -- name: run
-select r.id, r.suite, r.started_at, h.hostname, h.cpu_model, h.fingerprint
+select r.id, r.suite, r.label, r.started_at, h.hostname, h.cpu_model, h.fingerprint
 from run as r
 join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
+
+-- name: runs
+-- The latest runs, the latest first; trials are counted of these alone.
+select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*
+from (
+    select *
+    from recorded_run
+    where continues is null
+    order by started_at desc, run_id
+    limit %(limit)s
+) as r
+cross join lateral (
+    select
+        count(*) as trials,
+        count(*) filter (where t.status = 'ok') as ok,
+        count(*) filter (where t.status = 'unsupported') as unsupported,
+        count(*) filter (where t.status not in ('ok', 'unsupported')) as other
+    from trial as t
+    join run as part on part.id = t.run_id
+    where part.id = r.run_id or part.continues = r.run_id
+) as counted
+order by r.started_at desc, r.run_id;

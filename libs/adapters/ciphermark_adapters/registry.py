@@ -21,6 +21,7 @@ from pathlib import Path
 from ciphermark_adapters import interpreters
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter
+from ciphermark_core import names
 from ciphermark_core.errors import UserError
 
 PATH_VARIABLE = "CIPHERMARK_ADAPTER_PATH"
@@ -94,7 +95,10 @@ def base_variant(variant: str) -> str:
 
 
 def declaration(variant: str) -> Declaration:
-    """The declaration of a variant, label or not; raises ``UserError`` for an unknown one."""
+    """The declaration of a variant, label or not; raises ``UserError`` for an unknown one, or a bad label."""
+    base, sign, label = variant.partition("@")
+    if sign:
+        names.required(label, f"a label of the variant {base[:80]!a}")
     try:
         return declarations()[base_variant(variant)]
     except KeyError:

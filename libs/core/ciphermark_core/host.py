@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from ciphermark_core.model import Host
+from ciphermark_core.run import Host
 
 _CPU = Path("/sys/devices/system/cpu")
 # What a container may have at most, as its own processes see it: version 2 of control groups, and version 1.

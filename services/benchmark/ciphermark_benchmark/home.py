@@ -29,6 +29,11 @@ class Home:
         return self.folder / "journal" / "recorded"
 
     @property
+    def of_jobs(self) -> Home:
+        """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
+        return Home(self.folder / "service", self.database_url)
+
+    @property
     def data_sets(self) -> Path:
         """Copies of the data sets that suites took from files, ``NAME.csv``."""
         return self.folder / "data-sets"

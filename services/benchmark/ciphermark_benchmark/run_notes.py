@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ciphermark_adapters import registry
 from ciphermark_core.host import thread_warning
-from ciphermark_core.model import Outcome, Run
+from ciphermark_core.model import Outcome
+from ciphermark_core.run import Run
 from ciphermark_figures.subject import OPERATION
 
 _SMALL_PRIME_BITS = 30

@@ -15,7 +15,8 @@ from functools import cache
 
 from ciphermark_core import host
 from ciphermark_core.metrics import METRICS
-from ciphermark_core.model import Host, Sample
+from ciphermark_core.model import Sample
+from ciphermark_core.run import Host
 from ciphermark_measure.probe import Probe, Span
 
 

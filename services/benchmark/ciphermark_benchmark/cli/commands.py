@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from ciphermark_benchmark import __version__
-from ciphermark_benchmark.cli import data, execution, inspection, program, report, service, workload
+from ciphermark_benchmark.cli import data, execution, inspection, program, report, runs, service, workload
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
@@ -26,6 +26,7 @@ inspection.add_to(app)
 data.add_to(app)
 program.add_to(app)
 report.add_to(app)
+runs.add_to(app)
 service.add_to(app)
 workload.add_to(app)
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import export, storage
+from ciphermark_benchmark import export, run_names, storage
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import tables
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.export import Format
+from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Database
 
 _db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
@@ -44,7 +44,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")] = "last",
+    run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     format: _FORMAT = "table",
     phase: Annotated[
         str, typer.Option(help="Phase that the table ranks: encrypt, operation, decrypt.")
@@ -59,9 +59,11 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     """Results of one run: the ranked table, or every row of the view `results` in another form."""
     with caught_up(homes.find()) as database:
         if published:
-            _published(database, found_run(database, run) if database.run_ids() else None, format, output)
+            _published(
+                database, run_names.found(database, run) if database.run_ids() else None, format, output
+            )
             return
-        run_id = found_run(database, run)
+        run_id = run_names.found(database, run)
         if format == "table":
             tables.show_results(wide_console(output), database, run_id, phase, any_security)
             return
@@ -76,9 +78,7 @@ def _published(database: Database, run_id: str | None, format: Format, output: P
 
 
 def compare(
-    run_a: Annotated[
-        str, typer.Argument(help="The run that ratios are relative to: id, first characters, or `last`.")
-    ],
+    run_a: Annotated[str, typer.Argument(help=f"The run that ratios are relative to. {RUN_HELP}")],
     run_b: Annotated[str, typer.Argument(help="The run that is judged.")],
     format: _FORMAT = "table",
     output: _OUTPUT = None,
@@ -86,7 +86,7 @@ def compare(
 ) -> None:
     """Two runs, case by case: changed, unchanged, or not comparable and why."""
     with caught_up(homes.find()) as database:
-        ids = found_run(database, run_a), found_run(database, run_b)
+        ids = run_names.found(database, run_a), run_names.found(database, run_b)
         if format == "table":
             tables.show_comparison(wide_console(output), database, ids, any_security)
             return
@@ -119,15 +119,3 @@ def stop() -> None:
     """Stop the embedded server; the next command that needs it starts it again."""
     storage.stop(homes.find())
     typer.echo("the embedded server is stopped")
-
-
-def found_run(database: Database, name: str) -> str:
-    """The run that an id, the beginning of one, or ``last`` means; raises ``UserError`` where none or several do."""
-    ids = database.run_ids()
-    if not ids:
-        raise UserError("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
-    matching = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id.startswith(name)]
-    if len(matching) != 1:
-        what = "no run begins" if not matching else f"{len(matching)} runs begin"
-        raise UserError(f"{what} with {name!r}; the latest are {', '.join(ids[-3:])}")
-    return matching[0]

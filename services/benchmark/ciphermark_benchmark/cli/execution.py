@@ -46,6 +46,9 @@ def run(
         list[str] | None, typer.Option("--variant", help="Only this variant; may be given several times.")
     ] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run; nothing is repeated.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="A name for the run, to use wherever a run's id can be.")
+    ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="Also write every outcome here, one JSON line each.")
     ] = None,
@@ -56,7 +59,7 @@ def run(
     with runs.alone_on_host(home):
         if json is not None:
             _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
-        prepared = _prepared(home, suite, variant or [], resume)
+        prepared = _prepared(home, suite, variant or [], resume, label)
         _announce(console, prepared)
         with progress_of(prepared) as on_outcome:
             try:
@@ -69,13 +72,17 @@ def run(
     _conclude(console, home, ended)
 
 
-def _prepared(home: homes.Home, suite: Path | None, variants: list[str], resume: str | None) -> Prepared:
+def _prepared(
+    home: homes.Home, suite: Path | None, variants: list[str], resume: str | None, label: str | None
+) -> Prepared:
     if resume is None:
         if suite is None:
             raise UserError("run what? Name a suite file (suites/quick.yaml), or a run to --resume")
-        return runs.new(home, suite, variants)
+        return runs.new(home, suite, variants, label)
     if variants:
         raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
+    if label is not None:
+        raise UserError("--resume goes on with a run as it is: give it a label with `ciphermark runs label`")
     return runs.resumed(home, resume, suite)
 
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.data import found_run
+from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs
@@ -111,7 +111,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
     if not _RUN.fullmatch(run):
         return None
     with caught_up(homes.find()) as database:
-        return database.programs(found_run(database, run))
+        return database.programs(run_names.found(database, run))
 
 
 def _setting(text: str) -> tuple[str, object]:

@@ -10,6 +10,7 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
+from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 
 Form = Literal["html", "md", "pdf"]
@@ -23,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="Run id, its first characters, or `last`.")] = "last",
+    run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     output: Annotated[
         Path | None,
         typer.Option(

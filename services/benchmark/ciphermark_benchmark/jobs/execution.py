@@ -27,7 +27,8 @@ from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Host, Outcome, Run, Trial
+from ciphermark_core.model import Outcome, Trial
+from ciphermark_core.run import Host, Run
 from ciphermark_db import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
@@ -45,11 +46,6 @@ class Request:
     suite_name: str
     suite_text: str
     variants: tuple[str, ...]
-
-
-def journals(home: Home) -> Home:
-    """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
-    return Home(home.folder / "service", home.database_url)
 
 
 def execute(home: Home, job_id: str) -> None:
@@ -82,7 +78,7 @@ def _prepared(home: Home, job_id: str) -> Prepared:
         everything = planned(request, suite, run)
         _tell_trials(database, job_id, everything)
     journal = opened_journal(home, request, run, own)
-    return Prepared(journals(home), Record(job_id, journal, members(everything)), suite, everything)
+    return Prepared(home.of_jobs, Record(job_id, journal, members(everything)), suite, everything)
 
 
 def _log_outcome(job_id: str, outcome: Outcome) -> None:
@@ -106,7 +102,7 @@ def recover(home: Home) -> None:
 
     Journals of jobs that have ended are put aside; those of another database are left alone.
     """
-    place = journals(home)
+    place = home.of_jobs
     with storage.connected(home) as database:
         for path in sorted(place.pending.glob("*.jsonl")):
             with suppress(FileNotFoundError):  # another worker put it aside meanwhile
@@ -181,7 +177,7 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
 
 def opened_journal(home: Home, request: Request, run: Run, data_sets: dict[str, Known]) -> Journal:
     """The journal of this host's run: as an earlier attempt left it, or a new one."""
-    place = journals(home)
+    place = home.of_jobs
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
     return Journal.create(place, Header(run, f"job {request.id}", request.variants, data_sets))

@@ -10,7 +10,7 @@ import msgspec
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_core.model import Host
+from ciphermark_core.run import Host
 
 
 @dataclass(frozen=True, slots=True)

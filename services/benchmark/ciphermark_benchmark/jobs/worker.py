@@ -28,7 +28,7 @@ from ciphermark_benchmark.jobs.store import Store
 from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Host
+from ciphermark_core.run import Host
 
 _POLL_S = 0.5
 _LOOK_S = 5.0  # how often a worker looks whether its job is still its own

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from ciphermark_benchmark.data_sets.finder import Known
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.run_names import LATEST
 from ciphermark_core import earlier, wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Outcome, Run
+from ciphermark_core.model import Outcome
+from ciphermark_core.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,13 @@ class Journal:
 
     @classmethod
     def reopen(cls, home: Home, run_id: str) -> Journal:
-        """Go on with the journal of an earlier run, named by its id or the beginning of it.
+        """Go on with the journal of an earlier run, named by its id or the beginning of it; or with that of the latest
+        unfinished run that has this label, or for ``last`` of any.
 
         Raises ``UserError`` where there is none, or more than one.
         """
         paths = [*home.pending.glob("*.jsonl"), *home.recorded.glob("*.jsonl")]
-        matching = [path for path in paths if path.stem.startswith(run_id)]
+        matching = [path for path in paths if path.stem.startswith(run_id)] or _latest_called(home, run_id)
         if len(matching) == 1:
             _drop_torn_line(matching[0])
             return cls(matching[0], _read_header(matching[0]))
@@ -106,6 +109,13 @@ def _read_header(path: Path) -> Header:
         return wire.from_line(line, Header)
     except ValueError as error:
         raise UserError(f"{path} is not a journal of this version: {error}") from None
+
+
+def _latest_called(home: Home, name: str) -> list[Path]:
+    """The journal of the latest unfinished run that a name means, as a list of one or none."""
+    begun = [(_read_header(path).run, path) for path in home.pending.glob("*.jsonl")]
+    called = [(run.started_at, path) for run, path in begun if name in (run.label, LATEST)]
+    return [max(called)[1]] if called else []
 
 
 def _drop_torn_line(path: Path) -> None:

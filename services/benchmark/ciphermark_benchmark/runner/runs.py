@@ -11,13 +11,13 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import __version__, storage
+from ciphermark_benchmark import __version__, run_names, storage
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Known, Remembered
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
@@ -31,7 +31,8 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Host, Outcome, Run
+from ciphermark_core.model import Outcome
+from ciphermark_core.run import Host, Run
 from ciphermark_measure import probes
 from ciphermark_workloads import kept
 from ciphermark_workloads.data_sets import DATA_SETS
@@ -85,13 +86,17 @@ def own_data_sets(suite: Suite) -> dict[str, Known]:
     return {item.key: item.known for item in named if item.known.name not in DATA_SETS}
 
 
-def new(home: Home, path: Path, variants: Sequence[str] = ()) -> Prepared:
-    """Begin a run of a suite file, for all its variants or some of them."""
+def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
+    """Begin a run of a suite file, for all its variants or some of them. Raises ``UserError`` for what cannot be its
+    label, or where the suite cannot be read.
+    """
+    if label is not None:
+        run_names.label(label)
     catalogue = Catalogue(home, os.environ, files.spelled_out(path).parent)
     suite, text = files.load(path, catalogue)
     own = own_data_sets(suite)
     facts = probes.host_facts()
-    run = begun(suite, text, facts, str(uuid.uuid4()))
+    run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())

@@ -11,7 +11,8 @@ from typing import Any
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_core import wire
-from ciphermark_core.model import Host, LibraryInfo
+from ciphermark_core.model import LibraryInfo
+from ciphermark_core.run import Host
 
 _TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
 

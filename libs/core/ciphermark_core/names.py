@@ -1,0 +1,18 @@
+"""What may be a name that somebody gives: of a run, a build, a variant's label."""
+
+from __future__ import annotations
+
+import re
+
+from ciphermark_core.errors import UserError
+
+RULE = "a name has 1 to 64 letters, digits, dots, underscores and hyphens, and begins with a letter or digit"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def required(text: str, what: str) -> str:
+    """The text, where it is a name; raises ``UserError`` for any other. ``what`` says what it would name."""
+    if not _NAME.fullmatch(text):
+        shown = ascii(text if len(text) <= 80 else text[:80] + "…")
+        raise UserError(f"{shown} cannot be {what}: {RULE}")
+    return text

@@ -1,0 +1,99 @@
+"""Archives: one file that holds a run with all that was recorded of it, to keep, send, and read elsewhere.
+
+The file is what the run's journal is, one JSON line for the run and one for each outcome, compressed by xz. What tells
+of the place where it was measured more than its host facts do (the suite's path) is left out.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_core import earlier, wire
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Outcome
+from ciphermark_db.gateway import Database
+
+# 1 GB of journal: more than a week of measuring. A small file may claim to hold more than any memory does.
+_LARGEST_BYTES = 1 << 30
+
+
+def journal_of(home: Home, run_id: str) -> Journal:
+    """The journal of a recorded run; raises ``UserError`` where it is not in this home."""
+    places = (home, home.of_jobs)
+    for folder in (folder for place in places for folder in (place.pending, place.recorded)):
+        path = folder / f"{run_id}.jsonl"
+        if path.exists():
+            return Journal.read(path)
+    raise UserError(f"the journal of run {run_id} is not in {home.folder}: export it where it was measured")
+
+
+def write(journal: Journal, label: str | None, path: Path) -> None:
+    """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
+    header = journal.header
+    told = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
+    lines = [wire.to_line(told), *(wire.to_line(outcome) for outcome in latest(journal.outcomes()))]
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(lzma.compress(b"".join(lines), preset=9))
+        os.replace(fresh, path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the archive: {error.strerror}") from None
+
+
+def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The last outcome of every trial: one that was executed again after an interruption has two. Pure."""
+    return list({outcome.trial.id: outcome for outcome in outcomes}.values())
+
+
+def read(path: Path) -> tuple[Header, list[Outcome]]:
+    """Run and outcomes of an archive, all of them checked. Raises ``UserError`` for anything else."""
+    lines = iter(_unpacked(path).splitlines())
+    try:
+        header = wire.from_line(next(lines, b""), Header)
+        outcomes = [earlier.outcome(line) for line in lines]
+    except ValueError as error:
+        raise UserError(f"{path} is no archive of a run that this version reads: {error}") from None
+    strangers = {item.trial.run_id for item in outcomes} - {header.run.id}
+    if strangers:
+        raise UserError(f"{path} is damaged: it holds outcomes of another run, {min(strangers)}")
+    return header, latest(outcomes)
+
+
+def record(database: Database, header: Header, outcomes: list[Outcome]) -> int:
+    """Record a run from an archive; returns how many outcomes were not here before.
+
+    What is recorded already stays as it is; all that is new is recorded in one transaction.
+    """
+    known = database.recorded_trials(header.run.id)
+    fresh = [outcome for outcome in outcomes if outcome.trial.id not in known]
+    database.record_run(header.run, is_imported=True)
+    database.record_outcomes(fresh)
+    database.analyze()
+    return len(fresh)
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        with lzma.open(path) as file:
+            return b"".join(_pieces(path, file))
+    except OSError as error:
+        raise UserError(f"{path}: cannot read: {error.strerror or error}") from None
+    except (lzma.LZMAError, EOFError) as error:
+        raise UserError(f"{path} is no archive of a run, or is cut short: {error}") from None
+
+
+def _pieces(path: Path, file: lzma.LZMAFile) -> Iterator[bytes]:
+    size = 0
+    while piece := file.read(1 << 20):
+        size += len(piece)
+        if size > _LARGEST_BYTES:
+            raise UserError(
+                f"{path} unpacks to more than {_LARGEST_BYTES >> 20} MB: it is no archive of a run"
+            )
+        yield piece

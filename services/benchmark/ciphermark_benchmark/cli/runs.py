@@ -1,0 +1,118 @@
+"""``runs``: what was recorded; labels, and archives to keep and send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from ciphermark_benchmark import archive, export, run_names
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.export import Format
+from ciphermark_benchmark.run_names import RUN_HELP
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_db.gateway import Table as Answer
+from ciphermark_db.reports import report
+
+_runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
+_ID_SHOWN = 8
+_Run = Annotated[str, typer.Argument(help=RUN_HELP)]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    _runs.callback(
+        invoke_without_command=True,
+        epilog="[bold]Examples[/bold]  ciphermark runs --limit 50; ciphermark runs export last -o today.jsonl.xz",
+    )(listed)
+    _runs.command("label", epilog="[bold]Example[/bold]  ciphermark runs label last before-the-change")(label)
+    _runs.command("export", epilog="[bold]Example[/bold]  ciphermark runs export last -o run.jsonl.xz")(
+        export_
+    )
+    _runs.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")(
+        import_
+    )
+    app.add_typer(_runs, name="runs")
+
+
+def listed(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(help="How many, the latest first.", min=1, max=100_000)] = 20,
+    format: Annotated[Format, typer.Option(help="Form of the output.")] = "table",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+) -> None:
+    """The runs that are recorded: list, label, export, import."""
+    if context.invoked_subcommand is not None:
+        return
+    with caught_up(homes.find()) as database:
+        rows = report(database, "runs", limit=limit)
+    if format != "table" or output is not None:
+        columns = tuple(rows[0]) if rows else ("run_id",)
+        export.write(Answer(columns, [tuple(row.values()) for row in rows]), format, output)
+        return
+    console = wide_console()
+    if not rows:
+        console.print("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
+        return
+    console.print(_table(rows))
+
+
+def label(
+    run: _Run, name: Annotated[str | None, typer.Argument(help="None takes the label away.")] = None
+) -> None:
+    """Give a run a name that can stand wherever its id can."""
+    if name is not None:
+        run_names.label(name)
+    with caught_up(homes.find()) as database:
+        run_id = run_names.found(database, run)
+        database.label_run(run_id, name)
+        is_shadowed = name is not None and database.runs_named(name) != [run_id]
+    typer.echo(f"run {run_id} is called {name}" if name else f"run {run_id} has no label")
+    if is_shadowed:
+        typer.echo(f"note: {name} means a later run, which has this label, too")
+
+
+def export_(
+    run: _Run,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as run.jsonl.xz.")],
+) -> None:
+    """Write all that was recorded of a run into one file, for another home or a colleague."""
+    home = homes.find()
+    with caught_up(home) as database:
+        run_id = run_names.found(database, run)
+        (facts,) = report(database, "run", run_id=run_id)
+    archive.write(archive.journal_of(home, run_id), facts["label"], output)
+    typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")
+
+
+def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
+    """Record runs from archives; what is recorded already stays as it is."""
+    found = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
+    with caught_up(homes.find()) as database:
+        for path, header, outcomes in found:
+            fresh = archive.record(database, header, outcomes)
+            what = f"{fresh} of {len(outcomes)} trials are new"
+            typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(
+        "run", "label", "suite", "when (UTC)", "host", "trials", "ok", "not ok", box=None, pad_edge=False
+    )
+    for row in rows:
+        failed = row["other"]
+        told = f"{failed}" + (f" (+{row['unsupported']} unsupported)" if row["unsupported"] else "")
+        table.add_row(
+            row["run_id"][:_ID_SHOWN],
+            row["label"] or "",
+            row["suite"],
+            f"{row['started_at']:%Y-%m-%d %H:%M}",
+            row["host"] + (" (imported)" if row["is_imported"] else ""),
+            str(row["trials"]),
+            str(row["ok"]),
+            told,
+        )
+    return table

@@ -1,0 +1,38 @@
+"""Which run a text means, and the words where it means none."""
+
+from __future__ import annotations
+
+from ciphermark_core import names
+from ciphermark_core.errors import UserError
+from ciphermark_db.gateway import Database
+
+RUN_HELP = "A run: its id or the beginning of it, its label, last, last~1 (the one before), last:SUITE."
+
+
+LATEST = "last"
+
+
+def label(text: str) -> str:
+    """The text, where it may be a run's label; raises ``UserError`` for any other."""
+    if text == LATEST:
+        raise UserError(f"{LATEST!r} means the latest run, and cannot be the label of one")
+    return names.required(text, "the label of a run")
+
+
+def found(database: Database, asked: str) -> str:
+    """The id of the run that a text means: its id or the beginning of it, its label, ``last``, ``last~1``,
+    ``last:SUITE``.
+
+    Raises ``UserError`` where it means none, or the beginning of several.
+    """
+    ids = database.runs_named(asked)
+    if len(ids) == 1:
+        return ids[0]
+    known = database.run_ids()
+    if not known:
+        raise UserError("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
+    if not ids:
+        raise UserError(
+            f"no run is meant by {asked!r}: the latest is {known[-1]}; `ciphermark runs` lists them"
+        )
+    raise UserError(f"several runs begin with {asked!r}: {', '.join(ids)}, …; name more of the id")

@@ -1,0 +1,133 @@
+"""The one way to say which run is meant: in SQL, on the command line, and where runs are resumed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_core.errors import UserError
+from ciphermark_db.gateway import Database
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Database, make) -> Database:
+    """Five runs of two suites, the last one imported though it is the newest."""
+    for number, (suite, label, is_imported) in enumerate(
+        (
+            ("quick", "before", False),
+            ("pir-report", None, False),
+            ("quick", "after", False),
+            ("quick", "before", False),
+            ("quick", "elsewhere", True),
+        )
+    ):
+        run = make.run(
+            id=f"ab{number}-{number}",
+            suite_name=suite,
+            label=label,
+            started_at=f"2026-01-0{number + 1}T00:00:00+00:00",
+        )
+        database.record_run(run, is_imported)
+    return database
+
+
+@pytest.mark.parametrize(
+    ("asked", "numbers"),
+    [
+        ("", [3]),
+        ("last", [3]),
+        ("last~1", [2]),
+        ("last~3", [0]),
+        ("last~4", [4]),  # what came from an archive comes after all that was measured here
+        ("last~5", []),
+        ("last:quick", [3]),
+        ("last:quick~1", [2]),
+        ("last:pir-report", [1]),
+        ("last:pir-report~1", []),
+        ("last:no", []),
+        ("before", [3]),  # the latest that is called so
+        ("after", [2]),
+        ("elsewhere", [4]),
+        ("ab1", [1]),
+        ("ab1-1", [1]),
+        ("ab", [4, 3]),
+        ("b", []),
+        ("last~", []),
+        ("last~x", []),
+        ("%", []),
+        ("_", []),
+    ],
+)
+def test_what_a_text_means(recorded: Database, asked: str, numbers: list[int]) -> None:
+    assert recorded.runs_named(asked) == [f"ab{number}-{number}" for number in numbers]
+
+
+def test_a_label_comes_before_the_beginning_of_an_id(recorded: Database) -> None:
+    recorded.label_run("ab1-1", "ab2")
+    assert recorded.runs_named("ab2") == ["ab1-1"]
+    recorded.label_run("ab1-1", None)
+    assert recorded.runs_named("ab2") == ["ab2-2"]
+
+
+def test_the_database_keeps_the_rule_of_names(recorded: Database) -> None:
+    with pytest.raises(UserError, match="run_label_check"):
+        recorded.label_run("ab1-1", "two words")
+
+
+def test_a_part_of_a_run_on_another_host_is_not_the_latest(recorded: Database, make) -> None:
+    part = make.run(id="part", started_at="2026-02-01T00:00:00+00:00")
+    recorded.record_run(part)
+    recorded.query("update run set continues = 'ab3-3' where id = 'part'", read_only=False)
+    assert recorded.runs_named("last") == ["ab3-3"]
+    assert recorded.runs_named("part") == ["part"]
+
+
+def test_labels_of_unfinished_runs(tmp_path, make) -> None:
+    home = Home(tmp_path, None)
+    for number in range(3):
+        run = replace(make.run(), id=f"run-{number}", label="mine" if number < 2 else None)
+        Journal.create(home, Header(run, "quick.yaml", ()))
+    assert Journal.reopen(home, "mine").header.run.id == "run-1"
+    assert Journal.reopen(home, "last").header.run.id == "run-2"
+    with pytest.raises(UserError, match="no journal of run other"):
+        Journal.reopen(home, "other")
+
+
+def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path) -> None:
+    ciphermark("runs")
+    suite = ciphermark.suite(
+        {
+            "kind": "arithmetic",
+            "variants": ["cleartext"],
+            "schemes": ["bfv"],
+            "ring_dimension": [1024],
+            "modulus_bits": [27],
+            "operations": ["add"],
+        }
+    )
+    ciphermark("run", str(suite), "--label", "first")
+    ciphermark("run", str(suite))
+    assert "first" in ciphermark("runs").out
+    first = ciphermark("results", "first", "--format", "csv").out
+    assert first == ciphermark("results", "last~1", "--format", "csv").out
+    assert "is called second" in ciphermark("runs", "label", "last", "second").out
+    path = tmp_path / "first.jsonl.xz"
+    ciphermark("runs", "export", "first", "-o", str(path))
+    elsewhere = replace(ciphermark, home=tmp_path / "elsewhere", database_url=new_url())
+    assert "1 of 1 trials are new" in elsewhere("runs", "import", str(path)).out
+    assert "0 of 1 trials are new" in elsewhere("runs", "import", str(path)).out
+    assert elsewhere("results", "first", "--format", "csv").out == first
+    assert "(imported)" in elsewhere("runs").out
+
+
+def test_mistakes_are_told(ciphermark, tmp_path) -> None:
+    for arguments, told in (
+        (("run", "suites/smoke.yaml", "--label", "two words"), "cannot be the label of a run"),
+        (("run", "suites/smoke.yaml", "--label", "last"), "means the latest run"),
+        (("runs", "import", str(tmp_path / "none.xz")), "cannot read"),
+        (("results", "nobody"), "no run is"),
+    ):
+        assert told in " ".join(ciphermark(*arguments, code=2).err.split())

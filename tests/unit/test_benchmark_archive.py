@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import lzma
+from dataclasses import replace
+
+import any_model as strategies
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_benchmark_journal import HEADER, outcome
+
+from ciphermark_benchmark import archive
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_core import wire
+from ciphermark_core.errors import UserError
+
+anywhere = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=20,
+    deadline=None,
+)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home", None)
+
+
+def written(home, tmp_path, outcomes, label=None):
+    (home.pending / "run-1.jsonl").unlink(missing_ok=True)
+    journal = Journal.create(home, Header(HEADER.run, "/somewhere/private/mine.yaml", ("seal",)))
+    for item in outcomes:
+        journal.append(item)
+    path = tmp_path / "run.jsonl.xz"
+    archive.write(archive.journal_of(home, "run-1"), label, path)
+    return path
+
+
+def packed(path, *values):
+    path.write_bytes(lzma.compress(b"".join(wire.to_line(value) for value in values)))
+    return path
+
+
+@given(st.lists(strategies.outcomes, max_size=3, unique_by=lambda item: item.trial.id))
+@anywhere
+def test_what_is_written_is_read(home, tmp_path, outcomes):
+    of_run = [replace(item, trial=replace(item.trial, run_id="run-1")) for item in outcomes]
+    header, found = archive.read(written(home, tmp_path, of_run, label="mine"))
+    assert found == of_run
+    assert header.run == replace(HEADER.run, label="mine")
+
+
+def test_no_path_of_the_place_goes_along(home, tmp_path):
+    path = written(home, tmp_path, [outcome(0)])
+    assert b"private" not in lzma.decompress(path.read_bytes())
+    assert archive.read(path)[0].origin == "mine.yaml"
+
+
+def test_a_trial_that_was_executed_again_has_its_last_outcome(home, tmp_path):
+    again = replace(outcome(0), status="wrong")
+    _, found = archive.read(written(home, tmp_path, [outcome(0), outcome(1), again]))
+    assert found == [again, outcome(1)]
+
+
+def test_a_run_of_another_home_is_told(home):
+    with pytest.raises(UserError, match=r"journal of run run-9 is not in .*export it where it was measured"):
+        archive.journal_of(home, "run-9")
+
+
+def test_a_run_of_a_job_is_found(home, tmp_path):
+    Journal.create(home.of_jobs, HEADER).retire(home.of_jobs)
+    assert archive.journal_of(home, "run-1").header == HEADER
+
+
+def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(home, tmp_path):
+    Journal.create(home, HEADER)
+    with pytest.raises(UserError, match="cannot write the archive: Is a directory"):
+        archive.write(archive.journal_of(home, "run-1"), None, tmp_path / "home")
+    with pytest.raises(UserError, match="cannot write the archive: No such file or directory"):
+        archive.write(archive.journal_of(home, "run-1"), None, tmp_path / "no" / "run.xz")
+
+
+@pytest.mark.parametrize("size", [0, 1, 20, 100])
+def test_one_that_is_cut_short_is_refused(home, tmp_path, size):
+    path = written(home, tmp_path, [outcome(0)])
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(UserError, match="is no archive of a run"):
+        archive.read(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "other"
+    for content in (b"name: quick\n", lzma.compress(b"name: quick\n"), lzma.compress(b"\xff\n"), bytes(1000)):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match="is no archive of a run"):
+            archive.read(path)
+    with pytest.raises(UserError, match="cannot read: No such file or directory"):
+        archive.read(tmp_path / "none")
+    with pytest.raises(UserError, match="cannot read: Is a directory"):
+        archive.read(tmp_path)
+
+
+def test_an_outcome_of_another_run_is_refused(tmp_path):
+    stranger = replace(outcome(1), trial=replace(outcome(1).trial, run_id="run-2"))
+    with pytest.raises(UserError, match="outcomes of another run, run-2"):
+        archive.read(packed(tmp_path / "run.xz", HEADER, outcome(0), stranger))
+
+
+def test_one_that_unpacks_to_more_than_any_run_is_refused_early(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "_LARGEST_BYTES", 1 << 21)
+    path = tmp_path / "bomb"
+    path.write_bytes(lzma.compress(bytes(1 << 24)))
+    with pytest.raises(UserError, match="unpacks to more than 2 MB"):
+        archive.read(path)
