@@ -27,7 +27,8 @@ from ciphermark_benchmark.runner import in_worker
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes
-from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Scheme, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_core.statistics import Estimate, estimate
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency

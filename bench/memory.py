@@ -18,8 +18,9 @@ from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProce
 from ciphermark_benchmark.runner import in_worker
 from ciphermark_contract.operations import read
 from ciphermark_core import host
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import REPETITIONS
-from ciphermark_core.model import Budget, Case, Parameters, ParameterSpec, Scheme, Trial
+from ciphermark_core.model import Case, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure import protocol
 
 _TARGET = Target(least=0.95, most=1.05)

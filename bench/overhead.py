@@ -18,8 +18,9 @@ from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_contract.keys import NO_KEYS
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import DATA_SET
-from ciphermark_core.model import Budget, Case, Sample, Trial
+from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _VARIANT = "seal"

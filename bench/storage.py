@@ -13,7 +13,8 @@ from bench.figures import Figure, Progress, Target
 from bench.places import fresh_home
 from ciphermark_benchmark import storage
 from ciphermark_core import host, primes
-from ciphermark_core.model import Budget, Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Trial
 from ciphermark_core.run import Host, Run
 from ciphermark_db.gateway import Database
 

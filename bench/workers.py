@@ -10,7 +10,8 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerProcess
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
-from ciphermark_core.model import Budget, ParameterSpec
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
 
 _RING_DIMENSION = 4096

@@ -23,7 +23,8 @@ from bench.wrapper_calls import CALLS, STEP
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
 from ciphermark_core import primes
-from ciphermark_core.model import Budget, Parameters, ParameterSpec, Scheme
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.sampling import Phase, target
 from ciphermark_measure.session import possible

@@ -7,7 +7,8 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
-from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import Findings, Setting
 from ciphermark_measure.experiments.repetition import Repetition

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from command import Ciphermark
 
+from ciphermark_core.budget import Budget
 from ciphermark_core.model import (
-    Budget,
     Case,
     LibraryInfo,
     Outcome,

@@ -20,7 +20,8 @@ from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.scratch import Scratch
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
-from ciphermark_core.model import Budget, Case, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.catalogue import WORKLOADS
 

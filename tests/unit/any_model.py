@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from ciphermark_core import model, run
+from ciphermark_core.budget import Budget
 from ciphermark_core.key_switching import DIVISIONS, KeySwitching
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -52,13 +53,16 @@ libraries = st.builds(
     is_debug=st.booleans(),
 )
 budgets = st.builds(
-    model.Budget,
+    Budget,
     processes=sizes,
     samples=sizes,
     warmups=sizes,
     min_time_s=numbers,
     timeout_s=numbers,
     memory_mb=sizes,
+    precision=st.none() | numbers,
+    most_samples=sizes,
+    most_time_s=numbers,
 )
 cases = st.builds(
     model.Case,

@@ -15,8 +15,9 @@ from ciphermark_benchmark.parties.http_party import HttpParties, HttpParty, chos
 from ciphermark_benchmark.parties.party import NoPlace
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_core import host
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
+from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused

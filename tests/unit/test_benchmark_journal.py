@@ -9,8 +9,9 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
 from ciphermark_core import wire
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Trial
+from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
 from ciphermark_db.errors import DatabaseUnavailable
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import estimate, plan
-from ciphermark_benchmark.suite.form import BudgetText, Suite
+from ciphermark_benchmark.suite.budget import BudgetText
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.operations import defaults
-from ciphermark_core.model import Budget, Case, ParameterSpec
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 
 RUN = str(uuid.UUID(int=1))
@@ -412,12 +414,31 @@ def test_without_everything_nothing_is_left():
 def test_the_budget_of_a_trial_is_the_suites():
     (trial,) = plan_of(experiment(operations=["add"]), samples=77, memory_mb=100, timeout_s=9.5).trials
     assert trial.budget == Budget(samples=77, memory_mb=100, timeout_s=9.5)
-    assert plan.budget_of(BudgetText()) == Budget()
+    assert BudgetText().budget == Budget()
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ({"precision": "2%"}, Budget(precision=0.02)),
+        ({"precision": "0.5 %"}, Budget(precision=0.005)),
+        (
+            {"precision": 0.5, "most_samples": 8, "samples": 8},
+            Budget(precision=0.5, samples=8, most_samples=8),
+        ),
+        ({"precision": 0.02, "samples": 100}, Budget(precision=0.02, samples=100, most_samples=100)),
+        ({"precision": 0.02, "min_time_s": 20.0}, Budget(precision=0.02, min_time_s=20.0, most_time_s=20.0)),
+        ({"precision": 0.02, "timeout_s": 5.0}, Budget(precision=0.02, timeout_s=5.0, most_time_s=5.0)),
+        ({"precision": 0.02, "most_time_s": 3.0}, Budget(precision=0.02, most_time_s=3.0)),
+    ],
+)
+def test_what_a_budget_with_a_precision_leaves_open(written, expected):
+    assert BudgetText(**written).budget == expected
 
 
 def seconds(*experiments, **budget):
     suite = suite_of(*experiments, **budget)
-    return estimate.run_s(plan.cases(suite, available(suite)), plan.budget_of(suite.budget))
+    return estimate.run_s(plan.cases(suite, available(suite)), suite.budget.budget)
 
 
 def test_an_estimate_grows_with_everything_that_takes_time():

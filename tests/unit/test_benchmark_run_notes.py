@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_benchmark import run_notes
-from ciphermark_core.model import Budget, Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)

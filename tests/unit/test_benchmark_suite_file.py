@@ -214,6 +214,49 @@ WRONG = {
         3,
         ["memory_mb: must be less"],
     ),
+    # budgets that contradict themselves
+    "precision of nothing": (
+        changed("samples: 3", "precision: 0%"),
+        3,
+        ["precision: must be more than 0 %", "2%"],
+    ),
+    "precision of most": (changed("samples: 3", "precision: 51%"), 3, ["at most 50%", "not '51%'"]),
+    "precision in words": (
+        changed("samples: 3", "precision: high"),
+        3,
+        ["precision: must be more", "'high'"],
+    ),
+    "precision as a flag": (changed("samples: 3", "precision: true"), 3, ["precision: must be more", "True"]),
+    "limits of nothing": (
+        changed("samples: 3", "most_samples: 30, most_time_s: 3"),
+        3,
+        ["most_samples and most_time_s limit what a `precision` asks for, and there is none"],
+    ),
+    "less at most than at least": (
+        changed("samples: 3", "precision: 2%, samples: 30, most_samples: 29"),
+        3,
+        ["budget: most_samples (29) is less than samples (30)"],
+    ),
+    "too few for an interval": (
+        changed("samples: 3", "precision: 2%, samples: 3, most_samples: 7"),
+        3,
+        ["most_samples (7) is too few", "needs 8"],
+    ),
+    "shorter at most than at least": (
+        changed("samples: 3", "precision: 2%, most_time_s: 0.05"),
+        3,
+        ["min_time_s (0.1) is more than most_time_s (0.05)"],
+    ),
+    "a limit after the end": (
+        changed("samples: 3", "precision: 2%, most_time_s: 30, timeout_s: 20"),
+        3,
+        ["most_time_s (30) is more than timeout_s (20)"],
+    ),
+    "an end before the least time": (
+        changed("samples: 3", "timeout_s: 0.05"),
+        3,
+        ["min_time_s (0.1) is more than timeout_s (0.05)"],
+    ),
     "size beyond all disks": (changed("100", str(10**30)), 11, ["sizes.1: must be less than"]),
     "endless cap": (changed("sizes: [full, 100]", f"cap: {10**30}"), 11, ["cap: must be less than"]),
     # missing keys

@@ -9,8 +9,8 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import estimate, files, plan
 from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Budget
 
 CHAIN = """\
 name: mine

@@ -13,10 +13,12 @@ from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_benchmark.suite import estimate, plan
-from ciphermark_benchmark.suite.form import BudgetText, Suite
+from ciphermark_benchmark.suite.budget import BudgetText
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.program import Program
 from ciphermark_core import earlier
-from ciphermark_core.model import Budget, Case, Sample, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
@@ -443,7 +445,7 @@ def test_learning_has_blocks_of_its_own_and_one_split_for_all():
 def test_longer_workloads_are_estimated_to_take_longer():
     def seconds(**changes):
         suite, cases = planned(an_experiment(schemes=["ckks"], **changes))
-        return estimate.run_s(cases, plan.budget_of(suite.budget))
+        return estimate.run_s(cases, suite.budget.budget)
 
     assert seconds(workloads=["lmc-encrypted"]) < seconds(workloads=["lr-k3-encrypted"])
     assert seconds(workloads=["lr-k3-encrypted"]) < seconds(workloads=["lr-k5-encrypted"])

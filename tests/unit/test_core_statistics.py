@@ -4,17 +4,20 @@ import math
 import statistics
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_core.statistics import (
     CONFIDENCE,
+    LOOKS,
     NOISE_FLOOR,
     Estimate,
     estimate,
     interval_rank,
     ratio_of,
+    sequential_rank,
     verdict,
 )
 
@@ -61,6 +64,61 @@ def test_the_interval_covers_the_median_and_no_narrower_one_does(n):
 )
 def test_interval_rank(n, confidence, rank):
     assert interval_rank(n, confidence) == rank
+
+
+def ever_missed(looks: int) -> Fraction:
+    """P(at one of the first looks the interval of :func:`sequential_rank` misses the median), exactly.
+
+    ``ways[k]``: sequences of coins with k heads, of which none was ever out of bounds.
+    """
+    ways, tossed = [1], 0
+    for n in LOOKS[:looks]:
+        steps = [math.comb(n - tossed, heads) for heads in range(n - tossed + 1)]
+        rank = sequential_rank(n)
+        assert rank is not None
+        ways = [
+            sum(ways[k] * steps[heads - k] for k in range(max(0, heads - n + tossed), min(heads, tossed) + 1))
+            if rank <= heads <= n - rank
+            else 0
+            for heads in range(n + 1)
+        ]
+        tossed = n
+    return 1 - Fraction(sum(ways), 2**tossed)
+
+
+def test_whoever_stops_whenever_he_likes_misses_the_median_in_one_of_twenty_cases_at_most():
+    allowed = 1 - Fraction(CONFIDENCE).limit_denominator(1000)
+    assert allowed * 9 / 10 < ever_missed(13) <= allowed  # up to 512, exactly; all of them: the next test
+
+
+def test_so_it_is_up_to_the_last_look():
+    """The same in floating point: sums of positive terms, each to 16 digits."""
+    inside, tossed = np.ones(1), 0
+    for n in LOOKS:
+        more, rank = n - tossed, sequential_rank(n)
+        steps = np.exp(
+            [math.lgamma(more + 1) - math.lgamma(k + 1) - math.lgamma(more - k + 1) for k in range(more + 1)]
+            - more * np.log(2)
+        )
+        inside, tossed = np.convolve(inside, steps), n
+        inside[:rank] = inside[n - rank + 1 :] = 0
+    assert 1 - inside.sum() <= 1 - CONFIDENCE
+
+
+@pytest.mark.parametrize(
+    ("n", "rank"),
+    [(0, None), (7, None), (8, 1), (11, 1), (12, 2), (31, 6), (32, 10), (4096, 1934), (10**9, 1934)],
+)
+def test_sequential_rank(n, rank):
+    assert sequential_rank(n) == rank
+
+
+@given(st.integers(8, 10_000))
+def test_stopping_costs_width(n):
+    rank, fixed = sequential_rank(n), interval_rank(n)
+    assert rank is not None
+    assert fixed is not None
+    assert rank <= fixed
 
 
 @given(samples)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import key_switching, model, run, wire
+from ciphermark_core import budget, key_switching, model, run, wire
 from ciphermark_measure import protocol
 
 EVERY_TYPE = {
@@ -17,7 +17,7 @@ EVERY_TYPE = {
     key_switching.KeySwitching: strategies.switchings,
     model.Parameters: strategies.parameters,
     model.LibraryInfo: strategies.libraries,
-    model.Budget: strategies.budgets,
+    budget.Budget: strategies.budgets,
     model.Case: strategies.cases,
     model.Trial: strategies.trials,
     model.Sample: strategies.samples,
@@ -33,7 +33,7 @@ EVERY_TYPE = {
 def test_no_type_is_forgotten():
     defined = {
         item
-        for module in (model, run, key_switching)
+        for module in (budget, model, run, key_switching)
         for _, item in inspect.getmembers(module, dataclasses.is_dataclass)
     }
     assert defined == set(EVERY_TYPE)
@@ -79,10 +79,9 @@ def test_what_is_no_value_of_the_type_is_refused(line):
 
 def test_an_unknown_status_is_refused():
     good = b'{"trial": %s, "status": "%s", "started_at": "", "duration_s": 1}'
-    budget = model.Budget()
     spec = model.ParameterSpec("bfv", 4096)
     case = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
-    trial = wire.to_line(model.Trial("a", "b", case, 0, 1, budget)).strip()
+    trial = wire.to_line(model.Trial("a", "b", case, 0, 1, budget.Budget())).strip()
     assert wire.from_line(good % (trial, b"ok"), model.Outcome).status == "ok"
     with pytest.raises(ValueError, match="Invalid enum value 'fine'"):
         wire.from_line(good % (trial, b"fine"), model.Outcome)

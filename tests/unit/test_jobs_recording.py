@@ -9,7 +9,8 @@ import pytest
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.runner import recorder
 from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
-from ciphermark_core.model import Budget, Case, Outcome, ParameterSpec, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 
 SPEC = ParameterSpec("bfv", 1024, (27,), 65537)
 

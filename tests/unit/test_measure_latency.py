@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_contract.interfaces import KeyRequest
-from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure.caching import Times
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments.base import Setting

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_contract.interfaces import Bound
-from ciphermark_core.model import Budget
+from ciphermark_core.budget import Budget
 from ciphermark_measure.clock import resolution_ns
 from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns, target
+from ciphermark_measure.stopping import Rule
 
 MS = 1_000_000
 
@@ -40,18 +41,18 @@ class FakeBound(Bound):
 
 
 def phase_of(bounds, clock, sample_ns=MS, samples=5, total_ns=0):
-    return Phase("operation", bounds, Target(sample_ns, samples, total_ns), clock)
+    return Phase("operation", bounds, Target(sample_ns, Rule(samples, total_ns)), clock)
 
 
 @pytest.mark.parametrize(
     ("budget", "resolution", "is_client", "expected"),
     [
-        (Budget(samples=10, min_time_s=0.3), 30, False, Target(30 * MS, 10, 300 * MS)),
-        (Budget(samples=10, min_time_s=0.3), 30, True, Target(3 * MS, 10, 0)),
-        (Budget(samples=1000, min_time_s=0.3), 30, True, Target(300_000, 1000, 0)),
-        (Budget(samples=10, min_time_s=0.0), 30, False, Target(6000, 10, 0)),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, False, Target(3000 * MS, 10, 300 * MS)),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, 10, 0)),
+        (Budget(samples=10, min_time_s=0.3), 30, False, Target(30 * MS, Rule(10, 300 * MS))),
+        (Budget(samples=10, min_time_s=0.3), 30, True, Target(3 * MS, Rule(10))),
+        (Budget(samples=1000, min_time_s=0.3), 30, True, Target(300_000, Rule(1000))),
+        (Budget(samples=10, min_time_s=0.0), 30, False, Target(6000, Rule(10))),
+        (Budget(samples=10, min_time_s=0.3), 15 * MS, False, Target(3000 * MS, Rule(10, 300 * MS))),
+        (Budget(samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, Rule(10))),
     ],
 )
 def test_target(budget, resolution, is_client, expected):

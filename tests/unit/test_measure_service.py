@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_contract.keys import KeyRequest
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import Exhausted, Unsupported
-from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
+from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure import protocol, security_check
 from ciphermark_measure.service import Service, refusal
 

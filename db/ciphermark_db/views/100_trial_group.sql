@@ -39,7 +39,8 @@ select
     c.threads,
     c.depth,
     c.dimensions,
-    c.division
+    c.division,
+    g.is_sequential
 from (
     select
         run_id,
@@ -48,6 +49,7 @@ from (
         build_id,
         parameter_set_id,
         bool_or(facts @> '{"is_composed": 1}') as is_composed,
+        bool_or(budget ->> 'precision' is not null) as is_sequential,
         array_agg(id) as trial_ids,
         string_agg(distinct error, E'\n') filter (where error is not null) as error
     from trial
@@ -58,4 +60,5 @@ left join build as b on b.id = g.build_id
 left join parameter_set as p on p.id = g.parameter_set_id;
 
 comment on view trial_group is
-    'Internal: trials pooled into one figure; is_counted tells whether their samples may be shown';
+    'Internal: trials pooled into one figure; is_counted tells whether their samples may be shown, '
+    'is_sequential whether their number depends on them';

@@ -21,9 +21,9 @@ select
     pairs.repetitions,
     cardinality(pairs.sorted) as n,
     median_of(pairs.sorted) as ratio,
-    interval_low(pairs.sorted) as ci_low,
-    interval_high(pairs.sorted) as ci_high,
-    verdict(interval_low(pairs.sorted), interval_high(pairs.sorted)) as verdict,
+    interval_low(pairs.sorted, g.is_sequential) as ci_low,
+    interval_high(pairs.sorted, g.is_sequential) as ci_high,
+    verdict(interval_low(pairs.sorted, g.is_sequential), interval_high(pairs.sorted, g.is_sequential)) as verdict,
     g.comparison_key,
     g.security_2024,
     g.plain_modulus,
@@ -67,5 +67,5 @@ comment on view speedup is
     'library at one security level (2018) in one run';
 comment on column speedup.library is 'Library of both variants';
 comment on column speedup.n is 'Number of pairs: samples of the same process number and ordinal';
-comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
-comment on column speedup.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL for fewer than 6 pairs';
+comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL where there are too few pairs';
+comment on column speedup.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL where there are too few pairs';

@@ -176,12 +176,12 @@ cross join lateral (
             median_of(pairs.sorted), median_of(ranked.sorted) / nullif(median_of(ranked.fastest_sorted), 0)
         ) as ratio,
         case
-            when pairs.sorted is not null then interval_low(pairs.sorted)
-            else interval_low(ranked.sorted) / nullif(interval_high(ranked.fastest_sorted), 0)
+            when pairs.sorted is not null then interval_low(pairs.sorted, ranked.is_sequential)
+            else interval_low(ranked.sorted, ranked.is_sequential) / nullif(interval_high(ranked.fastest_sorted, ranked.is_sequential), 0)
         end as low,
         case
-            when pairs.sorted is not null then interval_high(pairs.sorted)
-            else interval_high(ranked.sorted) / nullif(interval_low(ranked.fastest_sorted), 0)
+            when pairs.sorted is not null then interval_high(pairs.sorted, ranked.is_sequential)
+            else interval_high(ranked.sorted, ranked.is_sequential) / nullif(interval_low(ranked.fastest_sorted, ranked.is_sequential), 0)
         end as high
 ) as figures;
 end;

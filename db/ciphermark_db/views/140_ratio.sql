@@ -9,11 +9,11 @@ comment on column ratio.n is
 comment on column ratio.ratio is
     'Median of time of this variant / time of the fastest; where is_paired is false, ratio of their medians';
 comment on column ratio.ci_low is
-    'Lower bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL for fewer than 6 '
-    'samples';
+    'Lower bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL where there are '
+    'too few samples';
 comment on column ratio.ci_high is
-    'Upper bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL for fewer than 6 '
-    'samples';
+    'Upper bound of the ratio''s 95 % interval, the conservative one where is_paired is false; NULL where there are '
+    'too few samples';
 comment on column ratio.verdict is
     'Of this variant against the fastest: slower, no difference (the interval widened by noise_floor() '
     'contains 1), too few samples; faster where pairs contradict the medians';

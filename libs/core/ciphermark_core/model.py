@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from ciphermark_core import case_keys, security
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import Value
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
 from ciphermark_core.metrics import METRICS
@@ -118,18 +119,6 @@ class LibraryInfo:
     build: dict[str, str]
     is_debug: bool = False
     is_reference: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How much measuring a trial gets. ``processes`` is the number of fresh workers per case."""
-
-    processes: int = 1
-    samples: int = 10
-    warmups: int = 1
-    min_time_s: float = 0.3
-    timeout_s: float = 300.0
-    memory_mb: int = 8192
 
 
 @dataclass(frozen=True, slots=True)

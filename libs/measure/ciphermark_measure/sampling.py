@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
-from ciphermark_core.model import Budget, Sample
+from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, disagreement
 from ciphermark_measure.probes import Meter
+from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
 # A sample lasts at least this many steps of the clock: 0.5 % is the most that its coarseness can add.
 _TICKS = 200
@@ -31,18 +33,16 @@ class Target:
     """How long one sample should last, and when there are enough of them."""
 
     sample_ns: int
-    samples: int
-    total_ns: int
+    rule: Rule
 
 
 def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Target:
     """The target of a phase under a budget; client phases have no minimum total time."""
     least = _TICKS * resolution_ns
-    total = int(budget.min_time_s * 1e9)
-    share = total // max(1, budget.samples)
+    share = int(budget.min_time_s * 1e9) // max(1, budget.samples)
     if is_client:
-        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), budget.samples, 0)
-    return Target(max(least, share), budget.samples, total)
+        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_least_time=False))
+    return Target(max(least, share), rule(budget))
 
 
 @dataclass(slots=True)
@@ -84,9 +84,8 @@ class Phase:
 
     @property
     def is_done(self) -> bool:
-        """Whether the count and the minimum time are both reached."""
-        enough = len(self._reported_ns) >= self.target.samples
-        return enough and sum(self._observed_ns) >= self.target.total_ns
+        """Whether the samples are enough by the target's rule."""
+        return is_enough(self.target.rule, self._reported_ns, self.sampled_ns)
 
     def take(self) -> None:
         """Take one sample."""
@@ -108,6 +107,15 @@ class Phase:
                 raise ClockError(
                     f"{self.name}: the loop reports {ratio:.3g} times the time that passed around it"
                 )
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`."""
+        known = {f"loops_{self.name}": float(self.loops)}
+        reached = half_width(self._reported_ns)
+        if self.target.rule.precision is not None and reached is not None:
+            known[f"half_width_{self.name}"] = reached
+        return known
 
     @property
     def samples(self) -> list[Sample]:

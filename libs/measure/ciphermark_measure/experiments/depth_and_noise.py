@@ -12,8 +12,9 @@ from time import perf_counter
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import CAP
-from ciphermark_core.model import Accuracy, Budget, Case, Sample
+from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, Varied, without_managed

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import read
 from ciphermark_core import experiments
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import Dimension
-from ciphermark_core.model import Budget, Case, Scheme
+from ciphermark_core.model import Case, Scheme
 from ciphermark_measure.experiments.base import Experiment
 
 WORKER_S = 0.6  # start of a worker and its keys at N = 4096

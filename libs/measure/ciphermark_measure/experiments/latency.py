@@ -11,7 +11,8 @@ from typing import Any
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read, where
-from ciphermark_core.model import Budget, Case, Sample
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
 from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, without_primitive
@@ -57,7 +58,6 @@ class Latency(Experiment):
         for phase in self._phases:
             phase.calibrate()
             phase.warm_up(self.setting.trial.budget.warmups)
-            self._facts[f"loops_{phase.name}"] = phase.loops
         self._facts["calibration_s"] = perf_counter() - start
 
     def turn(self) -> bool:
@@ -73,6 +73,7 @@ class Latency(Experiment):
         self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases) / 1e9
         try:
             for phase in self._phases:
+                self._facts |= phase.facts
                 phase.require_sound_clock()
         except ClockError as error:
             self._findings = replace(self._findings, status="wrong", error=str(error))

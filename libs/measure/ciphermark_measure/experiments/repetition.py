@@ -18,8 +18,9 @@ from ciphermark_contract import checking
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
 from ciphermark_contract.operations import multiplies, padded, read, repeatable, where
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import REPETITIONS
-from ciphermark_core.model import Budget, Case, Sample
+from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
 from ciphermark_measure.experiments.kind import WORKER_S, ExperimentKind, Varied, without_managed
@@ -129,7 +130,7 @@ class Repetition(Experiment):
         self._phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"))
         self._phase.calibrate()
         self._phase.warm_up(budget.warmups)
-        self._facts |= {"loops_operation": self._phase.loops, "calibration_s": perf_counter() - start}
+        self._facts["calibration_s"] = perf_counter() - start
 
     def turn(self) -> bool:
         if self._phase is None:
@@ -141,7 +142,7 @@ class Repetition(Experiment):
         """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
         if self._phase is None:
             return replace(self._findings, facts=self._facts)
-        self._facts["sampling_s"] = self._phase.sampled_ns / 1e9
+        self._facts |= {"sampling_s": self._phase.sampled_ns / 1e9} | self._phase.facts
         try:
             self._phase.require_sound_clock()
             self._findings = self._checked(self._chains[self._phase.last_index])

@@ -12,7 +12,8 @@ from time import perf_counter
 from ciphermark_contract import checking
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
-from ciphermark_core.model import Budget, Case, Sample
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Sample
 from ciphermark_measure import data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
 from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind
@@ -73,6 +74,7 @@ class Serialization(Experiment):
         timed = [sample for phase in self._phases for sample in phase.samples]
         try:
             for phase in self._phases:
+                self._facts |= phase.facts
                 phase.require_sound_clock()
         except ClockError as error:
             self._findings = replace(self._findings, status="wrong", error=str(error))

@@ -91,7 +91,7 @@ def explain(
     suite = _loaded(file)
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
-    seconds = estimate.run_s(planned, plan.budget_of(suite.budget))
+    seconds = estimate.run_s(planned, suite.budget.budget)
     if format == "json":
         cases = [_case_dict(item) for item in planned]
         typer.echo(json.dumps({"suite": suite.name, "estimated_s": round(seconds), "cases": cases}, indent=2))

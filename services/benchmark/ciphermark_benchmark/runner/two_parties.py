@@ -19,7 +19,7 @@ from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
-from ciphermark_measure import protocol
+from ciphermark_measure import protocol, stopping
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.options import of_case as options_of
@@ -37,8 +37,7 @@ class _Passes:
     made: messages.KeysMade | None = None
     samples: list[Sample] = field(default_factory=list)
     programs: tuple[ProgramUse, ...] = ()
-    count: int = 0
-    sampled_s: float = 0.0
+    elapsed_s: list[float] = field(default_factory=list)
     accuracy: Accuracy | None = None
     complaint: str | None = None
 
@@ -55,9 +54,9 @@ class _Passes:
 
     @property
     def is_done(self) -> bool:
-        """Whether the count and the minimum time are both reached."""
-        budget = self.trial.budget
-        return self.count >= budget.samples and self.sampled_s >= budget.min_time_s
+        """Whether the passes are enough, each taken as a whole."""
+        spent_ns = round(sum(self.elapsed_s) * 1e9)
+        return stopping.is_enough(stopping.rule(self.trial.budget), self.elapsed_s, spent_ns)
 
 
 class TwoParties(Strategy):
@@ -100,9 +99,8 @@ class TwoParties(Strategy):
         passes = self._passes
         assert passes is not None
         samples = self._passed(passes)
-        passes.samples += stage_costs.repeated(samples, passes.count, is_warmup=False)
-        passes.sampled_s += stage_costs.elapsed_s(samples)
-        passes.count += 1
+        passes.samples += stage_costs.repeated(samples, len(passes.elapsed_s), is_warmup=False)
+        passes.elapsed_s.append(stage_costs.elapsed_s(samples))
         _require_agreement(passes)
         return passes.is_done
 

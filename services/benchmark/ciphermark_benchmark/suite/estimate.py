@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import security
+from ciphermark_core.budget import Budget
 from ciphermark_core.chains import chain_for_depth
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.model import Budget, Case, ParameterSpec
+from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.experiments.kind import WORKER_S
 from ciphermark_measure.parameter_selection import rings

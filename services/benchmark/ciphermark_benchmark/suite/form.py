@@ -17,6 +17,7 @@ from pydantic import (
     field_validator,
 )
 
+from ciphermark_benchmark.suite.budget import BudgetText
 from ciphermark_benchmark.suite.dimensions import VARIED, Several, as_list, distinct, field_of, owned
 from ciphermark_benchmark.suite.fields import (
     Divisions,
@@ -42,21 +43,8 @@ else:
 _SEARCHING = tuple(row.name for row in KINDS.values() if row.searches_ring)
 
 _LARGEST_SIZE = 1 << 40  # elements: 8 TB in the clear
-_WEEK_S = 7 * 24 * 3600
-_LARGEST_MEMORY_MB = 1 << 24
 
 T = TypeVar("T")
-
-
-class BudgetText(Strict):
-    """How much measuring each trial gets."""
-
-    processes: int = Field(1, ge=1, le=100, description="fresh workers per case")
-    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial")
-    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count")
-    min_time_s: float = Field(0.3, ge=0, le=3600, description="least time of the operation's samples")
-    timeout_s: float = Field(300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended")
-    memory_mb: int = Field(8192, ge=64, le=_LARGEST_MEMORY_MB, description="private memory a worker may have")
 
 
 class Matrix(Strict):

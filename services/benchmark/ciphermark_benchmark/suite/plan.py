@@ -12,14 +12,15 @@ from itertools import product, starmap
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
 from ciphermark_benchmark.suite.dimensions import as_list
-from ciphermark_benchmark.suite.form import BudgetText, ExperimentText, Suite
+from ciphermark_benchmark.suite.form import ExperimentText, Suite
 from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
+from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import Budget, Case, ParameterSpec, Scheme, Trial
+from ciphermark_core.model import Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure import security_check
 from ciphermark_measure.experiments import KINDS
 
@@ -68,11 +69,6 @@ class Plan:
         ]
 
 
-def budget_of(text: BudgetText) -> Budget:
-    """The budget that a suite asks for."""
-    return Budget(**text.model_dump())
-
-
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
@@ -89,7 +85,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     """Order the cases: blocks and comparisons shuffled by the suite's seed."""
-    budget = budget_of(suite.budget)
+    budget = suite.budget.budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
     for process, item in product(range(budget.processes), planned):
