@@ -6,7 +6,7 @@ from typing import get_args
 
 from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 from ciphermark_contract.interfaces import Adapter
-from ciphermark_contract.operations import OPERATIONS, of_scheme
+from ciphermark_contract.operations import OPERATIONS, of_scheme, where
 from ciphermark_core.model import Scheme
 
 METHODS = ("noise_budget_bits", "dump_plaintext")
@@ -22,6 +22,14 @@ def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
     assert declaration.compressions
     assert {*declaration.serializable} <= {*KEY_ITEMS}
     assert {*declaration.reasons} <= {*OPERATIONS, *METHODS}
+
+
+def test_what_is_several_primitives_by_its_meaning_is_composed_for_nobody(declaration: Declaration) -> None:
+    assert {*declaration.composed} <= {*OPERATIONS}
+    assert not {name for name in declaration.composed if OPERATIONS[name].is_sequence}
+    offered = {name for names in declaration.operations.values() for name in names}
+    sequences = {*where(lambda row: row.is_sequence)} & offered
+    assert {*sequences} <= {*declaration.notes} or declaration.is_reference, "say which calls it is made of"
 
 
 def test_everything_missing_has_a_written_reason(declaration: Declaration) -> None:

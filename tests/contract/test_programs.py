@@ -10,6 +10,7 @@ import pytest
 
 from ciphermark_contract import execution
 from ciphermark_contract.interfaces import Bound, Evaluator, Exhausted, Handle, Unsupported, Vector
+from ciphermark_contract.operands import transformed
 from ciphermark_contract.operations import OPERATIONS, Call, Kind
 from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
 
@@ -21,7 +22,7 @@ NODES = 24
 SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
 DEADLINE_S = 60.0
-RESULTS = (Kind.CIPHERTEXT, Kind.CIPHERTEXTS)
+CIPHERTEXTS = {Kind.CIPHERTEXT, Kind.TRANSFORMED}
 
 
 def _random_circuit(subject: Subject, seed: int) -> Circuit:
@@ -166,8 +167,8 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
         for kind in row.operands:
             for number in range(call.count):
                 handle = prepared(evaluator, inputs[(len(operands) + number) % 2])
-                if kind is Kind.CIPHERTEXT:
-                    operands.append(handle)
+                if kind in CIPHERTEXTS:
+                    operands.append(handle if kind is Kind.CIPHERTEXT else transformed(evaluator, handle))
                     continue
                 scale = evaluator.scale(handle) if row.is_at_scale else None
                 plain = evaluator.encode(subject.vector(51 + number), like=handle, scale=scale)
@@ -175,6 +176,8 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
                     plain = evaluator.apply("transform_plain", plain, handle)
                 operands.append(plain)
         result = evaluator.apply(row.name, *operands, *call.operands)
+        if row.result is Kind.TRANSFORMED and "transform_back" in evaluator.operations:
+            result = evaluator.apply("transform_back", result)
         return list(result) if row.has_several_results else [result]
 
     return circuit
@@ -187,7 +190,8 @@ def test_every_operation_of_a_library_is_one_of_its_programs(deep: Subject) -> N
     inputs = [deep.encrypted(deep.vector(number)) for number in range(2)]
     names = [name for name in deep.declared.operations[deep.scheme] if name in deep.evaluator.operations]
     for call in [call for name in names for call in OPERATIONS[name].calls()]:
-        if Kind.CIPHERTEXT not in call.operation.operands or call.operation.result not in RESULTS:
+        takes_any = not CIPHERTEXTS.isdisjoint(call.operation.operands)
+        if not takes_any or not call.operation.yields_ciphertexts:
             continue
         circuit = _call_circuit(deep, call)
         try:

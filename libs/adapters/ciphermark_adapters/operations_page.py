@@ -59,6 +59,8 @@ def _section(row: Operation, variants: Sequence[Declaration]) -> str:
     facts = [f"- operands: {', '.join(kind.value for kind in row.operands)}; result: {row.result.value}"]
     if row.argument is not None:
         facts.append(f"- argument: {row.argument.sentence}")
+    if row.is_sequence:
+        facts.append("- several primitives by its meaning: composed for nobody, and ranked together")
     if row.not_in:
         facts.append(f"- schemes: {', '.join(row.schemes)}; {row.not_in}")
     facts += [f"- {text}" for text in dict.fromkeys(_remarks(row, variants))]

@@ -85,6 +85,7 @@ class _Maker:
         """A handle and its full slots."""
         return {
             Kind.CIPHERTEXT: self._ciphertext,
+            Kind.TRANSFORMED: self._transformed,
             Kind.PLAINTEXT: self._plaintext,
             Kind.PREPARED: self._prepared,
             Kind.VECTOR: self._full_vector,
@@ -102,6 +103,10 @@ class _Maker:
         values, full = self._vector()
         self.ciphertexts.append((self._source.encrypt(values), full))
         return self.ciphertexts[-1]
+
+    def _transformed(self) -> tuple[Handle, Vector]:
+        handle, full = self._ciphertext()
+        return transformed(self._source.evaluator, handle), full
 
     def _plaintext(self) -> tuple[Any, Vector]:
         values, full = self._vector()
@@ -128,16 +133,33 @@ def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
     return plaintext
 
 
+def transformed(evaluator: Evaluator, ciphertext: Handle) -> Handle:
+    """The ciphertext in evaluation form; it is as it is where nothing transforms it."""
+    return _converted(evaluator, ciphertext, Kind.CIPHERTEXT, Kind.TRANSFORMED)
+
+
 def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
-    """One execution's results as ciphertexts: a plaintext is shown by its product with an encryption of ones."""
+    """One execution's results as ciphertexts that can be decrypted: those in evaluation form are transformed back, a
+    plaintext is shown by its product with an encryption of ones."""
     kind = call.operation.result
     if kind is Kind.CIPHERTEXTS:
         return list(result)
     if kind is Kind.CIPHERTEXT:
         return [result]
+    if kind is Kind.TRANSFORMED:
+        return [_converted(source.evaluator, result, Kind.TRANSFORMED, Kind.CIPHERTEXT)]
     ones = source.encrypt(
         np.ones(source.ring.slots, dtype=np.float64 if source.ring.modulus is None else np.int64)
     )
     if kind is Kind.PLAINTEXT:
         return [source.evaluator.apply("mul_plain", ones, result)]
     return [source.evaluator.apply("multiply_accumulate", ones, result)]
+
+
+def _converted(evaluator: Evaluator, ciphertext: Handle, before: Kind, after: Kind) -> Handle:
+    """The ciphertext in another form; a library that has no operation from the one to the other knows one form."""
+    names = where(lambda row: (row.operands, row.result) == ((before,), after))
+    for name in names:
+        if name in evaluator.operations:
+            return evaluator.apply(name, ciphertext)
+    return ciphertext

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
-from ciphermark_contract.operations import OPERATIONS, Kind, Shape, fresh, top_level, where
+from ciphermark_contract.operations import OPERATIONS, Shape, fresh, top_level, where
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
 from ciphermark_core.nearest import did_you_mean
@@ -230,7 +230,7 @@ class TracingEvaluator(Evaluator):
         numbers = tuple(operands[len(ciphertexts) + len(plaintexts) :])
         shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
         row = OPERATIONS[operation]
-        if row.result not in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS):
+        if not row.yields_ciphertexts:
             return self._encoded(*operands)
         shape = row.shape_after(self.parameters, *shapes, *numbers)
         if self._form.is_managed and row.is_maintenance:

@@ -27,12 +27,15 @@ def effect(subject: Subject, name: str) -> None:
     """Level, scale and polynomials of every result are those that the operation table tells."""
     item = examples.primitive(subject, name, 0)
     operation = OPERATIONS[name]
-    if operation.result not in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS):
+    if not operation.yields_ciphertexts:
         return  # a plaintext shows in what it is multiplied with
     wanted = operation.shape_after(subject.parameters, *_shapes(subject, name, item))
     result = subject.evaluator.apply(name, *item.row)
     for ciphertext in examples.revealed(subject, name, result):
         level, scale, polynomials = state_of(subject, ciphertext)
+        if operation.is_sequence and not subject.declared.drives_levels(subject.scheme):
+            assert polynomials == wanted.polynomials  # the library goes down when and as far as it likes
+            continue
         is_scale = scale == wanted.scale or (
             scale is not None and isclose(scale, wanted.scale or 0.0, rel_tol=ROUNDING)
         )
@@ -47,7 +50,7 @@ def _shapes(subject: Subject, name: str, item: examples.Example) -> list[Any]:
     top = len(subject.parameters.moduli) - 1
     shapes = [
         Shape(*state_of(subject, next(ciphertexts)[0]))
-        if kind is Kind.CIPHERTEXT
+        if kind in (Kind.CIPHERTEXT, Kind.TRANSFORMED)
         else Shape(top, subject.parameters.scale, 1)
         for kind in kinds
     ]

@@ -71,8 +71,10 @@ class NativeEvaluator(Protocol):
     sub: Binder
     add_plain: Binder
     sub_plain: Binder
+    add_plain_prepared: Binder
     mul_plain: Binder
     mul: Binder
+    mul_full: Binder
     square: Binder
     relinearize: Binder
     mod_down: Binder

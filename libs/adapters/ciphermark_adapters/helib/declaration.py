@@ -10,6 +10,7 @@ _COMMON = (
     "sub_plain",
     "mul_plain",
     "mul",
+    "mul_full",
     "square",
     "relinearize",
     "rotate",
@@ -25,7 +26,7 @@ DECLARATIONS = (
         implementation="ciphermark_adapters.helib.adapter:HElibAdapter",
         license="Apache-2.0",
         operations={
-            "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_prepared", "mul_plain_prepared"),
             "ckks": (*_COMMON, "rescale", "conjugate"),
         },
         manages_levels=("bgv",),
@@ -64,6 +65,14 @@ DECLARATIONS = (
             "mul": (
                 "multLowLvl, without relinearization: first switches both operands to the modulus that their noise "
                 "asks for, which HElib does before a product and not after it"
+            ),
+            "mul_full": (
+                "multiplyBy, which relinearizes, and the division by the special prime; in ckks then bringToSet with "
+                "one prime less; bgv leaves the switch to the next product, which begins with it"
+            ),
+            "add_plain_prepared": "addConstant of a DoubleCRT, without a factor that would keep the noise small",
+            "mul_plain_prepared": (
+                "multByConstant of a DoubleCRT: the same call as mul_plain, for HElib encodes to that form"
             ),
             "square": "multLowLvl, without relinearization: first switches to the modulus that the noise asks for",
             "relinearize": "reLinearize, and the division by the special prime, which HElib would put off",

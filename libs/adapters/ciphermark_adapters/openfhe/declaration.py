@@ -9,7 +9,9 @@ _COMMON = (
     "add_plain",
     "sub_plain",
     "mul_plain",
+    "mul_plain_prepared",
     "mul",
+    "mul_full",
     "square",
     "relinearize",
     "rotate",
@@ -28,8 +30,11 @@ DECLARATIONS = (
         license="BSD-2-Clause",
         operations={
             "bfv": (*_COMMON, "rotate_columns"),
-            "bgv": (*_COMMON, "mod_switch", "rotate_columns"),
-            "ckks": (*_COMMON, "rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar"),
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_prepared"),
+            "ckks": (
+                *(name for name in _COMMON if not name.endswith("_prepared")),
+                *("rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar"),
+            ),
         },
         compressions=("none",),
         serializable=KEY_ITEMS,
@@ -73,7 +78,18 @@ DECLARATIONS = (
                 "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
                 "decodes, against attacks that use the error: a few bits of precision less than without"
             ),
-            "mul_plain": "EvalMult; in ckks, between operands of two scales, also a call that sets the exact one",
+            "add_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
+            "sub_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
+            "add_plain_prepared": "EvalAdd: the same call as add_plain, for OpenFHE encodes to evaluation form",
+            "mul_plain": (
+                "EvalMult, of a plaintext in evaluation form, to which OpenFHE encodes; in ckks, between operands of "
+                "two scales, also a call that sets the exact one"
+            ),
+            "mul_plain_prepared": "EvalMult: the same call as mul_plain, for OpenFHE encodes to evaluation form",
+            "mul_full": (
+                "one call: EvalMult (bfv), which relinearizes, or ComposedEvalMult (bgv, ckks), which also goes down "
+                "one prime; in ckks then one that sets the exact scale"
+            ),
             "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
             "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
             "relinearize": "looks the key up in OpenFHE's process-wide map",
@@ -97,7 +113,12 @@ DECLARATIONS = (
             "add_scalar": "OpenFHE adds numbers in ckks only",
             "mul_scalar": "OpenFHE multiplies by numbers in ckks only",
             "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
-            "transform_plain": "OpenFHE transforms plaintexts where they are first used, without a call of its own",
+            "transform_plain": "OpenFHE encodes to evaluation form",
+            "transform_ciphertext": "OpenFHE keeps ciphertexts in evaluation form in every scheme",
+            "transform_back": "OpenFHE keeps ciphertexts in evaluation form in every scheme",
+            "add_plain_prepared": (
+                "OpenFHE's bfv scales a plaintext by its coefficients in every sum, and transforms it afterwards"
+            ),
             "multiply_accumulate": "OpenFHE sums products with numbers (EvalLinearWSum), not with plaintexts",
             "bootstrap": "OpenFHE's bootstrapping wants secret keys and chains that the adapter does not make",
             "noise_budget_bits": "OpenFHE tells no noise budget",

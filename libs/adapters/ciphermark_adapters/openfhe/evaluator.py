@@ -86,8 +86,11 @@ class OpenFheEvaluator(DeclaredEvaluator):
             "sub": context.EvalSub,
             "add_plain": context.EvalAdd,
             "sub_plain": context.EvalSub,
+            "add_plain_prepared": context.EvalAdd,
             "mul_plain": context.EvalMult if self._scheme != "ckks" else self._scaled_product,
+            "mul_plain_prepared": context.EvalMult,
             "mul": multiply,
+            "mul_full": self._full_products[self._scheme],
             "square": lambda a: multiply(a, a),
             "relinearize": context.Relinearize,
             "rescale": self._rescale,
@@ -131,6 +134,18 @@ class OpenFheEvaluator(DeclaredEvaluator):
         keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
         order, apply = 2 * self.parameters.ring_dimension, self._context.EvalAutomorphism
         return lambda a, element: apply(a, element % order, keys)
+
+    @property
+    def _full_products(self) -> dict[str, Callable[..., Handle]]:
+        """bfv has no modulus to go down to; the others relinearize and go down in one call."""
+        context = self._context
+        return {"bfv": context.EvalMult, "bgv": context.ComposedEvalMult, "ckks": self._rescaled_product}
+
+    def _rescaled_product(self, a: Handle, b: Handle) -> Handle:
+        result = self._context.ComposedEvalMult(a, b)
+        dropped = self.parameters.moduli[self._top - a.GetLevel()]
+        result.SetScalingFactor(a.GetScalingFactor() * b.GetScalingFactor() / dropped)
+        return result
 
     def _scaled_product(self, a: Handle, plaintext: Handle) -> Handle:
         """EvalMult squares the ciphertext's scale, whatever the scale of the plaintext."""

@@ -27,7 +27,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Scheme
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
 _COLUMNS = 0  # SEAL's step for the key that swaps the rows
@@ -140,7 +140,7 @@ class PyfhelEvaluator(DeclaredEvaluator):
             he.from_bytes_relin_key(material.relinearization_keys)
         if material.rotation_keys is not None:
             he.from_bytes_rotate_key(material.rotation_keys)
-        self.offer(_functions(he) | {"encode": self._top_encoder()})
+        self.offer(_functions(he, self._scheme) | {"encode": self._top_encoder()})
         self._fewest_primes = _fewest_primes(material.parameters)
 
     def reason_against(self, operation: str) -> str:
@@ -211,7 +211,7 @@ class PyfhelEvaluator(DeclaredEvaluator):
         return int(words // (self.parameters.ring_dimension * ciphertext.size()))
 
 
-def _functions(he: Any) -> dict[str, Callable[..., Handle]]:
+def _functions(he: Any, scheme: Scheme) -> dict[str, Callable[..., Handle]]:
     """One thin function per operation; the last argument of Pyfhel's asks for a new ciphertext."""
     negate, add, sub, mul, square = he.negate, he.add, he.sub, he.multiply, he.square
     add_plain, sub_plain, mul_plain = he.add_plain, he.sub_plain, he.multiply_plain
@@ -227,6 +227,18 @@ def _functions(he: Any) -> dict[str, Callable[..., Handle]]:
         he.rescale_to_next(copy)
         return copy
 
+    go_down: dict[str, Callable[[Handle], object]] = {
+        "ckks": he.rescale_to_next,
+        "bgv": lambda product: mod_switch(product, False),
+    }
+    step = go_down.get(scheme, lambda product: None)
+
+    def mul_full(a: Handle, b: Handle) -> Handle:
+        product = mul(a, b, True)
+        he.relinearize(product)
+        step(product)
+        return product
+
     return {
         "negate": lambda a: negate(a, True),
         "add": lambda a, b: add(a, b, True),
@@ -235,6 +247,7 @@ def _functions(he: Any) -> dict[str, Callable[..., Handle]]:
         "sub_plain": lambda a, b: sub_plain(a, b, True),
         "mul_plain": lambda a, b: mul_plain(a, b, True),
         "mul": lambda a, b: mul(a, b, True),
+        "mul_full": mul_full,
         "square": lambda a: square(a, True),
         "rotate": lambda a, steps: rotate(a, steps, True),
         "rotate_columns": lambda a: flip(a, True),

@@ -10,6 +10,7 @@ _COMMON = (
     "sub_plain",
     "mul_plain",
     "mul",
+    "mul_full",
     "square",
     "relinearize",
     "rotate",
@@ -45,6 +46,10 @@ DECLARATIONS = (
             "encrypt": "copies the numpy vector to a C++ vector, encodes and encrypts",
             "decrypt": "decrypts, decodes and goes through a Python list to numpy; integers centred around 0",
             "relinearize": _COPY_OURS,
+            "mul_full": (
+                "multiply into a new PyCtxt, relinearize, and rescale_to_next (ckks) or mod_switch_to_next "
+                "(bgv) in place"
+            ),
             "encode": "copies the numpy vector to a C++ vector",
             "rescale": _COPY_OURS,
             "rotate": f"{_COPY}; looks whether rotation keys exist",
@@ -67,6 +72,8 @@ DECLARATIONS = (
             _COPY,
         ),
         reasons={
+            "mul_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
+            "add_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
             "substitute": "Pyfhel offers no automorphism but rotations and the swap of rows",
             "conjugate": "Pyfhel offers no automorphism but rotations and the swap of rows",

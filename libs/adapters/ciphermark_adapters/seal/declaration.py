@@ -3,10 +3,11 @@
 from ciphermark_contract.declaration import KEY_ITEMS, Declaration
 
 _COMMON = (
-    *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square"),
+    *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
     *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
 )
-_EXACT = (*_COMMON, "rotate_columns", "transform_plain")
+_EXACT = (*_COMMON, "rotate_columns", "transform_plain", "mul_plain_prepared")
+_OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "transform_ciphertext", "transform_back")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
 _COMPOSED = {
@@ -17,6 +18,9 @@ _COMPOSED = {
 }
 
 _REASONS = {
+    "add_plain_prepared": (
+        "SEAL adds plaintexts of bfv and bgv by their coefficients: bfv scales them, bgv transforms them afterwards"
+    ),
     "rotate_hoisted": "SEAL decomposes a ciphertext anew for every rotation",
     "add_scalar": "SEAL adds no single number: encode it as a plaintext",
     "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
@@ -39,7 +43,15 @@ _NOTES = {
         "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
         "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
     ),
+    "mul_plain_prepared": (
+        "multiply_plain on operands that transform_to_ntt has transformed; bfv leaves the result so, for more of its "
+        "kind and for transform_back"
+    ),
     "mul": "without relinearization and rescaling",
+    "mul_full": (
+        "three calls: multiply, relinearize_inplace, and rescale_to_next_inplace (ckks) or mod_switch_to_next_inplace "
+        "(bgv); two in bfv"
+    ),
     "square": "without relinearization and rescaling",
     "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
     "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
@@ -55,7 +67,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         variant=variant,
         implementation="ciphermark_adapters.seal.adapter:SealAdapter",
         license="MIT",
-        operations={"bfv": (*_EXACT, "mul_monomial"), "bgv": _EXACT, "ckks": _APPROXIMATE},
+        operations={"bfv": _OF_COEFFICIENTS, "bgv": _EXACT, "ckks": _APPROXIMATE},
         compressions=("none", "zlib", "zstd"),
         lacks_best=None,
         serializable=KEY_ITEMS,

@@ -12,6 +12,7 @@ from ciphermark_core.model import Scheme
 # Operations and schemes whose plaintexts SEAL would transform in every call, or wants transformed.
 _TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
     "mul_plain": ("bgv",),
+    "mul_plain_prepared": ("bfv", "bgv"),
     "multiply_accumulate": ("bfv", "bgv"),
 }
 

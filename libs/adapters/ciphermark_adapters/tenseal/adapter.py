@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import distribution
 from typing import Any
 
@@ -164,6 +164,7 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
             "sub_plain": vector.sub,
             "mul_plain": vector.mul,
             "mul": vector.mul,
+            "mul_full": self._mul_full,
             "square": vector.square,
             "add_scalar": vector.add,
             "mul_scalar": vector.mul,
@@ -208,6 +209,13 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
 
     def polynomials(self, ciphertext: Handle) -> int:
         return int(ciphertext.ciphertext()[0].size())
+
+    @cached_property
+    def _automatic(self) -> Operator:
+        return self.managed()
+
+    def _mul_full(self, a: Handle, b: Handle) -> Handle:
+        return self._automatic.operations["mul"](a, b)
 
     def managed(self) -> Operator:
         context = ts.context_from(self._material.managed, n_threads=1)

@@ -2,7 +2,7 @@
 
 from ciphermark_contract.declaration import Declaration
 
-_BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "add_scalar", "mul_scalar")
+_BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")
 _CKKS = ("negate", *_BFV, "square")
 
 _NEW_VECTOR = "allocates the result as a new vector"
@@ -33,6 +33,11 @@ DECLARATIONS = (
             "add": f"{_NEW_VECTOR}; bfv copies the second operand too",
             "sub": f"{_NEW_VECTOR}; bfv copies the second operand too",
             "mul": f"{_NEW_VECTOR}, without relinearization or rescaling; bfv copies the second operand too",
+            "mul_full": (
+                "one call: mul with automatic relinearization, rescaling and modulus switching; includes about 2 µs "
+                "for choosing the context, and a copy of the second ciphertext; ckks sets the initial scale, whatever "
+                "the prime was"
+            ),
             "square": f"{_NEW_VECTOR}, without relinearization or rescaling",
             "add_plain": _PLAIN,
             "add_scalar": _SCALAR,
@@ -51,6 +56,8 @@ DECLARATIONS = (
             ),
         },
         reasons={
+            "mul_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
+            "add_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
             "negate": "TenSEAL's bfv vectors have no negation",
             "square": "TenSEAL's bfv vectors have no squaring; use mul",
             "relinearize": "TenSEAL's vectors relinearize only as part of a multiplication: see managed mul",

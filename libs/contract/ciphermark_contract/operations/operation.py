@@ -21,11 +21,13 @@ class Kind(Enum):
     """What an operand or a result is.
 
     A *prepared* plaintext is in evaluation form: what ``transform_plain`` makes of an encoded one, or the encoded one
-    itself in schemes that encode to evaluation form.
+    itself where the library encodes to evaluation form. A ciphertext *in evaluation form* is what
+    ``transform_ciphertext`` makes of one, or the ciphertext itself where the library keeps them so.
     """
 
     CIPHERTEXT = "ciphertext"
     CIPHERTEXTS = "several ciphertexts"
+    TRANSFORMED = "ciphertext in evaluation form"
     PLAINTEXT = "encoded plaintext"
     PREPARED = "prepared plaintext"
     VECTOR = "vector of all slots"
@@ -71,6 +73,8 @@ class Operation:
     operand is. ``is_at_scale`` encodes the plaintext at the ciphertext's scale. ``is_repeatable`` takes its own
     result for its first operand again. ``is_managed``: circuits may use it, with levels and scales taken care of.
     ``is_maintenance``: what a library in charge of levels does by itself, so that it is no node of a managed program.
+    ``is_sequence``: several primitives by its very meaning, which a library may have in fewer calls or in as many: it
+    is composed for nobody.
     ``is_default``: measured where a suite names no operation.
     """
 
@@ -93,12 +97,18 @@ class Operation:
     is_repeatable: bool = False
     is_managed: bool = False
     is_maintenance: bool = False
+    is_sequence: bool = False
     is_default: bool = False
 
     @property
     def has_several_results(self) -> bool:
         """Whether one execution yields a list of results."""
         return self.result is Kind.CIPHERTEXTS
+
+    @property
+    def yields_ciphertexts(self) -> bool:
+        """Whether results are ciphertexts, in whatever form."""
+        return self.result in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS, Kind.TRANSFORMED)
 
     def shape_after(self, parameters: Parameters, *operands: Any) -> Shape:
         """The shape of every result for operands as ``Operator.apply`` takes them, shapes in the place of handles.

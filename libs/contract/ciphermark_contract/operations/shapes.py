@@ -102,6 +102,13 @@ def multiplied_by_number(parameters: Parameters, a: Shape, *_: Any) -> Shape:
     return replace(a, scale=_scaled(parameters, a, parameters.scale))
 
 
+def multiplied_fully(parameters: Parameters, a: Shape, b: Shape) -> Shape:
+    """A product, relinearized, and one level less in the schemes that go down with a product."""
+    product = relinearized(parameters, multiplied(parameters, a, b))
+    step = {"ckks": rescaled, "bgv": switched}.get(parameters.spec.scheme, kept)
+    return step(parameters, product)
+
+
 def relinearized(_: Parameters, a: Shape) -> Shape:
     """Back to two polynomials."""
     return replace(a, polynomials=2)

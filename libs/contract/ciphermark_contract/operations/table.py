@@ -12,6 +12,8 @@ from ciphermark_contract.operations.table_beyond import ROWS_BEYOND, keys_of_ele
 _ONE = (Kind.CIPHERTEXT,)
 _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
 _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
+_PREPARED = (Kind.TRANSFORMED, Kind.PREPARED)
+_ENCODED_SO = "ckks encodes to evaluation form: {} takes such plaintexts"
 
 
 def _relinearization() -> KeyRequest:
@@ -79,6 +81,29 @@ _ROWS = (
         is_default=True,
     ),
     Operation(
+        "add_plain_prepared",
+        "The sum of a ciphertext and a plaintext, both in evaluation form already.",
+        _PREPARED,
+        meaning.total,
+        shapes.added,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv", "bgv"),
+        not_in=_ENCODED_SO.format("add_plain"),
+        absence="has no sum with a plaintext that was transformed before",
+    ),
+    Operation(
+        "mul_plain_prepared",
+        "The product of a ciphertext and a plaintext, both in evaluation form already.",
+        _PREPARED,
+        meaning.product,
+        shapes.multiplied,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv", "bgv"),
+        not_in=_ENCODED_SO.format("mul_plain"),
+        absence="has no product with a plaintext that was transformed before",
+        is_multiplication=True,
+    ),
+    Operation(
         "mul",
         "The product of two ciphertexts, of three polynomials: neither relinearized nor rescaled.",
         _TWO,
@@ -100,6 +125,18 @@ _ROWS = (
         is_product=True,
         is_repeatable=True,
         is_managed=True,
+    ),
+    Operation(
+        "mul_full",
+        "The product of two ciphertexts with all that a level takes: relinearized, in ckks rescaled, in bgv switched to"
+        " the next modulus.",
+        _TWO,
+        meaning.product,
+        shapes.multiplied_fully,
+        absence="has no relinearization to complete a product with",
+        keys=_relinearization,
+        is_multiplication=True,
+        is_sequence=True,
     ),
     Operation(
         "relinearize",

@@ -7,6 +7,7 @@ from ciphermark_contract.operations import arguments, meaning, shapes
 from ciphermark_contract.operations.operation import Kind, Number, Operation
 
 _ONE = (Kind.CIPHERTEXT,)
+_KEPT_SO = "bgv and ckks ciphertexts are kept in evaluation form"
 _NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
 
@@ -122,6 +123,25 @@ ROWS_BEYOND = (
         schemes=("bfv", "bgv"),
         not_in="ckks encodes to evaluation form",
         absence="has no call that transforms a plaintext apart from other operations",
+    ),
+    Operation(
+        "transform_ciphertext",
+        "A ciphertext brought to evaluation form.",
+        _ONE,
+        meaning.same,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv",),
+        not_in=_KEPT_SO,
+        absence="has no call that transforms a ciphertext",
+    ),
+    Operation(
+        "transform_back",
+        "A ciphertext brought from evaluation form back to its coefficients.",
+        (Kind.TRANSFORMED,),
+        meaning.same,
+        schemes=("bfv",),
+        not_in=_KEPT_SO,
+        absence="has no call that transforms a ciphertext",
     ),
     Operation(
         "multiply_accumulate",

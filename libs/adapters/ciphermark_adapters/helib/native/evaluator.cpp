@@ -70,11 +70,28 @@ CiphertextBound Evaluator::automorphism(std::vector<AutomorphismRow> rows) const
 CiphertextBound Evaluator::mod_down(std::vector<UnaryRow> rows) const
 {
     return in_place(std::move(rows), [this](const UnaryRow &, helib::Ctxt &out) {
-        const long level = keys_->context->level(out);
-        if (level == 0) {
-            throw Exhausted("no smaller modulus is left in HElib's chain");
+        bring_down(out);
+    });
+}
+
+void Evaluator::bring_down(helib::Ctxt &out) const
+{
+    const long level = keys_->context->level(out);
+    if (level == 0) {
+        throw Exhausted("no smaller modulus is left in HElib's chain");
+    }
+    out.bringToSet(keys_->context->helib().getCtxtPrimes(level));
+}
+
+// bgv is switched by the next product: HElib does that before it multiplies.
+CiphertextBound Evaluator::mul_full(std::vector<BinaryRow> rows) const
+{
+    return in_place(std::move(rows), [this](const BinaryRow &row, helib::Ctxt &out) {
+        out.multiplyBy(std::get<1>(row)->ctxt);
+        out.dropSmallAndSpecialPrimes();
+        if (keys_->context->is_real()) {
+            bring_down(out);
         }
-        out.bringToSet(keys_->context->helib().getCtxtPrimes(level));
     });
 }
 
@@ -98,6 +115,13 @@ CiphertextBound Evaluator::with_constant(std::vector<PlainRow> rows, bool is_neg
     }
     return in_place(std::move(rows), [is_negative](const PlainRow &row, helib::Ctxt &out) {
         out.addConstant(std::get<1>(row)->compact, is_negative);
+    });
+}
+
+CiphertextBound Evaluator::add_plain_prepared(std::vector<PlainRow> rows) const
+{
+    return in_place(std::move(rows), [](const PlainRow &row, helib::Ctxt &out) {
+        out.addConstant(std::get<1>(row)->expanded);
     });
 }
 

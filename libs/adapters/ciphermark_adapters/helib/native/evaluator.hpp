@@ -35,12 +35,18 @@ public:
     CiphertextBound add(std::vector<BinaryRow> rows) const;
     CiphertextBound sub(std::vector<BinaryRow> rows) const;
     CiphertextBound mul(std::vector<BinaryRow> rows) const;
+    // Relinearized, and in ckks rescaled.
+    CiphertextBound mul_full(std::vector<BinaryRow> rows) const;
     CiphertextBound add_plain(std::vector<PlainRow> rows) const;
     CiphertextBound sub_plain(std::vector<PlainRow> rows) const;
+    // bgv, with the plaintext in evaluation form: noise grows by up to t.
+    CiphertextBound add_plain_prepared(std::vector<PlainRow> rows) const;
     CiphertextBound mul_plain(std::vector<PlainRow> rows) const;
     CiphertextBound automorphism(std::vector<AutomorphismRow> rows) const;
 
 private:
+    void bring_down(helib::Ctxt &out) const;
+
     // HElib's operations work in place: the kernel gets a copy of the row's first operand. Destinations start as such
     // copies too, so that they have the memory for it.
     template <class Row, class Kernel>

@@ -41,6 +41,20 @@ void mul(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext 
     evaluator.seal().multiply(*operands.ciphertexts[0], *operands.ciphertexts[1], out);
 }
 
+// What a level costs: SEAL has a call for each part.
+void mul_full(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const seal::Evaluator &seal = evaluator.seal();
+    mul(evaluator, operands, out);
+    seal.relinearize_inplace(out, evaluator.relinearization_keys());
+    const seal::scheme_type scheme = evaluator.context().parameters().scheme();
+    if (scheme == seal::scheme_type::ckks) {
+        seal.rescale_to_next_inplace(out);
+    } else if (scheme == seal::scheme_type::bgv) {
+        seal.mod_switch_to_next_inplace(out);
+    }
+}
+
 void add_plain(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
     evaluator.seal().add_plain(*operands.ciphertexts[0], *operands.plaintexts[0], out);
@@ -59,6 +73,16 @@ void mul_plain(const Evaluator &evaluator, const KernelOperands &operands, Ciphe
 void relinearize(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
     evaluator.seal().relinearize(*operands.ciphertexts[0], evaluator.relinearization_keys(), out);
+}
+
+void transform_ciphertext(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().transform_to_ntt(*operands.ciphertexts[0], out);
+}
+
+void transform_back(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    evaluator.seal().transform_from_ntt(*operands.ciphertexts[0], out);
 }
 
 void rotate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
@@ -150,10 +174,14 @@ const std::map<std::string, Kernel> kernels = {
     { "add", { add, two, commutes } },
     { "sub", { sub, two } },
     { "mul", { mul, two, grows | commutes | commutes_in_bgv } },
+    { "mul_full", { mul_full, two, grows } },
     { "square", { unary_pooled<&seal::Evaluator::square>, one, grows } },
     { "add_plain", { add_plain, one_and_plain } },
     { "sub_plain", { sub_plain, one_and_plain } },
     { "mul_plain", { mul_plain, one_and_plain } },
+    { "mul_plain_prepared", { mul_plain, one_and_plain } },
+    { "transform_ciphertext", { transform_ciphertext, one } },
+    { "transform_back", { transform_back, one } },
     { "relinearize", { relinearize, one } },
     { "rescale", { unary_pooled<&seal::Evaluator::rescale_to_next>, one } },
     { "mod_switch", { unary_pooled<&seal::Evaluator::mod_switch_to_next>, one, copies_in_place } },

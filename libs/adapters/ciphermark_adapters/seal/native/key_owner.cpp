@@ -12,7 +12,7 @@ KeyOwner::KeyOwner(std::shared_ptr<const Context> context)
       decryptor_(context_->seal(), generator_.secret_key())
 {
     generator_.create_public_key(public_key_);
-    encryptor_.emplace(context_->seal(), public_key_);
+    encryptor_.emplace(context_->seal(), public_key_, generator_.secret_key());
 }
 
 seal::RelinKeys KeyOwner::relinearization_keys() const
@@ -27,6 +27,36 @@ seal::GaloisKeys KeyOwner::rotation_keys(const std::vector<std::uint32_t> &eleme
     seal::GaloisKeys keys;
     generator_.create_galois_keys(elements, keys);
     return keys;
+}
+
+seal::Serializable<seal::PublicKey> KeyOwner::seeded_public_key() const
+{
+    return generator_.create_public_key();
+}
+
+seal::Serializable<seal::RelinKeys> KeyOwner::seeded_relinearization_keys() const
+{
+    return generator_.create_relin_keys();
+}
+
+seal::Serializable<seal::GaloisKeys> KeyOwner::seeded_rotation_keys(const std::vector<std::uint32_t> &elements) const
+{
+    return generator_.create_galois_keys(elements);
+}
+
+template <class Values>
+seal::Serializable<Ciphertext> KeyOwner::encrypt_seeded(const Values &values, double scale) const
+{
+    Plaintext plain;
+    context_->encode(values, { context_->top(), scale }, plain);
+    return encryptor_->encrypt_symmetric(plain);
+}
+
+void KeyOwner::generate_key_pair() const
+{
+    seal::KeyGenerator generator(context_->seal());
+    seal::PublicKey key;
+    generator.create_public_key(key);
 }
 
 template <class Values>
@@ -63,6 +93,8 @@ int KeyOwner::noise_budget_bits(const Ciphertext &ciphertext) const
     return decryptor_.invariant_noise_budget(ciphertext);
 }
 
+template seal::Serializable<Ciphertext> KeyOwner::encrypt_seeded(const Integers &, double) const;
+template seal::Serializable<Ciphertext> KeyOwner::encrypt_seeded(const Reals &, double) const;
 template CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Integers>>, double) const;
 template CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Reals>>, double) const;
 template BoundPointer<Integers> KeyOwner::decrypt(std::vector<UnaryRow>) const;

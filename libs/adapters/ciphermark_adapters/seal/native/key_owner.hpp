@@ -23,6 +23,16 @@ public:
     seal::RelinKeys relinearization_keys() const;
     seal::GaloisKeys rotation_keys(const std::vector<std::uint32_t> &elements) const;
 
+    // The same, and a ciphertext of the secret key, whose uniform halves are written as the seed they come from.
+    seal::Serializable<seal::PublicKey> seeded_public_key() const;
+    seal::Serializable<seal::RelinKeys> seeded_relinearization_keys() const;
+    seal::Serializable<seal::GaloisKeys> seeded_rotation_keys(const std::vector<std::uint32_t> &elements) const;
+    template <class Values>
+    seal::Serializable<seal::Ciphertext> encrypt_seeded(const Values &values, double scale) const;
+
+    // A secret key and its public key, made for nothing but the time that it takes.
+    void generate_key_pair() const;
+
     // Encode and encrypt with the public key, at the top level; `scale` is for ckks.
     template <class Values>
     CiphertextBound encrypt(std::vector<std::tuple<Values>> rows, double scale) const;

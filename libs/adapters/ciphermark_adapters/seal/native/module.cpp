@@ -99,6 +99,29 @@ nb::bytes dump_rotation_keys(
     return save_made([&] { return owner.rotation_keys(elements); }, compression);
 }
 
+nb::bytes dump_seeded_public_key(const KeyOwner &owner, const std::string &compression)
+{
+    return save_made([&owner] { return owner.seeded_public_key(); }, compression);
+}
+
+nb::bytes dump_seeded_relinearization_keys(const KeyOwner &owner, const std::string &compression)
+{
+    return save_made([&owner] { return owner.seeded_relinearization_keys(); }, compression);
+}
+
+nb::bytes dump_seeded_rotation_keys(
+    const KeyOwner &owner, const std::vector<std::uint32_t> &elements, const std::string &compression)
+{
+    return save_made([&] { return owner.seeded_rotation_keys(elements); }, compression);
+}
+
+template <class Value>
+nb::bytes dump_seeded(const KeyOwner &owner, const Array<Value> &values, double scale, const std::string &compression)
+{
+    return save_made(
+        [&] { return owner.encrypt_seeded<Slots<Value>>(to_slots<Slots<Value>, Value>(values), scale); }, compression);
+}
+
 // As a set of this key alone: SEAL's own sets of rotation keys begin with a table of all that there could be.
 nb::bytes dump_rotation_key(const KeyOwner &owner, std::uint32_t element)
 {
@@ -125,7 +148,17 @@ void define_key_owner(nb::module_ &module)
         .def("dump_public_key", &dump_key<seal::PublicKey, &KeyOwner::public_key>, "compression"_a)
         .def("dump_relinearization_keys", &dump_relinearization_keys, "compression"_a)
         .def("dump_rotation_keys", &dump_rotation_keys, "elements"_a, "compression"_a)
-        .def("dump_rotation_key", &dump_rotation_key, "element"_a);
+        .def("dump_rotation_key", &dump_rotation_key, "element"_a)
+        .def("dump_seeded_public_key", &dump_seeded_public_key, "compression"_a)
+        .def("dump_seeded_relinearization_keys", &dump_seeded_relinearization_keys, "compression"_a)
+        .def("dump_seeded_rotation_keys", &dump_seeded_rotation_keys, "elements"_a, "compression"_a)
+        .def("dump_seeded_integers", &dump_seeded<std::int64_t>, "values"_a, "scale"_a, "compression"_a)
+        .def("dump_seeded_reals", &dump_seeded<double>, "values"_a, "scale"_a, "compression"_a)
+        .def("generate_key_pair", &KeyOwner::generate_key_pair, ReleaseGil())
+        .def("generate_relinearization_keys", [](const KeyOwner &owner) { owner.relinearization_keys(); }, ReleaseGil())
+        .def("generate_rotation_key", [](const KeyOwner &owner, std::uint32_t element) {
+            owner.rotation_keys({ element });
+        }, "element"_a, ReleaseGil());
 }
 
 void load_relinearization_keys(Evaluator &evaluator, nb::handle data)
