@@ -72,7 +72,7 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
         asked = {"parts": [part["run_id"] for part in parts]}
         found: dict[str, Any] = {
             name: (await run_in_threadpool(store.ask, name, asked)).mappings
-            for name in ("outcomes", "failures", "builds")
+            for name in ("outcomes", "refusals", "failures", "builds")
         }
         return templating.page(
             "run.html",

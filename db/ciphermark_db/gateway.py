@@ -15,9 +15,11 @@ from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
 from ciphermark_db import migrate, rows
 from ciphermark_db.connection import connect, unavailable
+from ciphermark_db.errors import ContentRefused
 from ciphermark_db.sql import blocks
 
 QUERY_TIMEOUT_S = 60.0
+_OF_CONTENT = (psycopg.DataError, psycopg.IntegrityError)
 
 Params = Sequence[Any] | Mapping[str, Any]
 
@@ -72,7 +74,8 @@ class Database:
     def record_run(self, run: Run, is_imported: bool = False) -> None:
         """Record the run and its host; does nothing when the run is recorded already.
 
-        What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`.
+        What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`: :class:`ContentRefused` where
+        the reason is what it says.
         """
         sql = blocks("record")
         with self._connected() as connection, _complaints(connection), connection.transaction():
@@ -94,14 +97,23 @@ class Database:
             for outcome in sorted(outcomes, key=lambda item: item.trial.id):
                 _record_trial(connection, outcome)
 
+    def record_refusals(self, outcomes: Sequence[Outcome], reason: str) -> None:
+        """Record that outcomes cannot be recorded, and why."""
+        refused = [
+            {"trial_id": item.trial.id, "run_id": item.trial.run_id, "reason": ascii(reason)[1:-1]}
+            for item in outcomes
+        ]
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            connection.cursor().executemany(blocks("record")["record_refusal"], refused)
+
     def analyze(self) -> None:
         """Let PostgreSQL learn what was recorded, so that it plans queries over it well."""
         with self._connected() as connection:
             connection.execute(blocks("record")["analyze"])
 
     def recorded_trials(self, run_id: str) -> set[str]:
-        """The ids of the trials that are recorded, of the run and of those that continue it on other hosts; empty for
-        an unknown run.
+        """The ids of the trials that are recorded, or were refused, of the run and of those that continue it on other
+        hosts; empty for an unknown run.
         """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
 
@@ -204,7 +216,7 @@ def _transaction(connection: psycopg.Connection[Any], read_only: bool) -> Iterat
 
 @contextmanager
 def _complaints(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Turn what PostgreSQL says about a statement into ``UserError``."""
+    """Turn what PostgreSQL says about a statement into ``UserError``, and about its values into ``ContentRefused``."""
     try:
         yield
     except psycopg.Error as error:
@@ -212,4 +224,5 @@ def _complaints(connection: psycopg.Connection[Any]) -> Iterator[None]:
             raise
         hints = (error.diag.message_detail, error.diag.message_hint)
         message = error.diag.message_primary or str(error)
-        raise UserError("\n".join([f"PostgreSQL: {message}", *filter(None, hints)])) from error
+        kind = ContentRefused if isinstance(error, _OF_CONTENT) else UserError
+        raise kind("\n".join([f"PostgreSQL: {message}", *filter(None, hints)])) from error

@@ -100,6 +100,17 @@ WRONG = {
         6,
         ["unknown variant 'seal-hexel'", "known variants: cleartext", "did you mean 'seal-hexl'?"],
     ),
+    "label with a NUL": (changed("[seal,", '["seal@a\\0b",'), 6, ["cannot be a label of the variant 'seal'"]),
+    "label with a newline": (
+        changed("[seal,", '["seal@a\\nb",'),
+        6,
+        ["cannot be a label of the variant 'seal'"],
+    ),
+    "label of 200 kB": (
+        changed("[seal,", f"[seal@{'a' * 200_000},"),
+        6,
+        ["cannot be a label of the variant 'seal'"],
+    ),
     "labelled variant": (changed("[seal,", "[sael@again,"), 6, ["'sael@again'", "did you mean 'seal'?"]),
     "scheme": (changed("ckks", "ckkss"), 7, ["'ckkss' is not one of 'bfv', 'bgv' or 'ckks'", "'ckks'?"]),
     "kind": (

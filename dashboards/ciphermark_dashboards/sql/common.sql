@@ -12,7 +12,8 @@ cross join lateral (
         count(*) as trials,
         count(*) filter (where status = 'ok') as ok,
         count(*) filter (where status = 'unsupported') as unsupported,
-        count(*) filter (where status not in ('ok', 'unsupported')) as other
+        count(*) filter (where status not in ('ok', 'unsupported')) as other,
+        (select count(*) from refusal as x where x.run_id = r.run_id) as refused
     from trial
     where run_id = r.run_id
 ) as counted
@@ -143,6 +144,14 @@ where t.run_id = any (%(parts)s) and t.status <> 'ok'
 group by t.run_id, c.variant, t.status, c.scheme, coalesce(p.ring_dimension, c.ring_dimension), c.experiment, c.operation, t.error
 order by c.variant, t.status, c.scheme, 4, c.operation
 limit 500;
+
+-- name: refusals
+select reason, count(*) as trials
+from refusal
+where run_id = any (%(parts)s)
+group by reason
+order by trials desc, reason
+limit 20;
 
 -- name: builds
 select distinct

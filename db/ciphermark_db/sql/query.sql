@@ -5,9 +5,15 @@ select id from run order by started_at, id;
 select run_named(%(asked)s::text);
 
 -- name: recorded_trials
-select t.id
-from trial as t
-join run as r on r.id = t.run_id
+select known.id
+from (
+    select id, run_id
+    from trial
+    union all
+    select trial_id, run_id
+    from refusal
+) as known
+join run as r on r.id = known.run_id
 where r.id = %(run_id)s or r.continues = %(run_id)s;
 
 -- name: programs_of_run

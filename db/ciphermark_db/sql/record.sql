@@ -20,6 +20,10 @@ insert into run (
 -- name: label_run
 update run set label = %(label)s where id = %(id)s;
 
+-- name: record_refusal
+insert into refusal (trial_id, run_id, reason) values (%(trial_id)s, %(run_id)s, %(reason)s)
+on conflict (trial_id) do nothing;
+
 -- name: record_build
 insert into build (id, library, variant, version, hexl, is_debug, is_reference, facts)
 values (%(id)s, %(library)s, %(variant)s, %(version)s, %(hexl)s, %(is_debug)s, %(is_reference)s, %(facts)s)

@@ -19,9 +19,24 @@ cross join lateral (
         count(*) as trials,
         count(*) filter (where t.status = 'ok') as ok,
         count(*) filter (where t.status = 'unsupported') as unsupported,
-        count(*) filter (where t.status not in ('ok', 'unsupported')) as other
+        count(*) filter (where t.status not in ('ok', 'unsupported')) as other,
+        (
+            select count(*)
+            from refusal as x
+            join run as part on part.id = x.run_id
+            where part.id = r.run_id or part.continues = r.run_id
+        ) as refused
     from trial as t
     join run as part on part.id = t.run_id
     where part.id = r.run_id or part.continues = r.run_id
 ) as counted
 order by r.started_at desc, r.run_id;
+
+-- name: refusals
+select x.reason, count(*) as trials
+from refusal as x
+join run as part on part.id = x.run_id
+where part.id = %(run_id)s or part.continues = %(run_id)s
+group by x.reason
+order by trials desc, x.reason
+limit 20;

@@ -21,6 +21,7 @@ from ciphermark_benchmark.runner.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
+from ciphermark_db.reports import report
 
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
@@ -123,10 +124,16 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
         return
     with storage.connected(home) as database:
         tables.show_results(console, database, ended.run.id)
+        refusals = report(database, "refusals", run_id=ended.run.id)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
     for reason, count in run_notes.reasons(ended.outcomes):
         console.print(f"  {count} × {escape(reason)}", soft_wrap=True)
+    for row in refusals:
+        console.print(
+            f"[yellow]not recorded[/yellow] but in the journal: {row['trials']} trials, {escape(row['reason'])}",
+            soft_wrap=True,
+        )
     for caveat in run_notes.caveats(ended.run, ended.outcomes):
         console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
     for note in run_notes.notes(ended.outcomes):

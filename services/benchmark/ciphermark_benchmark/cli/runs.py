@@ -104,7 +104,8 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     )
     for row in rows:
         failed = row["other"]
-        told = f"{failed}" + (f" (+{row['unsupported']} unsupported)" if row["unsupported"] else "")
+        more = [f"{row[name]} {name}" for name in ("unsupported", "refused") if row[name]]
+        told = f"{failed}" + (f" (+{', '.join(more)})" if more else "")
         table.add_row(
             row["run_id"][:_ID_SHOWN],
             row["label"] or "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any
@@ -100,13 +100,18 @@ def _log_outcome(job_id: str, outcome: Outcome) -> None:
 def recover(home: Home) -> None:
     """Record what earlier attempts on this host left in their journals, whatever became of their jobs since.
 
-    Journals of jobs that have ended are put aside; those of another database are left alone.
+    Journals of jobs that have ended are put aside; those of another database are left alone, and so are those that
+    cannot be recorded.
     """
     place = home.of_jobs
     with storage.connected(home) as database:
         for path in sorted(place.pending.glob("*.jsonl")):
-            with suppress(FileNotFoundError):  # another worker put it aside meanwhile
+            try:
                 _recover(database, place, Journal.read(path))
+            except FileNotFoundError:
+                continue  # another worker put it aside meanwhile
+            except (UserError, ValueError) as error:
+                _log.error("a journal cannot be recorded, and waits", path=str(path), reason=str(error))
 
 
 def _recover(database: Database, place: Home, journal: Journal) -> None:

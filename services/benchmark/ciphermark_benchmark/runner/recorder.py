@@ -6,9 +6,10 @@ one goes on with the job: then what is recorded of a comparison must come from o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 
 from ciphermark_benchmark import storage
@@ -17,7 +18,7 @@ from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
-from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.errors import ContentRefused, DatabaseUnavailable
 from ciphermark_db.gateway import Database
 
 Connect = Callable[[], Database]
@@ -106,7 +107,7 @@ class Recorder:
             return
         complete = [self._waiting.pop(name) for name in own]
         if not self._is_behind:
-            self._attempt(lambda database: database.record_outcomes(complete))
+            self._attempt(lambda database: _record_whole(database, complete))
         elif monotonic() >= self._next_try:
             self.catch_up()
 
@@ -156,21 +157,38 @@ def record_journal(database: Database, record: Record) -> None:
     database.record_run(record.journal.header.run)
     known = database.recorded_trials(record.job_id)
     for complete in whole(record.journal.outcomes(), record.together, known):
+        _record_whole(database, complete)
+
+
+def _record_whole(database: Database, complete: list[Outcome]) -> None:
+    """Record what belongs together; or that it cannot be recorded, and why, so that it stands in nobody's way."""
+    try:
         database.record_outcomes(complete)
+    except ContentRefused as refusal:
+        database.record_refusals(complete, str(refusal))
 
 
-def record_pending(home: Home, database: Database) -> int:
-    """Record the journals of earlier runs of the command line that the database may lack; returns their number."""
-    paths = sorted(home.pending.glob("*.jsonl"))
-    for path in paths:
-        with suppress(FileNotFoundError):  # its run ended meanwhile, and recorded it
+def record_pending(home: Home, database: Database) -> dict[Path, str]:
+    """Record the journals of earlier runs of the command line that the database may lack; returns those that cannot be
+    recorded, with the reason. One of them stands in nobody's way.
+    """
+    refused: dict[Path, str] = {}
+    for path in sorted(home.pending.glob("*.jsonl")):
+        try:
             journal = Journal.read(path)
             record_journal(database, Record(journal.header.run.id, journal))
-    return len(paths)
+        except FileNotFoundError:
+            continue  # its run ended meanwhile, and recorded it
+        except (UserError, ValueError) as error:
+            refused[path] = str(error)
+    return refused
 
 
 def caught_up(home: Home) -> Database:
-    """A connection to the migrated database, with what waited in journals recorded."""
+    """A connection to the migrated database, with what waited in journals recorded; says on standard error what cannot
+    be.
+    """
     database = storage.connected(home)
-    record_pending(home, database)
+    for path, reason in record_pending(home, database).items():
+        print(f"note: {path} cannot be recorded, and waits there: {reason}", file=sys.stderr)
     return database
