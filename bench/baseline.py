@@ -196,7 +196,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[PlainLoop]]]:
         for _ in range(2):
             loops.append(PlainLoop(plain_loop(place.variant), parameters, cpu))
             stack.callback(loops[-1].end)
-        seat = in_worker.runner(needs)
+        seat = in_worker.runner(needs, in_worker.QuietLevel())
         stack.callback(seat.leave)
         yield seat, loops
 

@@ -58,7 +58,9 @@ def _compared(variant: str, case: Case) -> Iterator[Figure]:
     needs = WorkerNeeds(
         variant, case.parameters, read(case.operation).managed_keys, _CONFINEMENT, _BUDGET.timeout_s
     )
-    samples = in_worker.runner(needs).memory(Trial("memory", "bench", case, 0, 1, _BUDGET))
+    samples = in_worker.runner(needs, in_worker.QuietLevel()).memory(
+        Trial("memory", "bench", case, 0, 1, _BUDGET)
+    )
     (peak_bytes,) = [sample.value for sample in samples if sample.phase == "operation"]
     for plain in _plain(case, _resolved(needs)):
         plain_bytes = _peak_bytes(plain.command)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from graphlib import TopologicalSorter
 
+import anchor
 import environment
 import recipes
 import sources
@@ -17,7 +18,9 @@ def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
     kept: list[Stage] = []
     left_out = set(without)
-    for stage in _in_order([*_downloads(without), _ours(), *recipes.stages(without), _browser()]):
+    for stage in _in_order(
+        [*_downloads(without), anchor.stage(), _ours(), *recipes.stages(without), _browser()]
+    ):
         if stage.name in left_out or left_out.intersection(stage.needs):
             left_out.add(stage.name)
         else:

@@ -18,6 +18,7 @@ from ciphermark_dashboards.runs import Run
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
 from ciphermark_figures import formats
+from ciphermark_figures.sentences import host_state
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
@@ -43,6 +44,7 @@ class Views:
             figures=self.filled(page, selection),
             runs=named(self.offered(choices, selection)),
             notes=selection.notes,
+            states=self._states(selection.runs[0]),
             run_id=selection.runs[0],
             filters_shown=True,
         )
@@ -53,7 +55,8 @@ class Views:
         figures = self.filled(CASE_PAGE, selection)
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
-        context = _told(CASE_PAGE, selection) | {"run_id": selection.runs[0]}
+        run_id = selection.runs[0]
+        context = _told(CASE_PAGE, selection) | {"run_id": run_id, "states": self._states(run_id)}
         return templating.page("page.html", **context, figures=figures)
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
@@ -85,6 +88,11 @@ class Views:
         recorded = self._figures.recorded(selection.runs)
         ask = partial(self._figures.filled, selection=selection, recorded=recorded)
         return list(self._asking.map(ask, page.figures))
+
+    def _states(self, run_id: str) -> list[str]:
+        """What hosts were like while samples of a run were taken."""
+        rows = self._store.ask("host_state", {"run_id": run_id}).mappings
+        return [sentence for row in rows for sentence in host_state.told(row)]
 
     def _of_run(self, page: Page, request: Request) -> Selection:
         query = request.query_params.multi_items()

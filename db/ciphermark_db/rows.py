@@ -18,7 +18,7 @@ from ciphermark_db import registries
 Row = dict[str, Any]
 Place = tuple[str, str | None, str | None, str]
 
-SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool")
+SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool", "bool")
 
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
 # What parameter sets tell since: part of their identity where it is not what it was in all of them at first.
@@ -229,7 +229,15 @@ def series(outcome: Outcome) -> Row:
 
 def sample(series_id: int, value: Sample) -> tuple[Any, ...]:
     """One row for ``copy_samples``, of :data:`SAMPLE_TYPES`."""
-    return series_id, value.value, value.loops, value.ordinal, value.repetitions, value.is_warmup
+    return (
+        series_id,
+        value.value,
+        value.loops,
+        value.ordinal,
+        value.repetitions,
+        value.is_warmup,
+        value.is_disturbed,
+    )
 
 
 def _hash(value: object) -> str:

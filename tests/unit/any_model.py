@@ -87,6 +87,7 @@ samples = st.builds(
     loops=sizes,
     is_warmup=st.booleans(),
     repetitions=st.none() | sizes,
+    is_disturbed=st.booleans(),
 )
 accuracies = st.builds(
     model.Accuracy,

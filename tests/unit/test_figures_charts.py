@@ -89,7 +89,16 @@ CHARTS = {
     ),
     "samples": (
         case.samples,
-        of_variants(*PAIR, phase="operation", process=0, ordinal=1, value=0.001, loops=3, is_warmup=False),
+        of_variants(
+            *PAIR,
+            phase="operation",
+            process=0,
+            ordinal=1,
+            value=0.001,
+            loops=3,
+            is_warmup=False,
+            is_disturbed=True,
+        ),
     ),
 }
 
@@ -169,7 +178,14 @@ def test_a_chart_mixes_no_sizes(draw, row):
 
 def test_a_chart_of_too_many_samples_says_how_many_it_shows():
     (row,) = of_variants(
-        "seal", phase="operation", process=0, ordinal=1, value=0.001, loops=3, is_warmup=False
+        "seal",
+        phase="operation",
+        process=0,
+        ordinal=1,
+        value=0.001,
+        loops=3,
+        is_warmup=False,
+        is_disturbed=False,
     )
     assert "title" not in case.samples([row] * 20_000).to_dict()
     chart = case.samples([row] * 50_000).to_dict()

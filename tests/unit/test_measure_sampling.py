@@ -11,6 +11,7 @@ from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns
 from ciphermark_measure.stopping import Rule
 
 MS = 1_000_000
+MOST_NS = 60_000 * MS  # a fifth of what a trial may take by default
 
 
 class FakeClock:
@@ -47,12 +48,12 @@ def phase_of(bounds, clock, sample_ns=MS, samples=5, total_ns=0):
 @pytest.mark.parametrize(
     ("budget", "resolution", "is_client", "expected"),
     [
-        (Budget(samples=10, min_time_s=0.3), 30, False, Target(30 * MS, Rule(10, 300 * MS))),
-        (Budget(samples=10, min_time_s=0.3), 30, True, Target(3 * MS, Rule(10))),
-        (Budget(samples=1000, min_time_s=0.3), 30, True, Target(300_000, Rule(1000))),
-        (Budget(samples=10, min_time_s=0.0), 30, False, Target(6000, Rule(10))),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, False, Target(3000 * MS, Rule(10, 300 * MS))),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, Rule(10))),
+        (Budget(samples=10, min_time_s=0.3), 30, False, Target(30 * MS, Rule(10, 300 * MS), MOST_NS)),
+        (Budget(samples=10, min_time_s=0.3), 30, True, Target(3 * MS, Rule(10), MOST_NS)),
+        (Budget(samples=1000, min_time_s=0.3), 30, True, Target(300_000, Rule(1000), MOST_NS)),
+        (Budget(samples=10, min_time_s=0.0), 30, False, Target(6000, Rule(10), MOST_NS)),
+        (Budget(samples=10, min_time_s=0.3), 15 * MS, False, Target(3000 * MS, Rule(10, 300 * MS), MOST_NS)),
+        (Budget(samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, Rule(10), MOST_NS)),
     ],
 )
 def test_target(budget, resolution, is_client, expected):

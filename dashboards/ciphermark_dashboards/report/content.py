@@ -46,13 +46,14 @@ def made(store: Store, run: str) -> Report:
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
     outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
     builds = store.ask("builds", {"parts": [run_id]}).mappings
+    states = store.ask("host_state", {"run_id": run_id}).mappings
     sections = tuple(_sections(store, run_id))
     figures = [item for section in sections for item in section.figures]
     return Report(
         title=f"{facts['suite']} on {facts['hostname']}",
         facts=facts,
         summary=tuple(summary.sentences(outcomes, figures)),
-        caveats=tuple(summary.caveats(facts, builds)),
+        caveats=tuple(summary.caveats(facts, builds, states)),
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
         builds=builds,
         sections=sections,

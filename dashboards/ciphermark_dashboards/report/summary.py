@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_figures.answer import Row
+from ciphermark_figures.sentences import host_state
 
 
 def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
@@ -19,9 +20,11 @@ def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[st
     yield from _failures(outcomes)
 
 
-def caveats(facts: Row, builds: Sequence[Row]) -> Iterator[str]:
-    """What the host warned of when the run began, and builds whose times mean nothing."""
+def caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterator[str]:
+    """What the host warned of when the run began and was like beside samples; builds whose times mean nothing."""
     yield from facts["host_warnings"]
+    for row in states:
+        yield from host_state.told(row)
     for build in builds:
         if build["is_debug"]:
             yield f"{build['variant']} is a debug build: its times mean nothing"

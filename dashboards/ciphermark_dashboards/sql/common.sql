@@ -70,6 +70,13 @@ from run as r
 join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
+-- name: host_state
+select s.*
+from host_state as s
+join run as r on r.id = s.run_id
+where r.id = %(run_id)s or r.continues = %(run_id)s
+order by r.started_at, r.id;
+
 -- name: parts
 -- A run of the service may have gone on on another host: each part is a run of its own there.
 select

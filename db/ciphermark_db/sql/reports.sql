@@ -40,3 +40,6 @@ where part.id = %(run_id)s or part.continues = %(run_id)s
 group by x.reason
 order by trials desc, x.reason
 limit 20;
+
+-- name: host_state
+select * from host_state where run_id = %(run_id)s;

@@ -40,7 +40,11 @@ select
     c.depth,
     c.dimensions,
     c.division,
-    g.is_sequential
+    g.is_sequential,
+    g.is_watched,
+    g.anchor_s,
+    g.anchor_spread,
+    g.steal_share
 from (
     select
         run_id,
@@ -51,6 +55,12 @@ from (
         bool_or(facts @> '{"is_composed": 1}') as is_composed,
         bool_or(budget ->> 'precision' is not null) as is_sequential,
         array_agg(id) as trial_ids,
+        bool_and(facts ? 'anchor_s') as is_watched,
+        median_of(array_agg((facts ->> 'anchor_s')::float8 order by (facts ->> 'anchor_s')::float8) filter (
+            where facts ? 'anchor_s'
+        )) as anchor_s,
+        max((facts ->> 'anchor_spread')::float8) as anchor_spread,
+        sum((facts ->> 'steal_s')::float8) / nullif(sum(duration_s) filter (where facts ? 'steal_s'), 0) as steal_share,
         string_agg(distinct error, E'\n') filter (where error is not null) as error
     from trial
     group by run_id, case_key, status, build_id, parameter_set_id

@@ -55,7 +55,11 @@ select
     g.scale,
     g.security_bits,
     g.parameter_set_id,
-    g.division
+    g.division,
+    case when g.is_watched then s.quiet_share end as quiet_share,
+    g.anchor_s,
+    g.anchor_spread,
+    g.steal_share
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id
@@ -67,12 +71,17 @@ left join lateral (
         place.step,
         place.metric,
         pooled.repetitions,
-        pooled.sorted
+        pooled.sorted,
+        pooled.quiet_share
     from (
         select
             placed.place_id,
             sample.repetitions,
-            array_agg(sample.value order by sample.value) as sorted
+            coalesce(
+                array_agg(sample.value order by sample.value) filter (where not sample.is_disturbed),
+                array_agg(sample.value order by sample.value)
+            ) as sorted,
+            count(*) filter (where not sample.is_disturbed)::float8 / count(*) as quiet_share
         from (
             select id, min(id) over (partition by stage, party, step, metric) as place_id
             from series
@@ -90,5 +99,5 @@ left join metric as m on m.name = s.metric;
 
 comment on view results is
     'Medians with intervals: a row per run, case, status, phase, metric and repetitions; samples of all'
-    ' processes of a case are pooled. Only trials that ended ok count, in depth and noise also '
+    ' processes of a case are pooled. Samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
     'exhausted ones; the others have one row without metric, so that failures show';

@@ -32,7 +32,8 @@ select
     g.depth,
     g.ring_dimension_is_minimum,
     g.dimensions,
-    g.parameter_set_id
+    g.parameter_set_id,
+    case when g.is_watched and on_group.is_watched then pairs.quiet_share end as quiet_share
 from trial_group as g
 join trial_group as on_group
     on on_group.run_id = g.run_id
@@ -41,13 +42,21 @@ join trial_group as on_group
     and on_group.is_composed = g.is_composed
     and on_group.security_2018 is not distinct from g.security_2018
 cross join lateral (
-    select phase, repetitions, array_agg(off_s / on_s order by off_s / on_s) as sorted
+    select
+        phase,
+        repetitions,
+        coalesce(
+            array_agg(off_s / on_s order by off_s / on_s) filter (where not is_disturbed),
+            array_agg(off_s / on_s order by off_s / on_s)
+        ) as sorted,
+        count(*) filter (where not is_disturbed)::float8 / count(*) as quiet_share
     from (
         select
             phase_of(s.stage, s.party, s.step) as phase,
             x.repetitions,
             max(x.value) filter (where s.trial_id = any (g.trial_ids)) as off_s,
-            max(x.value) filter (where s.trial_id = any (on_group.trial_ids)) as on_s
+            max(x.value) filter (where s.trial_id = any (on_group.trial_ids)) as on_s,
+            bool_or(x.is_disturbed) as is_disturbed
         from series as s
         join sample as x on x.series_id = s.id and x.series_id = any (array(
             select id from series where trial_id = any (g.trial_ids || on_group.trial_ids)

@@ -42,7 +42,8 @@ create function ratios(any_security boolean) returns table (
     security_bits integer,
     dimensions jsonb,
     parameter_set_id text,
-    division text
+    division text,
+    quiet_share double precision
 )
 language sql stable parallel safe
 begin atomic
@@ -91,7 +92,8 @@ select
     ranked.security_bits,
     ranked.dimensions,
     ranked.parameter_set_id,
-    ranked.division
+    ranked.division,
+    case when ranked.is_watched then pairs.quiet_share end
 from (
     select
         timed.*,
@@ -99,6 +101,7 @@ from (
         first_value(timed.variant) over fastest_first as fastest_variant,
         first_value(timed.trial_ids) over fastest_first as fastest_trial_ids,
         first_value(timed.sorted) over fastest_first as fastest_sorted,
+        first_value(timed.is_disturbed) over fastest_first as fastest_is_disturbed,
         first_value(timed.security_2018) over fastest_first as fastest_security_2018,
         first_value(timed.ring_dimension) over fastest_first as fastest_ring_dimension,
         first_value(timed.log_qp) over fastest_first as fastest_log_qp
@@ -109,15 +112,24 @@ from (
             s.repetitions as sample_repetitions,
             coalesce(s.repetitions, (g.dimensions ->> 'repetitions')::integer) as repetitions,
             g.dimensions ->> 'data_set' as data_set,
-            s.sorted
+            s.sorted,
+            s.is_disturbed
         from trial_group as g
         cross join lateral (
-            select phase_of(place.stage, place.party, place.step) as phase, pooled.repetitions, pooled.sorted
+            select
+                phase_of(place.stage, place.party, place.step) as phase,
+                pooled.repetitions,
+                pooled.sorted,
+                pooled.is_disturbed
             from (
                 select
                     placed.place_id,
                     sample.repetitions,
-                    array_agg(sample.value order by sample.value) as sorted
+                    coalesce(
+                        array_agg(sample.value order by sample.value) filter (where not sample.is_disturbed),
+                        array_agg(sample.value order by sample.value)
+                    ) as sorted,
+                    bool_and(sample.is_disturbed) as is_disturbed
                 from (
                     select id, min(id) over (partition by stage, party, step) as place_id
                     from series
@@ -149,11 +161,21 @@ from (
     )
 ) as ranked
 cross join lateral (
-    select array_agg(pair.own_s / pair.fastest_s order by pair.own_s / pair.fastest_s) as sorted
+    select
+        coalesce(
+            array_agg(pair.own_s / pair.fastest_s order by pair.own_s / pair.fastest_s) filter (
+                where not pair.is_disturbed
+            ),
+            array_agg(pair.own_s / pair.fastest_s order by pair.own_s / pair.fastest_s) filter (
+                where ranked.is_disturbed or ranked.fastest_is_disturbed
+            )
+        ) as sorted,
+        count(*) filter (where not pair.is_disturbed)::float8 / nullif(count(*), 0) as quiet_share
     from (
         select
             max(x.value) filter (where s.trial_id = any (ranked.trial_ids)) as own_s,
             max(x.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
+            bool_or(x.is_disturbed) as is_disturbed,
             max(t.started_at) <= min(t.started_at + t.duration_s * interval '1 second') as is_one_turn
         from series as s
         join sample as x on x.series_id = s.id and x.series_id = any (array(

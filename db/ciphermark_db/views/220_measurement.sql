@@ -14,7 +14,8 @@ select
     x.loops,
     x.ordinal,
     x.repetitions,
-    x.is_warmup
+    x.is_warmup,
+    x.is_disturbed
 from series as s
 join trial as t on t.id = s.trial_id
 join metric as m on m.name = s.metric

@@ -165,11 +165,10 @@ class Trial:
 class Sample:
     """One recorded value of one registered metric.
 
-    ``value`` is per execution: a timed sample of ``loops`` executions is divided by them.
-    ``stage`` is one of ``keys``, ``encrypt``, ``operation``, ``decrypt``, names the object that a size belongs to, or
-    is a stage of a workload. There ``step`` names a part of the stage, of whichever party; without a step, ``party``
-    is the one whose own sum or peak it is. ``repetitions`` is the number of operations applied so far (depth, noise,
-    repetition), else ``None``.
+    ``value`` is per execution: that of ``loops`` executions is divided by them. ``stage`` is ``keys``, ``encrypt``,
+    ``operation`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
+    names a part of the stage, of whichever party; without a step, ``party`` is the one whose own sum or peak it is.
+    ``repetitions`` counts operations applied so far (depth, noise, repetition). ``is_disturbed``: others slowed it.
     """
 
     metric: str
@@ -181,6 +180,7 @@ class Sample:
     loops: int = 1
     is_warmup: bool = False
     repetitions: int | None = None
+    is_disturbed: bool = False
 
     @property
     def phase(self) -> str:

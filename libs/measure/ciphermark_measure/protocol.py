@@ -22,9 +22,10 @@ class Prepare(msgspec.Struct, tag="prepare", frozen=True):
 
 
 class Open(msgspec.Struct, tag="open", frozen=True):
-    """Begin a trial."""
+    """Begin a trial. ``quiet_ns`` is the lowest quiet level of the anchor that workers of the run have found so far."""
 
     trial: Trial
+    quiet_ns: float | None = None
 
 
 class Turn(msgspec.Struct, tag="turn", frozen=True):

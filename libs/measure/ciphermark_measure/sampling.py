@@ -10,6 +10,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, disagreement
+from ciphermark_measure.host_state import Around, Gate
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
@@ -22,6 +23,10 @@ _MOST_LOOPS = 1 << 24
 # of this length.
 _TELLING_NS = 2_000_000
 _TELLING_RUNS = 3
+# Where the host is disturbed, samples go on for want of quiet ones: to so many times what was asked for, and to this
+# part of what a trial may take, since it has three phases.
+_MOST_TIMES = 3
+_PHASE_SHARE = 0.2
 
 
 class ClockError(Exception):
@@ -30,19 +35,24 @@ class ClockError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How long one sample should last, and when there are enough of them."""
+    """How long one sample should last, and when there are enough of them.
+
+    ``most_ns`` is the time after which no more are taken for want of quiet ones.
+    """
 
     sample_ns: int
     rule: Rule
+    most_ns: int = 0
 
 
 def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Target:
     """The target of a phase under a budget; client phases have no minimum total time."""
     least = _TICKS * resolution_ns
     share = int(budget.min_time_s * 1e9) // max(1, budget.samples)
+    most = int(_PHASE_SHARE * budget.timeout_s * 1e9)
     if is_client:
-        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_least_time=False))
-    return Target(max(least, share), rule(budget))
+        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_least_time=False), most)
+    return Target(max(least, share), rule(budget), most)
 
 
 @dataclass(slots=True)
@@ -54,13 +64,17 @@ class Phase:
     target: Target
     clock: Clock
     meter: Meter = field(default_factory=lambda: Meter("primitive"))
+    gate: Gate = field(default_factory=Gate)
     loops: int = 1
     times: list[Sample] = field(default_factory=list)
     _readings: list[Sample] = field(default_factory=list)
     _reported_ns: list[int] = field(default_factory=list)
     _observed_ns: list[int] = field(default_factory=list)
     _telling: list[tuple[int, int]] = field(default_factory=list)
+    _arounds: list[Around] = field(default_factory=list)
     _turn: int = 0
+    _asked: int = 0
+    _is_over: bool = False
 
     def calibrate(self) -> None:
         """Choose ``loops`` so that a sample lasts as long as the target says, by this phase's own clock."""
@@ -84,15 +98,21 @@ class Phase:
 
     @property
     def is_done(self) -> bool:
-        """Whether the samples are enough by the target's rule."""
-        return is_enough(self.target.rule, self._reported_ns, self.sampled_ns)
+        """Whether the quiet samples are enough by the target's rule, or nobody waits for more of them. Once it is so it
+        stays so: the n-th samples of all variants are of one round.
+        """
+        if not self._is_over and len(self._arounds) >= self.target.rule.samples:
+            self._is_over = self._are_enough(self._quiet()) or self._is_at_limit()
+        return self._is_over
 
     def take(self) -> None:
         """Take one sample."""
         bound = self._next()
+        begun = self.gate.before()
         self.meter.start()
         reported, observed = self._observe(bound, self.loops)
         values = self.meter.stop()
+        self._arounds.append(self.gate.after(begun, observed))
         taken = self._time(reported, len(self._reported_ns), is_warmup=False)
         self.times.append(taken)
         self._readings += [self._reading(taken, *item) for item in values.items()]
@@ -110,17 +130,33 @@ class Phase:
 
     @property
     def facts(self) -> dict[str, float]:
-        """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`."""
+        """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`. That
+        samples ended at the limit, where they did, with fewer quiet ones than were asked for.
+        """
         known = {f"loops_{self.name}": float(self.loops)}
-        reached = half_width(self._reported_ns)
+        if not self._are_enough(self._quiet()):
+            known["is_short_of_quiet"] = 1.0
+        reached = half_width(self.counted_s)
         if self.target.rule.precision is not None and reached is not None:
             known[f"half_width_{self.name}"] = reached
         return known
 
     @property
     def samples(self) -> list[Sample]:
-        """All times, warm-ups included; then what probes told of the samples that count."""
-        return [*self.times, *self._readings]
+        """All times, warm-ups included; then what probes told of the samples that count. Those that were disturbed, by
+        what is known now, say so.
+        """
+        are_quiet = self.gate.are_quiet(self._arounds)
+        return [
+            sample if sample.is_warmup or are_quiet[sample.ordinal] else replace(sample, is_disturbed=True)
+            for sample in (*self.times, *self._readings)
+        ]
+
+    @property
+    def counted_s(self) -> list[float]:
+        """The times of quiet samples; of all where none was."""
+        counted = [sample for sample in self.samples if sample.metric == "time" and not sample.is_warmup]
+        return [item.value for item in counted if not item.is_disturbed] or [item.value for item in counted]
 
     @property
     def last_index(self) -> int:
@@ -136,6 +172,22 @@ class Phase:
     def sampled_ns(self) -> int:
         """Time spent in samples that count."""
         return sum(self._observed_ns)
+
+    def _quiet(self) -> list[int]:
+        """The numbers of the samples that were taken in the quiet state."""
+        return [number for number, is_quiet in enumerate(self.gate.are_quiet(self._arounds)) if is_quiet]
+
+    def _are_enough(self, numbers: Sequence[int]) -> bool:
+        spent_ns = sum(self._observed_ns[number] for number in numbers)
+        return is_enough(self.target.rule, [self._reported_ns[number] for number in numbers], spent_ns)
+
+    def _is_at_limit(self) -> bool:
+        """Whether there are so many more than would be enough if all were quiet that it is no use to go on."""
+        count, own = len(self._arounds), self.target
+        if not self._asked and self._are_enough(range(count)):
+            self._asked = max(1, count)
+        most_ns = own.most_ns if own.rule.precision is None else min(own.most_ns, own.rule.most_ns)
+        return self._asked > 0 and (count >= _MOST_TIMES * self._asked or self.sampled_ns >= most_ns)
 
     def _next(self) -> Bound:
         bound = self.bounds[self._turn % len(self.bounds)]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from time import perf_counter
 
 from ciphermark_core.errors import Exhausted, Unsupported
-from ciphermark_core.model import Outcome, Status, Trial
-from ciphermark_measure import footprint, protocol
+from ciphermark_core.model import Outcome, Sample, Status, Trial
+from ciphermark_measure import anchor, footprint, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
 from ciphermark_measure.experiments.base import alone
+from ciphermark_measure.host_state import Gate, counts
+from ciphermark_measure.lost_time import LostTime
 from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, prepare
 from ciphermark_workloads import own
@@ -31,6 +33,8 @@ class Service:
         self._trial: Trial | None = None
         self._started_at = ""
         self._started = 0.0
+        self._gate = Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock)
+        self._lost = LostTime()
 
     def answer(self, request: protocol.Request) -> protocol.Reply:
         """Answer one request; a failure of the library becomes ``Refused``."""
@@ -65,6 +69,8 @@ class Service:
         self._trial = request.trial
         self._started_at = datetime.now(timezone.utc).isoformat()
         self._started = perf_counter()
+        self._gate.begin_trial(request.quiet_ns)
+        self._lost = LostTime()
         self._experiment = self._made(request.trial)
         gc.collect()
         self._experiment.open()
@@ -77,6 +83,7 @@ class Service:
     def _close(self, request: protocol.Close) -> protocol.Reply:
         assert self._experiment is not None
         assert self._trial is not None
+        self._gate.settle()
         findings = self._experiment.close()
         self._experiment = None
         return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
@@ -91,7 +98,7 @@ class Service:
 
     def _made(self, trial: Trial) -> Experiment:
         assert self._session is not None
-        setting = Setting(self._session, trial, self.clock, self._resolution_ns)
+        setting = Setting(self._session, trial, self.clock, self._resolution_ns, self._gate)
         return KINDS[trial.case.experiment].experiment(setting)
 
     def _outcome(self, trial: Trial, findings: Findings) -> Outcome:
@@ -106,8 +113,13 @@ class Service:
             parameters=self._session.parameters,
             library=self._session.library,
             error=findings.error,
-            facts=findings.facts,
+            facts=findings.facts | self._state(findings.samples),
         )
+
+    def _state(self, samples: Sequence[Sample]) -> dict[str, float]:
+        """What the host was like around the samples of the trial, as facts."""
+        known = self._gate.facts()
+        return self._lost.facts() | (known | counts(samples) if known else {})
 
 
 def refusal(error: Exception) -> protocol.Refused:

@@ -18,7 +18,7 @@ from ciphermark_figures.figure import Column, Figure
 CASE_SAMPLES = Figure(
     name="case-samples",
     title="Every sample",
-    lead="In the order they were taken; pale ones are warm-ups, which count for nothing.",
+    lead="In the order they were taken; pale ones, warm-ups and those that others on the host disturbed, do not count.",
     view="case_samples",
     chart="case.samples",
     columns=(
@@ -29,6 +29,7 @@ CASE_SAMPLES = Figure(
         Column("value", "Time", formats.seconds, is_number=True),
         Column("loops", "Executions", formats.digits, is_number=True),
         Column("is_warmup", "Warm-up", formats.yes),
+        Column("is_disturbed", "Disturbed", formats.yes),
     ),
     empty="No time was taken of this case.",
 )
@@ -65,5 +66,6 @@ CASE_FIGURES = Figure(
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("n", "Samples", formats.digits, is_number=True),
+        Column("quiet_share", "Quiet", formats.percent, is_number=True),
     ),
 )

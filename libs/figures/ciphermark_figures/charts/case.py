@@ -23,7 +23,7 @@ def samples(rows: Sequence[Row]) -> Chart | None:
         return None
     step = math.ceil(len(rows) / _MOST_SAMPLES)
     names = style.variants_of(rows)
-    columns = ("variant", "phase", "process", "ordinal", "value", "loops", "is_warmup")
+    columns = ("variant", "phase", "process", "ordinal", "value", "loops", "is_warmup", "is_disturbed")
     chart = style.dressed(
         alt.Chart(style.data(rows[::step], *columns))
         .mark_point(filled=True, size=45)
@@ -32,9 +32,14 @@ def samples(rows: Sequence[Row]) -> Chart | None:
             y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=style.seconds_axis()),
             color=style.colour(names),
             shape=style.shape(names),
-            opacity=alt.condition("datum.is_warmup", alt.value(0.35), alt.value(1)),
+            opacity=alt.condition("datum.is_warmup || datum.is_disturbed", alt.value(0.35), alt.value(1)),
             tooltip=style.tips(
-                "variant:N", "process:O", "ordinal:Q", alt.Tooltip("value:Q", format=".4s"), "loops:Q"
+                "variant:N",
+                "process:O",
+                "ordinal:Q",
+                alt.Tooltip("value:Q", format=".4s"),
+                "loops:Q",
+                "is_disturbed:N",
             ),
         )
         .properties(width=style.WIDTH, height=style.HEIGHT)

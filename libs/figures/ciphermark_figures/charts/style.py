@@ -133,10 +133,18 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:
-    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words."""
+    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words; where it is known,
+    with the share of its samples that were taken while the host was quiet.
+    """
     return alt.Data(
-        values=[{name: plain(row[name]) for name in columns} | {"told": parameters.told(row)} for row in rows]
+        values=[{name: plain(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
     )
+
+
+def _told(row: Row) -> str:
+    quiet = row.get("quiet_share")
+    known = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    return ", ".join([parameters.told(row), *known])
 
 
 def plain(value: Any) -> Any:

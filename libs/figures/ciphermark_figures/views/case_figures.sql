@@ -10,7 +10,8 @@ select
     ci_high,
     mad,
     min,
-    max
+    max,
+    quiet_share
 from results
 where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric is not null
 order by metric <> 'time', metric, phase, repetitions, median, variant;

@@ -5,7 +5,8 @@ select
     x.ordinal,
     x.value,
     x.loops,
-    x.is_warmup
+    x.is_warmup,
+    x.is_disturbed
 from trial as t
 join case_ as c on c.key = t.case_key
 join series as s on s.trial_id = t.id

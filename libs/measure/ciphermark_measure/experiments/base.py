@@ -12,6 +12,7 @@ from ciphermark_contract.operations import read
 from ciphermark_core.model import Accuracy, Case, Sample, Status, Trial
 from ciphermark_measure import noise_control
 from ciphermark_measure.clock import Clock
+from ciphermark_measure.host_state import Gate
 from ciphermark_measure.noise_control import Attempt
 from ciphermark_measure.probes import measured_alone, samples_of
 from ciphermark_measure.session import Session
@@ -28,6 +29,7 @@ class Setting:
     trial: Trial
     clock: Clock
     resolution_ns: int
+    gate: Gate = field(default_factory=Gate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class Latency(Experiment):
 
     def _made_phases(self) -> list[Phase]:
         budget, clock, resolution = self.setting.trial.budget, self.setting.clock, self.setting.resolution_ns
-        owner = self.session.owner
+        owner, gate = self.session.owner, self.setting.gate
         client = target(budget, resolution, is_client=True)
         encrypts = [owner.bind("encrypt", [(vector,) for vector in item.vectors]) for item in self._sets]
         decrypts = [
@@ -142,9 +142,9 @@ class Latency(Experiment):
             for bound in self._bounds
         ]
         return [
-            Phase("encrypt", encrypts, client, clock),
-            Phase("operation", self._bounds, target(budget, resolution), clock),
-            Phase("decrypt", decrypts, client, clock),
+            Phase("encrypt", encrypts, client, clock, gate=gate),
+            Phase("operation", self._bounds, target(budget, resolution), clock, gate=gate),
+            Phase("decrypt", decrypts, client, clock, gate=gate),
         ]
 
     def _check_after(self) -> None:
@@ -198,7 +198,7 @@ class Latency(Experiment):
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
         operation = self._phases[1]
-        repeated_s = median(s.value for s in operation.times if not s.is_warmup)
+        repeated_s = median(operation.counted_s)
         is_alone = operation.loops == 1  # every sample was one execution
         return caching.Times(
             repeated_s=repeated_s,

@@ -124,10 +124,10 @@ class Repetition(Experiment):
             if self._findings.status != "ok":
                 return
         start = perf_counter()
-        budget = self.setting.trial.budget
+        budget, gate = self.setting.trial.budget, self.setting.gate
         aim = target(budget, self.setting.resolution_ns)
         bounds = [chain.bound for chain in self._chains]
-        self._phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"))
+        self._phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"), gate)
         self._phase.calibrate()
         self._phase.warm_up(budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
@@ -201,7 +201,7 @@ class Repetition(Experiment):
                 self._findings = found
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
-        repeated_s = median(sample.value for sample in phase.times if not sample.is_warmup)
+        repeated_s = median(phase.counted_s)
         is_alone = phase.loops == 1  # every sample was one execution
         return caching.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
 

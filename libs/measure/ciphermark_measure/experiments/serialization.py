@@ -84,9 +84,12 @@ class Serialization(Experiment):
         start = perf_counter()
         evaluator, setting = self.session.evaluator, self.setting
         short = target(setting.trial.budget, setting.resolution_ns, is_client=True)
+        bounds = {
+            "dump": [PythonBound(evaluator.dump, [(ciphertext, self._mode)])],
+            "load": [PythonBound(evaluator.load, [(dumped,)])],
+        }
         self._phases = [
-            Phase("dump", [PythonBound(evaluator.dump, [(ciphertext, self._mode)])], short, setting.clock),
-            Phase("load", [PythonBound(evaluator.load, [(dumped,)])], short, setting.clock),
+            Phase(name, bound, short, setting.clock, gate=setting.gate) for name, bound in bounds.items()
         ]
         for phase in self._phases:
             phase.calibrate()

@@ -17,6 +17,7 @@ from ciphermark_core import host
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_core.run import Host
+from ciphermark_measure import anchor, lost_time
 from ciphermark_measure.probe import Probe, Span
 
 
@@ -47,7 +48,14 @@ def host_facts() -> Host:
     """What :func:`host.collect` tells, and among its warnings what no probe can measure here."""
     facts = host.collect()
     missing = tuple(f"{metric} is not measured here: {reason}" for metric, reason in unavailable().items())
-    return replace(facts, warnings=(*facts.warnings, *missing))
+    return replace(facts, warnings=(*facts.warnings, *missing, *_unwatched()))
+
+
+def _unwatched() -> tuple[str, ...]:
+    """What of the host's state beside samples cannot be told here."""
+    reason = anchor.reason_against()
+    without = () if reason is None else (f"disturbed samples are not told from quiet ones: {reason}",)
+    return (*without, *lost_time.unreadable())
 
 
 class Meter:

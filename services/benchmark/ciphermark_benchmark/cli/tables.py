@@ -27,6 +27,7 @@ from ciphermark_figures.listings import (
     workloads,
 )
 from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_figures.sentences import host_state
 from ciphermark_workloads.catalogue import WORKLOADS
 
 MIXED = (
@@ -60,6 +61,9 @@ def show_results(
         console.print(
             f"Nothing to rank in phase {phase}: no library has a trial of this run in it that was ok."
         )
+    for row in report(database, "host_state", run_id=run_id):
+        for sentence in host_state.told(row):
+            console.print(f"host: {escape(sentence)}", soft_wrap=True)
     console.print()
 
 

@@ -34,6 +34,7 @@ class Executor:
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._is_pinned = is_pinned
         self._parties = http_party.chosen(os.environ, own)
+        self._level = in_worker.QuietLevel()
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""
@@ -64,7 +65,7 @@ class Executor:
         self, needs: dict[str, WorkerNeeds], by_variant: dict[str, list[Trial]]
     ) -> dict[str, tuple[Sample, ...]]:
         """Peak memory of every trial, by workers of their own; variants in parallel, since nothing is timed."""
-        runners = {variant: in_worker.runner(unpinned(needs[variant])) for variant in by_variant}
+        runners = {variant: in_worker.runner(unpinned(needs[variant]), self._level) for variant in by_variant}
 
         def measure(variant: str) -> dict[str, tuple[Sample, ...]]:
             runner = runners[variant]
@@ -116,7 +117,9 @@ class Executor:
         self._report(replace(outcome, samples=outcome.samples + extra))
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
-        return two_parties.runner(needs, self._parties) if block.has_workloads else in_worker.runner(needs)
+        if block.has_workloads:
+            return two_parties.runner(needs, self._parties)
+        return in_worker.runner(needs, self._level)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:
         variant, budget = trials[0].case.variant, trials[0].budget

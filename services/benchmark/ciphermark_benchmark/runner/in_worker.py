@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar
@@ -22,12 +24,26 @@ from ciphermark_measure.experiments import KINDS, keys_of
 R = TypeVar("R")
 
 
+@dataclass(slots=True)
+class QuietLevel:
+    """The lowest quiet level of the anchor that the workers of a run have found so far: each learns of the others'."""
+
+    ns: float | None = None
+
+    def learn(self, facts: Mapping[str, float]) -> None:
+        """Take in what a trial found, if it found anything."""
+        found_s = facts.get("anchor_quiet_s")
+        if found_s is not None:
+            self.ns = min(found_s * 1e9, self.ns or math.inf)
+
+
 class InWorker(Strategy):
     """A worker serves one trial after another; :meth:`memory` is asked of another one, in which nothing is timed."""
 
-    def __init__(self, needs: WorkerNeeds, requests: Requests) -> None:
+    def __init__(self, needs: WorkerNeeds, level: QuietLevel, requests: Requests) -> None:
         super().__init__(requests)
         self._needs = needs
+        self._level = level
         self._worker: WorkerProcess | None = None
         self._prepared: protocol.Prepared | None = None
         self._known: protocol.Prepared | None = None  # outlives the worker
@@ -49,7 +65,7 @@ class InWorker(Strategy):
 
     def open(self, trial: Trial) -> None:
         self._require_prepared()
-        self._asked(protocol.Open(trial), protocol.Turned)
+        self._asked(protocol.Open(trial, self._level.ns), protocol.Turned)
 
     def turn(self) -> bool:
         self._require_prepared()
@@ -65,6 +81,7 @@ class InWorker(Strategy):
             require_one_clock(closed.monotonic_ns, asked_ns)
         except WorkerDied as death:
             return replace(closed.outcome, status=death.status, error=str(death))
+        self._level.learn(closed.outcome.facts)
         facts = prepared.facts | closed.outcome.facts | {"is_pinned": float(worker.is_pinned)}
         return _declared(replace(closed.outcome, facts=facts))
 
@@ -120,6 +137,6 @@ def _declared(outcome: Outcome) -> Outcome:
     return replace(outcome, facts=outcome.facts | {"is_composed": float(is_composed)})
 
 
-def runner(needs: WorkerNeeds) -> TrialRunner:
-    """Runs a variant's trials in a worker."""
-    return TrialRunner(needs.timeout_s, partial(InWorker, needs))
+def runner(needs: WorkerNeeds, level: QuietLevel) -> TrialRunner:
+    """Runs a variant's trials in a worker; ``level`` is that of the run."""
+    return TrialRunner(needs.timeout_s, partial(InWorker, needs, level))

@@ -1,0 +1,44 @@
+"""The anchor: a short fixed piece of work, executed around samples in the process that takes them and on its core.
+
+It is bound by throughput, as the libraries' own transforms are: a thread beside it on the core, or a lower frequency,
+slows it. It sees neither what takes memory bandwidth alone, since it lies in the caches, nor other cores.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_LIBRARY = Path(__file__).parent / "native" / "_anchor.so"  # where set-up puts it
+# The least of so many counts: an interrupt hits one of them, a disturbed state all.
+_REPEATS = 3
+
+
+class Anchor:
+    """The kernel; :func:`reason_against` tells whether it can be made here."""
+
+    def __init__(self) -> None:
+        self._kernel = _library().ciphermark_anchor
+        self._kernel.restype = ctypes.c_int64
+        self._kernel.argtypes = [ctypes.c_int64]
+        self._kernel(1)  # makes what it works on
+
+    def read_ns(self) -> int:
+        """Execute it, for about 0.15 ms; its time in nanoseconds."""
+        return int(self._kernel(_REPEATS))
+
+
+@cache
+def reason_against() -> str | None:
+    """Why there is no anchor in this process, or ``None``."""
+    try:
+        _library()
+    except OSError as error:
+        return f"{_LIBRARY.name} cannot be loaded ({error}); run `python3 setup/install.py`"
+    return None
+
+
+def _library() -> Any:
+    return ctypes.CDLL(str(_LIBRARY))

@@ -1,0 +1,174 @@
+"""The state of the host around samples: quiet, or disturbed by what others do on the core.
+
+An :class:`~ciphermark_measure.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 %
+of the time of samples at most. A sample is disturbed where a reading beside it is above the quiet level by more
+than :data:`TOLERANCE`, or where the process waited for its core meanwhile. The quiet level is a low quantile of all
+readings of this process, or what another worker of the run found, if that is lower: a worker that begins in a disturbed
+state learns the level when the host calms down, and what it took before is disturbed from then on.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Protocol
+
+from ciphermark_core.model import Sample
+from ciphermark_core.statistics import NOISE_FLOOR
+from ciphermark_measure import lost_time
+from ciphermark_measure.clock import Clock, MonotonicClock
+
+# What is less shows no difference between figures either.
+TOLERANCE = NOISE_FLOOR
+_QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
+_SHARE = 0.04  # of the time of samples, for readings
+_SAVED = 4  # readings that may be saved up for
+_STALE_NS = 5_000_000  # another worker's turn may lie between
+_WAITED_SHARE = 0.02  # of a sample
+
+
+class Reader(Protocol):
+    """Whatever executes the fixed work."""
+
+    def read_ns(self) -> int:
+        """Its time in nanoseconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A sample under way: the number of the last reading before it, and how long the process had waited by then."""
+
+    reading: int
+    delay_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where a sample lies: the number of the last reading before it (the next is the first after), and whether the
+    process had to wait for its core meanwhile.
+    """
+
+    reading: int
+    has_waited: bool
+
+
+class Gate:
+    """Tells quiet samples from disturbed ones; without a ``reader`` nothing is known, and all count."""
+
+    def __init__(
+        self,
+        reader: Reader | None = None,
+        clock: Clock | None = None,
+        run_delay_ns: Callable[[], int | None] = lost_time.run_delay_ns,
+    ) -> None:
+        self._reader = reader
+        self._clock = clock or MonotonicClock()
+        self._run_delay_ns = run_delay_ns
+        self._readings: list[int] = []
+        self._sorted: list[int] = []
+        self._known_ns: float | None = None
+        self._last_ns = 0
+        self._cost_ns = 0
+        self._balance_ns = 0.0
+        self._first = 0
+        self._spent_ns = 0
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether there is anything to tell states by."""
+        return self._reader is not None
+
+    @property
+    def quiet_ns(self) -> float | None:
+        """The quiet level, as far as it is known."""
+        if not self._sorted:
+            return self._known_ns
+        own = float(self._sorted[int(_QUANTILE * len(self._sorted))])
+        return own if self._known_ns is None else min(own, self._known_ns)
+
+    def begin_trial(self, known_ns: float | None) -> None:
+        """What :meth:`facts` tells is of the time from now on. ``known_ns`` is the quiet level that others found."""
+        self._known_ns = known_ns
+        self._first, self._spent_ns = len(self._readings), 0
+
+    def before(self) -> Begun:
+        """A sample begins now."""
+        if self._reader is None:
+            return Begun(-1, None)
+        is_stale = self._clock.now_ns() - self._last_ns > _STALE_NS
+        if len(self._readings) == self._first or (is_stale and self._is_affordable):
+            self._read(self._reader)
+        return Begun(len(self._readings) - 1, self._run_delay_ns())
+
+    def after(self, begun: Begun, lasted_ns: int) -> Around:
+        """A sample that was begun is over."""
+        if self._reader is None:
+            return Around(-1, has_waited=False)
+        delay_ns = self._run_delay_ns()
+        waited_ns = 0 if delay_ns is None or begun.delay_ns is None else delay_ns - begun.delay_ns
+        self._balance_ns = min(self._balance_ns + _SHARE * lasted_ns, _SAVED * self._cost_ns)
+        if self._is_affordable:
+            self._read(self._reader)
+        return Around(begun.reading, waited_ns > _WAITED_SHARE * lasted_ns)
+
+    def settle(self) -> None:
+        """No sample follows for now: those after the last reading get one."""
+        if self._reader is not None and len(self._readings) > self._first:
+            self._read(self._reader)
+
+    def are_quiet(self, arounds: Sequence[Around]) -> list[bool]:
+        """Which samples were taken in the quiet state, by what is known now."""
+        level = self.quiet_ns
+        if level is None:
+            return [True] * len(arounds)
+        is_slow = [reading > TOLERANCE * level for reading in self._readings]
+        return [
+            not around.has_waited and True not in is_slow[around.reading : around.reading + 2]
+            for around in arounds
+        ]
+
+    def facts(self) -> dict[str, float]:
+        """Of the trial: the anchor's time in the quiet state and its level (s), its spread, how many readings and what
+        they cost (s). Nothing where nothing is known.
+        """
+        readings, level = sorted(self._readings[self._first :]), self.quiet_ns
+        if not readings or level is None:
+            return {}
+        quiet = [reading for reading in readings if reading <= TOLERANCE * level]
+        return {
+            "anchor_s": median(quiet or readings) / 1e9,
+            "anchor_quiet_s": level / 1e9,
+            "anchor_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
+            "anchor_readings": float(len(readings)),
+            "anchor_cost_s": self._spent_ns / 1e9,
+        }
+
+    @property
+    def _is_affordable(self) -> bool:
+        return self._balance_ns >= self._cost_ns
+
+    def _read(self, reader: Reader) -> None:
+        start = self._clock.now_ns()
+        reading = reader.read_ns()
+        self._readings.append(reading)
+        insort(self._sorted, reading)
+        self._last_ns = self._clock.now_ns()
+        self._cost_ns = self._last_ns - start
+        self._balance_ns -= self._cost_ns
+        self._spent_ns += self._cost_ns
+
+
+def counts(samples: Iterable[Sample]) -> dict[str, float]:
+    """Of a trial: its timed samples, those of them that are quiet, and its phases without a quiet one. Pure."""
+    quiet: dict[str, list[bool]] = {}
+    for sample in samples:
+        if sample.metric == "time" and not sample.is_warmup:
+            quiet.setdefault(sample.phase, []).append(not sample.is_disturbed)
+    return {
+        "timed_samples": float(sum(map(len, quiet.values()))),
+        "quiet_samples": float(sum(map(sum, quiet.values()))),
+        "disturbed_phases": float(sum(not any(of_phase) for of_phase in quiet.values())),
+    }

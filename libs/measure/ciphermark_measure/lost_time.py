@@ -1,0 +1,67 @@
+"""Time that a process was kept from its core: by others that the kernel let run instead, and by the hypervisor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+_SCHEDSTAT = Path("/proc/self/schedstat")
+_STAT = Path("/proc/stat")
+_STEAL = 8  # proc(5): the eighth figure of a line "cpu…", after its name
+
+
+def run_delay_ns() -> int | None:
+    """Nanoseconds that this process's first thread was ready to run and had no core; ``None`` where unreadable.
+
+    That of other threads is not in it.
+    """
+    try:
+        return int(_SCHEDSTAT.read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def steal_s(cpus: Iterable[int]) -> float | None:
+    """Seconds for which the hypervisor gave these CPUs to others, to a hundredth or so; ``None`` where unreadable."""
+    try:
+        return steal_of(_STAT.read_text(), cpus) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def steal_of(stat: str, cpus: Iterable[int]) -> int:
+    """Ticks of steal time of some CPUs in the text of ``/proc/stat``. Pure."""
+    names = {f"cpu{number}" for number in cpus}
+    lines = (line.split() for line in stat.splitlines())
+    return sum(int(words[_STEAL]) for words in lines if words and words[0] in names)
+
+
+def unreadable() -> tuple[str, ...]:
+    """What of it cannot be read here, and what that means."""
+    found = []
+    if run_delay_ns() is None:
+        found.append(
+            f"{_SCHEDSTAT} cannot be read: samples in which another process took the core are not marked"
+        )
+    if steal_s(os.sched_getaffinity(0)) is None:
+        found.append(f"{_STAT} tells no steal time: what the hypervisor gives to others is unknown")
+    return tuple(found)
+
+
+class LostTime:
+    """What was lost on the CPUs of this process since this was made."""
+
+    def __init__(self) -> None:
+        self._cpus = os.sched_getaffinity(0)
+        self._delay_ns, self._steal_s = run_delay_ns(), steal_s(self._cpus)
+
+    def facts(self) -> dict[str, float]:
+        """``run_delay_s`` and ``steal_s``, as far as they can be read."""
+        delay_ns, steal = run_delay_ns(), steal_s(self._cpus)
+        found = {}
+        if delay_ns is not None and self._delay_ns is not None:
+            found["run_delay_s"] = (delay_ns - self._delay_ns) / 1e9
+        if steal is not None and self._steal_s is not None:
+            found["steal_s"] = steal - self._steal_s
+        return found

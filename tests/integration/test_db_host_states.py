@@ -1,0 +1,117 @@
+"""Samples that were disturbed stand in no figure, unless there are no others; every figure tells what was kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_core.run import Run
+from ciphermark_db.gateway import Database
+
+FACTS = {"anchor_s": 5e-5, "anchor_spread": 0.4, "sampling_s": 2.0, "steal_s": 0.3, "run_delay_s": 0.15}
+VARIANTS = ("seal", "seal-hexl")
+
+
+def watched(samples, disturbed):
+    """Samples of which those of some ordinals were disturbed."""
+    return tuple(replace(sample, is_disturbed=sample.ordinal in disturbed) for sample in samples)
+
+
+@pytest.fixture
+def recorded(database: Database, make):
+    """Record a run of trials: variant, times, ordinals that were disturbed."""
+
+    def record(*trials, facts=FACTS) -> Run:
+        run = make.run()
+        database.record_run(run)
+        for variant, times, disturbed in trials:
+            samples = watched(make.times(times), disturbed)
+            database.record_outcome(make.outcome(run, make.case(variant), samples, facts=facts))
+        return run
+
+    return record
+
+
+def rows(database: Database, sql: str, run: Run):
+    table = database.query(sql, [run.id])
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_disturbed_samples_are_kept_and_left_out_of_results(database: Database, recorded) -> None:
+    run = recorded(("seal", [1.0, 1.1, 9.0, 9.1, 1.2], {2, 3}))
+    (row,) = rows(database, "select * from results where run_id = %s", run)
+    assert (row["n"], row["median"], row["max"]) == (3, 1.1, 1.2)
+    assert row["quiet_share"] == pytest.approx(0.6)
+    assert (row["anchor_s"], row["anchor_spread"], row["steal_share"]) == (5e-5, 0.4, pytest.approx(0.2))
+    kept = rows(
+        database, "select value, is_disturbed from measurement where run_id = %s order by ordinal", run
+    )
+    assert [item["value"] for item in kept] == [1.0, 1.1, 9.0, 9.1, 1.2]
+    assert [item["is_disturbed"] for item in kept] == [False, False, True, True, False]
+
+
+def test_where_all_samples_were_disturbed_there_are_figures_that_say_so(database: Database, recorded) -> None:
+    run = recorded(("seal", [2.0, 3.0, 4.0], {0, 1, 2}))
+    (row,) = rows(database, "select * from results where run_id = %s", run)
+    assert (row["n"], row["median"], row["quiet_share"]) == (3, 3.0, 0.0)
+
+
+def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:
+    run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts={})
+    (row,) = rows(database, "select * from results where run_id = %s", run)
+    assert (row["n"], row["quiet_share"], row["anchor_s"], row["steal_share"]) == (3, None, None, None)
+    assert rows(database, "select * from host_state where run_id = %s", run) == []
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "expected"),
+    [
+        ((set(), set()), [0.5, 0.5, 1.0, 2.0]),
+        (({0}, set()), [0.5, 1.0, 2.0]),
+        (({0}, {3}), [0.5, 1.0]),
+        (({0, 1}, {1, 2}), [2.0]),
+        (({0, 1, 2, 3}, {0}), [0.5, 0.5, 1.0, 2.0]),  # one side has nothing else: rounds still cancel
+    ],
+)
+def test_a_pair_counts_where_both_samples_do(database: Database, recorded, disturbed, expected) -> None:
+    off, on = [1.0, 2.0, 3.0, 8.0], [2.0, 4.0, 3.0, 4.0]
+    run = recorded(("seal", off, disturbed[0]), ("seal-hexl", on, disturbed[1]))
+    (row,) = rows(database, "select * from speedup where run_id = %s", run)
+    middle = sorted(expected)
+    half = len(middle) // 2
+    median = middle[half] if len(middle) % 2 else (middle[half - 1] + middle[half]) / 2
+    assert (row["n"], row["ratio"]) == (len(expected), median)
+    (slower,) = rows(
+        database, "select * from ratio where run_id = %s and variant <> fastest_variant", run
+    ) or [None]
+    assert slower["n"] == len(expected)
+    quiet = sum(number not in disturbed[0] | disturbed[1] for number in range(4))
+    assert row["quiet_share"] == slower["quiet_share"] == quiet / 4
+
+
+def test_without_a_quiet_pair_medians_of_quiet_samples_are_divided(database: Database, recorded) -> None:
+    run = recorded(("seal", [1.0, 1.0, 50.0], {2}), ("seal-hexl", [90.0, 80.0, 2.0], {0, 1}))
+    (row,) = rows(database, "select * from ratio where run_id = %s and variant <> fastest_variant", run)
+    assert (row["ratio"], row["is_paired"], row["quiet_share"]) == (2.0, False, 0.0)
+
+
+def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) -> None:
+    facts = FACTS | {
+        "timed_samples": 5.0,
+        "quiet_samples": 4.0,
+        "disturbed_phases": 1.0,
+        "anchor_cost_s": 0.05,
+    }
+    run = recorded(
+        *((variant, [1.0] * 5, {0}) for variant in VARIANTS), facts=facts | {"is_short_of_quiet": 1.0}
+    )
+    (row,) = rows(database, "select * from host_state where run_id = %s", run)
+    assert (row["trials"], row["watched_trials"], row["short_trials"], row["disturbed_phases"]) == (
+        2,
+        2,
+        2,
+        2,
+    )
+    assert (row["samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
+    assert (row["run_delay_share"], row["steal_share"]) == (pytest.approx(0.1), pytest.approx(0.2))

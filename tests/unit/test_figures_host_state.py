@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_figures.sentences.host_state import told
+
+ROW = {
+    "trials": 4,
+    "watched_trials": 4,
+    "samples": 1200,
+    "quiet_share": 0.875,
+    "short_trials": 0,
+    "disturbed_phases": 0,
+    "anchor_s": 4.2e-5,
+    "anchor_spread": 0.31,
+    "run_delay_share": 0.002,
+    "steal_share": 0.011,
+}
+
+
+def test_what_was_kept_is_always_told():
+    assert list(told(ROW)) == [
+        "87.5% of 1,200 timed samples were taken while the host was quiet, and figures are made of them (the anchor "
+        "took 42 µs, and up to 31.0% more; others had the core for 0.2%, steal time 1.1%)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"watched_trials": 0}, "nothing was watched"),
+        ({"watched_trials": 3}, "beside 1 of 4 trials nothing was watched"),
+        ({"short_trials": 1}, "1 trial ended at the limit"),
+        ({"disturbed_phases": 2}, "2 phases have no quiet sample"),
+        ({"run_delay_share": None}, "the wait for the core is unknown"),
+        ({"steal_share": None}, "steal time is unknown"),
+    ],
+)
+def test_what_spoils_figures_is_told(change, words):
+    assert any(words in sentence for sentence in told(ROW | change))

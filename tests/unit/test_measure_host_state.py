@@ -1,0 +1,213 @@
+"""Quiet samples are told from disturbed ones by the anchor beside them and by the wait for the core."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_contract.interfaces import Bound
+from ciphermark_measure import anchor, lost_time
+from ciphermark_measure.host_state import TOLERANCE, Gate
+from ciphermark_measure.sampling import Phase, Target
+from ciphermark_measure.stopping import Rule
+
+MS = 1_000_000
+ANCHOR_NS = 50_000
+
+
+class World:
+    """A core on which work takes ``slow_at(time)`` times as long; clock, anchor and operation all live on it."""
+
+    def __init__(self, slow_at=lambda now_ns: 1.0):
+        self.now, self.slow_at = 0.0, slow_at
+        self.delay, self.read_at = 0, []
+
+    def now_ns(self):
+        return int(self.now)
+
+    def work(self, ns):
+        elapsed = ns * self.slow_at(self.now)
+        self.now += elapsed
+        return int(elapsed)
+
+    def read_ns(self):
+        self.read_at.append(self.now)
+        return max(self.work(ANCHOR_NS) for _ in range(3))
+
+    def gate(self):
+        return Gate(self, self, lambda: self.delay)
+
+
+class Work(Bound):
+    """One execution takes ``cost_ns`` in the quiet state."""
+
+    def __init__(self, world, cost_ns):
+        self.world, self.cost_ns = world, cost_ns
+
+    def run(self, loops):
+        return self.world.work(self.cost_ns * loops)
+
+    def results(self):
+        return []
+
+
+def phase_of(world, gate, cost_ns=10 * MS, samples=10, most_ns=10**12):
+    aim = Target(cost_ns, Rule(samples), most_ns)
+    return Phase("operation", [Work(world, cost_ns)], aim, world, gate=gate)
+
+
+def sampled(phase, gate):
+    gate.begin_trial(None)
+    while not phase.is_done:
+        phase.take()
+    gate.settle()
+    return [sample for sample in phase.samples if not sample.is_warmup]
+
+
+def between(start_ms, end_ms, factor=1.4):
+    return lambda now: factor if start_ms * MS <= now < end_ms * MS else 1.0
+
+
+def test_on_a_quiet_host_all_samples_count_and_none_is_added():
+    world = World()
+    gate = world.gate()
+    samples = sampled(phase_of(world, gate), gate)
+    assert len(samples) == 10
+    assert not any(sample.is_disturbed for sample in samples)
+
+
+@pytest.mark.parametrize("window", [(30, 75), (0, 55)], ids=["in between", "from the beginning"])
+def test_disturbed_samples_are_marked_and_kept_and_others_are_taken_for_them(window):
+    world = World(between(*window))
+    gate = world.gate()
+    phase = phase_of(world, gate)
+    samples = sampled(phase, gate)
+    assert sum(not sample.is_disturbed for sample in samples) >= 10
+    assert {round(sample.value * 1e3) for sample in samples if sample.is_disturbed} >= {14}
+    assert {round(sample.value * 1e3) for sample in samples if not sample.is_disturbed} == {10}
+    assert [sample.ordinal for sample in samples] == list(range(len(samples)))
+    assert "is_short_of_quiet" not in phase.facts
+
+
+def test_a_worker_that_never_sees_the_quiet_state_learns_of_it_from_others():
+    world = World(lambda now: 1.4)
+    gate = world.gate()
+    phase = phase_of(world, gate)
+    gate.begin_trial(float(ANCHOR_NS))
+    while not phase.is_done:
+        phase.take()
+    assert all(sample.is_disturbed for sample in phase.samples)
+    assert len(phase.samples) == 30  # three times as many as were asked for, no more
+    assert phase.facts["is_short_of_quiet"] == 1
+    assert phase.counted_s == pytest.approx([0.014] * 30)
+    facts = gate.facts()
+    assert facts["anchor_s"] == pytest.approx(1.4 * ANCHOR_NS / 1e9, abs=1e-9)
+    assert facts["anchor_quiet_s"] == pytest.approx(ANCHOR_NS / 1e9)
+    assert facts["anchor_spread"] == pytest.approx(0.4, abs=1e-3)
+
+
+def test_time_ends_the_wait_for_quiet_samples_too():
+    world = World(lambda now: 1.4)
+    gate = world.gate()
+    gate.begin_trial(float(ANCHOR_NS))
+    phase = phase_of(world, gate, samples=10, most_ns=170 * MS)
+    while not phase.is_done:
+        phase.take()
+    assert len(phase.samples) == math.ceil(170 / 14)
+
+
+def test_a_phase_that_is_over_stays_so():
+    """Or its later samples would be paired with those that others took in rounds before."""
+    world = World(lambda now: 1.4 if now < 200 * MS else 1.0)
+    gate = world.gate()
+    gate.begin_trial(None)
+    first = phase_of(world, gate)
+    while not first.is_done:
+        first.take()
+    second = phase_of(world, gate)
+    while not second.is_done:
+        second.take()
+    gate.settle()
+    assert all(sample.is_disturbed for sample in first.samples)
+    assert first.is_done
+    assert first.facts["is_short_of_quiet"] == 1
+
+
+def test_a_sample_in_which_the_process_waited_for_its_core_is_disturbed():
+    world = World()
+    gate = world.gate()
+    gate.begin_trial(None)
+    begun = gate.before()
+    world.delay += 3 * MS
+    waited = gate.after(begun, 10 * MS)
+    begun = gate.before()
+    world.delay += MS // 10
+    assert gate.are_quiet([waited, gate.after(begun, 10 * MS)]) == [False, True]
+
+
+def test_what_cannot_be_read_disturbs_nothing():
+    world = World()
+    gate = Gate(world, world, lambda: None)
+    assert not any(sample.is_disturbed for sample in sampled(phase_of(world, gate), gate))
+
+
+def test_without_an_anchor_all_samples_count_and_nothing_is_claimed():
+    world = World(between(0, 55))
+    gate = Gate(None, world, lambda: world.delay)
+    samples = sampled(phase_of(world, gate), gate)
+    assert len(samples) == 10
+    assert not any(sample.is_disturbed for sample in samples)
+    assert gate.facts() == {}
+
+
+@given(
+    cost_ns=st.integers(20_000, 50 * MS),
+    count=st.integers(50, 120),
+    factor=st.floats(1.0, 3.0),
+    pause_ns=st.integers(0, 30 * MS),
+)
+def test_readings_cost_at_most_a_twentieth_of_the_time_of_samples(cost_ns, count, factor, pause_ns):
+    """But for the first of a trial, and those that the balance was short of while the anchor slowed down."""
+    world = World(lambda now: factor if int(now / (100 * MS)) % 2 else 1.0)
+    gate = world.gate()
+    phase = phase_of(world, gate, cost_ns=cost_ns, samples=count)
+    for _ in range(count):
+        phase.take()
+        world.now += pause_ns
+    free_ns = 2 * factor * 3 * ANCHOR_NS
+    assert gate.facts()["anchor_cost_s"] * 1e9 <= 0.05 * phase.sampled_ns + free_ns
+
+
+@given(levels=st.lists(st.floats(1.0, 1.0 + (TOLERANCE - 1) * 0.9), min_size=5, max_size=40))
+def test_what_varies_within_the_tolerance_is_quiet(levels):
+    factors = iter(levels * 50)
+    world = World(lambda now: next(factors))
+    gate = world.gate()
+    gate.begin_trial(float(ANCHOR_NS))
+    begun = gate.before()
+    assert gate.are_quiet([gate.after(begun, 10 * MS)]) == [True]
+
+
+def test_the_real_anchor_takes_time_and_less_than_it_may():
+    """Of the order of 50 µs on a core of today; a factor of twenty either way is left."""
+    assert anchor.reason_against() is None
+    assert 2_500 < min(anchor.Anchor().read_ns() for _ in range(50)) < 1_000_000
+
+
+def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
+    first = lost_time.run_delay_ns()
+    assert first is not None
+    assert lost_time.run_delay_ns() >= first
+    lines = (
+        "cpu 1 2 3 4 5 6 7 8 9",
+        "cpu0 1 1 1 1 1 1 1 20 0",
+        "cpu1 1 1 1 1 1 1 1 300 0",
+        "cpu10 0 0 0 0 0 0 0 7 0",
+    )
+    text = "\n".join(lines)
+    assert lost_time.steal_of(text, [1]) == 300
+    assert lost_time.steal_of(text, [0, 1]) == 320
+    assert lost_time.steal_of("cpu0 1 1 1 1\n", []) == 0
