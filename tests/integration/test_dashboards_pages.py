@@ -20,6 +20,7 @@ from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
+from ciphermark_figures.catalogue.times import LEADERBOARD
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -230,7 +231,12 @@ def test_filters_choose(client: TestClient, run_id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in FIGURES if FIGURE_PAGES[name].path not in ("/case", "/compare", "/workloads")]
+    "name",
+    [
+        name
+        for name, figure in FIGURES.items()
+        if FIGURE_PAGES[name].path not in ("/case", "/compare", "/workloads") and figure is not LEADERBOARD
+    ],
 )
 def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: str, name: str) -> None:
     sql = client.get(f"/figures/{name}.sql", params={"run": run_id}).text
@@ -246,6 +252,21 @@ def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: 
                 assert float(row[column]) == value
             elif value is None:
                 assert row[column] == ""
+
+
+def test_the_leaderboard_is_made_of_what_its_sql_answers(client: TestClient, url: str, run_id: str) -> None:
+    """A row for each common case with the times of its rounds; means are in every row."""
+    sql = client.get("/figures/leaderboard.sql", params={"run": run_id}).text
+    with psycopg.connect(url) as connection:
+        cursor = connection.execute(sql)
+        answer = [dict(zip([c.name for c in cursor.description], row, strict=True)) for row in cursor]
+    shown = columns_of(client, "leaderboard", run=run_id)
+    assert list(dict.fromkeys(row["label"] for row in answer)) == [row["label"] for row in shown]
+    for row in shown:
+        own = [item for item in answer if item["label"] == row["label"]]
+        assert {str(item["common_cases"]) for item in own} == {row["common_cases"]} == {str(len(own))}
+        assert {item["mean_ratio"] for item in own} == {float(row["mean_ratio"])}
+        assert all(len(item["rounds"]) == len(item["times"]) > 0 for item in own)
 
 
 def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id: str) -> None:

@@ -38,6 +38,13 @@ def _told(row: Row) -> str:
     return f"{formats.seconds(row['median'])} · {mark}{formats.digits(row['ratio'])}×{other}"
 
 
+def _ranked(answer: Answer, parameters: Row) -> Answer:
+    """See :func:`ciphermark_figures.ranks.ranked`; a command line that ranks nothing does not wait for numpy."""
+    from ciphermark_figures import ranks
+
+    return ranks.ranked(answer, parameters)
+
+
 def several_sizes(answer: Answer, _: Row) -> Answer:
     """The rows at the largest N at which an operation has vectors of several sizes. Pure."""
     ring, size, operation = (answer.columns.index(name) for name in ("ring_dimension", "size", "operation"))
@@ -58,12 +65,15 @@ LEADERBOARD = Figure(
     lead=(
         "How many times the time of the run's fastest each variant takes: the geometric mean of the ratios below, over "
         "the cases that all variants shown have; if there is none, choose fewer variants. 1 means fastest everywhere. "
-        "Who is not surely slower than another, by intervals and beyond the noise floor of 5 %, shares its rank; a "
+        "The 95 % interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
+        "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
+        "of their difference and beyond the noise floor of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
         "rank. Operations that an adapter composes of several calls of its library are ranked apart."
     ),
     view="leaderboard",
     subject=subject.OPERATION,
+    derive=_ranked,
     tell=times.leaderboard,
     chart="ratios.leaderboard",
     columns=(

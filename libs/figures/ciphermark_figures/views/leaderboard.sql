@@ -1,6 +1,6 @@
--- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. Verdicts
--- come from intervals: a mean lies between the means of the bounds, and who is not surely slower than another by more
--- than the noise floor shares its rank. Operations that a variant has composed are ranked apart, in rows of their own,
+-- A variant's mean is that of the ratios of the matrix, over the cases that every variant shown has one for. A row is one
+-- of these cases, with the times of its rounds and those of the fastest; a variant without such has one row all the same.
+-- Intervals and ranks are made of these rows: see libs/figures/ciphermark_figures/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
 -- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown.
 -- What was never resolved is of the levels that others resolved the case to.
 with asked as (
@@ -15,6 +15,8 @@ found as (
         is_composed,
         division,
         comparison_key,
+        fastest_variant,
+        is_paired,
         ratio,
         ci_low,
         ci_high,
@@ -34,32 +36,41 @@ found as (
         and operation = any (%(operation)s)
         and variant = any (%(variant)s)
 ),
+marked as (
+    select
+        f.*,
+        f.variants = (
+            select count(distinct variant) from found where is_composed = f.is_composed and division = f.division
+        ) as is_common
+    from found as f
+),
 means as (
     select
         variant,
         is_composed,
         division,
         exp(avg(ln(ratio)) filter (where is_common)) as mean_ratio,
-        case
-            when bool_and(ci_low is not null) filter (where is_common)
-                then exp(avg(ln(ci_low)) filter (where is_common))
-        end as ci_low,
-        case
-            when bool_and(ci_low is not null) filter (where is_common)
-                then exp(avg(ln(ci_high)) filter (where is_common))
-        end as ci_high,
         count(*) filter (where is_common) as common_cases,
         count(*) filter (where variants > 1) as compared_cases,
         count(*) filter (where variants > 1 and is_fastest) as fastest_in
-    from (
-        select
-            f.*,
-            f.variants = (
-                select count(distinct variant) from found where is_composed = f.is_composed and division = f.division
-            ) as is_common
-        from found as f
-    ) as marked
+    from marked
     group by variant, is_composed, division
+),
+timed as (
+    select
+        c.comparison_key,
+        c.variant,
+        array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) as rounds,
+        array_agg(x.value order by t.process, x.ordinal) as times
+    from trial as t
+    join case_ as c on c.key = t.case_key
+    join series as s on s.trial_id = t.id and s.metric = 'time' and phase_of(s.stage, s.party, s.step) = 'operation'
+    join sample as x on x.series_id = s.id and not x.is_warmup
+    where
+        t.run_id = %(run_id)s
+        and t.status = 'ok'
+        and c.comparison_key in (select comparison_key from marked where is_common)
+    group by c.comparison_key, c.variant
 ),
 levels as (
     select distinct c.comparison_key, p.security_2018
@@ -104,26 +115,27 @@ select
     s.variant
     || case when s.division = 'best' then ' (division best)' else '' end
     || case when s.is_composed then ' (composed)' else '' end as label,
-    case
-        when m.ci_low is not null
-            then 1 + (
-                select count(*)
-                from means as o
-                where
-                    o.is_composed = m.is_composed
-                    and o.division = m.division
-                    and verdict(m.ci_low / o.ci_high, m.ci_high / o.ci_low) = 'faster'
-            )
-    end as rank,
+    s.division,
     m.mean_ratio,
-    m.ci_low,
-    m.ci_high,
     coalesce(m.common_cases, 0) as common_cases,
     coalesce(m.fastest_in, 0) as fastest_in,
     coalesce(m.compared_cases, 0) as compared_cases,
     s.ok,
     s.unsupported,
-    s.failed
+    s.failed,
+    f.comparison_key,
+    f.is_paired,
+    f.ratio,
+    f.ci_low,
+    f.ci_high,
+    own.rounds,
+    own.times,
+    fastest.rounds as fastest_rounds,
+    fastest.times as fastest_times
 from states as s
 left join means as m using (variant, is_composed, division)
-order by s.division desc, s.is_composed, m.mean_ratio nulls last, s.variant;
+left join marked as f
+    on f.variant = s.variant and f.is_composed = s.is_composed and f.division = s.division and f.is_common
+left join timed as own on own.comparison_key = f.comparison_key and own.variant = f.variant
+left join timed as fastest on fastest.comparison_key = f.comparison_key and fastest.variant = f.fastest_variant
+order by s.division desc, s.is_composed, m.mean_ratio nulls last, s.variant, f.comparison_key;
