@@ -1,12 +1,16 @@
-"""What looks like a cache must look like one twice."""
+"""What looks like a cache must look like one twice; of long vectors as much is executed as tells."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
+from ciphermark_measure import operands
 from ciphermark_measure.caching import Times
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments.base import Setting
@@ -45,3 +49,64 @@ def test_a_suspicion_must_stand_a_second_look(looks, status, left):
         pass
     assert experiment.close().status == status
     assert len(experiment.looks) == left
+
+
+ROW_BYTES = 3 * 2 * 8 * 1024  # two operands and a result of one prime
+
+
+def measured(monkeypatch, size, caches, operation="add"):
+    """The finished trial of a vector on a host with such caches, with the experiment."""
+    monkeypatch.setattr(host, "caches", lambda: caches)
+    session = prepare("cleartext", SPEC, KeyRequest())
+    case = Case("cleartext", "arithmetic", operation, SPEC, size, "random")
+    clock = MonotonicClock()
+    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
+    experiment = Latency(Setting(session, trial, clock, resolution_ns(clock)))
+    experiment.open()
+    while not experiment.turn():
+        pass
+    return experiment, experiment.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "caches", "executed"),
+    [
+        (1024, {"L2": ROW_BYTES}, 1),
+        (10 * 1024, {"L2": 5 * ROW_BYTES - 1}, 5),
+        (10 * 1024, {"L2": 5 * ROW_BYTES}, 6),
+        (10 * 1024 - 1, {"L2": 50 * ROW_BYTES}, 10),
+        (10 * 1024, {}, 10),
+    ],
+)
+def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches, executed):
+    experiment, findings = measured(monkeypatch, size, caches)
+    assert findings.status == "ok"
+    assert findings.facts["executed_ciphertexts"] == executed
+    assert {len(item.rows) for item in experiment._sets} == {executed}
+    whole, client = -(-size // 1024), min(executed, 4)
+    scales = {phase.name: phase.scale for phase in experiment._phases}
+    assert scales == {"encrypt": whole / client, "operation": whole / executed, "decrypt": whole / client}
+
+
+def test_a_part_that_comes_out_wrong_is_found(monkeypatch):
+    """The check after the last sample compares what was executed, of every phase."""
+    right = operands.build
+
+    def wrong(session, case, seed, index, most=None):
+        made = right(session, case, seed, index, most)
+        return made if index < 3 else replace(made, expected=[vector + 1 for vector in made.expected])
+
+    monkeypatch.setattr(operands, "build", wrong)
+    _, findings = measured(monkeypatch, 10 * 1024, {"L2": 5 * ROW_BYTES})
+    assert findings.status != "ok"
+
+
+def test_operations_share_encryptions_and_no_objects(monkeypatch):
+    session = prepare("cleartext", SPEC, KeyRequest())
+    cases = [Case("cleartext", "arithmetic", name, SPEC, 3000, "random") for name in ("add", "mul")]
+    encrypted = []
+    right = session.owner.encrypt
+    monkeypatch.setattr(session.owner, "encrypt", lambda vector: encrypted.append(1) or right(vector))
+    first, second = (operands.build(session, case, 7, 0) for case in cases)
+    assert len(encrypted) == 6  # two operands of three ciphertexts, once
+    assert all(x[0] is not y[0] for x, y in zip(first.rows, second.rows, strict=True))

@@ -124,6 +124,17 @@ def test_a_sample_is_the_time_of_one_execution():
     assert sample.loops == phase.loops > 1
 
 
+def test_samples_of_a_part_are_of_the_whole_by_proportion():
+    clock = FakeClock()
+    phase = Phase("operation", [FakeBound(clock, 2000)], Target(MS, Rule(5)), clock, scale=2.5)
+    phase.calibrate()
+    phase.warm_up(1)
+    phase.take()
+    assert [sample.value for sample in phase.samples] == [pytest.approx(5e-6), pytest.approx(5e-6)]
+    assert phase.sampled_ns == pytest.approx(MS, rel=0.1)  # what was really spent
+    phase.require_sound_clock()
+
+
 def test_samples_take_turns_over_the_operand_sets():
     clock = FakeClock()
     bounds = [FakeBound(clock, cost) for cost in (1 * MS, 2 * MS, 3 * MS)]

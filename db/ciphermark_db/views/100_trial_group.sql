@@ -44,7 +44,8 @@ select
     g.is_watched,
     g.anchor_s,
     g.anchor_spread,
-    g.steal_share
+    g.steal_share,
+    g.executed_ciphertexts
 from (
     select
         run_id,
@@ -54,6 +55,7 @@ from (
         parameter_set_id,
         bool_or(facts @> '{"is_composed": 1}') as is_composed,
         bool_or(budget ->> 'precision' is not null) as is_sequential,
+        min((facts ->> 'executed_ciphertexts')::double precision)::bigint as executed_ciphertexts,
         array_agg(id) as trial_ids,
         bool_and(facts ? 'anchor_s') as is_watched,
         median_of(array_agg((facts ->> 'anchor_s')::float8 order by (facts ->> 'anchor_s')::float8) filter (

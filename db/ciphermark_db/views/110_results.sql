@@ -59,7 +59,8 @@ select
     case when g.is_watched then s.quiet_share end as quiet_share,
     g.anchor_s,
     g.anchor_spread,
-    g.steal_share
+    g.steal_share,
+    nullif(g.executed_ciphertexts, (g.size + g.slots - 1) / g.slots) as executed_ciphertexts
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id

@@ -29,7 +29,7 @@ def collect() -> Host:
         hostname=platform.node(),
         cpu_model=cpuinfo.get("model name", platform.machine()),
         cpu_flags=tuple(sorted(cpuinfo.get("flags", "").split())),
-        caches=_caches(),
+        caches=caches(),
         cores=cores,
         memory_bytes=_memory_bytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
         operating_system=_operating_system(),
@@ -122,7 +122,7 @@ def _memory_bytes(installed_bytes: int) -> int:
     return min([installed_bytes, *limits])
 
 
-def _caches() -> dict[str, int]:
+def caches() -> dict[str, int]:
     """Sizes in bytes of the first core's caches: {"L1d": …, "L2": …}."""
     found = {}
     for index in sorted((_CPU / "cpu0/cache").glob("index*")):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ciphermark_contract import operands
@@ -18,21 +18,29 @@ from ciphermark_measure.session import Session
 
 @dataclass(frozen=True, slots=True)
 class OperandSet:
-    """One set of operands: the first operand's vectors, the rows, and the expected slots of every result."""
+    """One set of operands: the first operand's vectors, the rows, and the expected slots of every result; of each as
+    many as are executed.
+    """
 
     vectors: Sequence[Vector]
     rows: Sequence[Row]
     expected: Sequence[Vector]
 
 
-def build(session: Session, case: Case, seed: int, index: int) -> OperandSet:
-    """The operand set number ``index`` of a case; everything encrypted afresh.
+def build(session: Session, case: Case, seed: int, index: int, most: int | None = None) -> OperandSet:
+    """The operand set number ``index`` of a case, for ``most`` ciphertexts of the vector or all; in objects of its own.
 
     Raises ``Exhausted`` where the operand itself cannot be made (a product for ``relinearize``, say).
     """
     slots, call = session.parameters.slots, read(case.operation)
-    first = data.chunks(data.operand(case, seed, 2 * index), slots)
-    made = [operands.made(_source(session, case, seed, index, chunk), call) for chunk in range(len(first))]
+
+    @cache
+    def drawn(number: int) -> Sequence[Vector]:
+        values = data.operand(case, seed, 2 * index + min(number, 1), more=number - 1)
+        return data.chunks(values, slots)
+
+    first = drawn(0)[:most]
+    made = [operands.made(_source(session, drawn, chunk), call) for chunk in range(len(first))]
     return OperandSet(first, [item.row for item in made], [slots for item in made for slots in item.expected])
 
 
@@ -49,15 +57,10 @@ def ring_of(session: Session) -> Ring:
     return Ring.of(session.parameters, session.declaration.slot_generator)
 
 
-def _source(session: Session, case: Case, seed: int, index: int, chunk: int) -> Source:
-    slots = session.parameters.slots
-
-    def draw(number: int) -> Vector:
-        return data.chunks(data.operand(case, seed, 2 * index + min(number, 1), more=number - 1), slots)[
-            chunk
-        ]
-
-    return Source(session.evaluator, ring_of(session), partial(_encrypted, session), draw)
+def _source(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int) -> Source:
+    """Of every vector the same piece."""
+    encrypt = partial(_encrypted, session)
+    return Source(session.evaluator, ring_of(session), encrypt, lambda number: drawn(number)[chunk])
 
 
 def _encrypted(session: Session, values: Vector) -> Handle:

@@ -57,7 +57,10 @@ def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Ta
 
 @dataclass(slots=True)
 class Phase:
-    """One timed phase of a trial. Every sample takes the next of ``bounds``, so operands vary."""
+    """One timed phase of a trial. Every sample takes the next of ``bounds``, so operands vary.
+
+    Where ``bounds`` execute a part of what the phase is, ``scale`` is the whole by that part: samples are of the whole.
+    """
 
     name: str
     bounds: Sequence[Bound]
@@ -65,6 +68,7 @@ class Phase:
     clock: Clock
     meter: Meter = field(default_factory=lambda: Meter("primitive"))
     gate: Gate = field(default_factory=Gate)
+    scale: float = 1.0
     loops: int = 1
     times: list[Sample] = field(default_factory=list)
     _readings: list[Sample] = field(default_factory=list)
@@ -202,11 +206,11 @@ class Phase:
 
     def _reading(self, taken: Sample, metric: str, value: float) -> Sample:
         """What a probe told of a sample, per execution where it adds up."""
-        share = value / self.loops if METRICS[metric].adds_up else value
+        share = value / self.loops * self.scale if METRICS[metric].adds_up else value
         return replace(taken, metric=metric, value=share)
 
     def _time(self, reported_ns: int, ordinal: int, *, is_warmup: bool) -> Sample:
-        value_s = reported_ns / self.loops / 1e9
+        value_s = reported_ns / self.loops / 1e9 * self.scale
         return Sample("time", value_s, self.name, ordinal=ordinal, loops=self.loops, is_warmup=is_warmup)
 
 

@@ -11,7 +11,8 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import read
-from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_measure.encryptions import Encryptions
 from ciphermark_measure.parameter_selection import resolved
 
 
@@ -19,8 +20,9 @@ from ciphermark_measure.parameter_selection import resolved
 class Session:
     """One variant with one parameter set and its keys: the ground of every trial of a worker.
 
-    ``keys`` are those that were asked for. ``controls`` keeps what control experiments of this worker have shown, by
-    operation and count: see :mod:`ciphermark_measure.noise_control`.
+    ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``controls`` keeps what control
+    experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.noise_control`;
+    ``encryption_peaks`` what memory the encryption of a vector takes, by its size and data pattern.
     """
 
     declaration: Declaration
@@ -30,11 +32,13 @@ class Session:
     evaluator: Evaluator
     keys: KeyRequest
     keys_s: float
+    encryptions: Encryptions
     controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
+    encryption_peaks: dict[tuple[int, str], list[Sample]] = field(default_factory=dict)
 
     def to_evaluator(self, values: Sequence[Vector]) -> list[Handle]:
-        """Encrypt vectors and hand the ciphertexts over, as bytes."""
-        return [self.evaluator.load(self._dumped(vector)) for vector in values]
+        """Ciphertexts of vectors, handed over as bytes; equal vectors were encrypted once."""
+        return [self.evaluator.load(self.encryptions.of(vector)) for vector in values]
 
     def decrypted(self, ciphertexts: Sequence[Handle]) -> list[Vector]:
         """Hand results back to the owner and decrypt them."""
@@ -53,9 +57,6 @@ class Session:
     def _compression(self) -> str:
         return self.declaration.compressions[0]
 
-    def _dumped(self, vector: Vector) -> bytes:
-        return self.owner.dump(self.owner.encrypt(vector), self._compression)
-
 
 def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     """Load the library, choose the parameters it really takes, as secure as asked, and make keys.
@@ -71,7 +72,9 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     owner = adapter.key_owner(parameters, request)
     evaluator = adapter.evaluator(owner.public_material())
     library = replace(adapter.info(), is_reference=declared.is_reference)
-    return Session(declared, library, parameters, owner, evaluator, keys, perf_counter() - start)
+    keys_s = perf_counter() - start
+    encryptions = Encryptions(lambda vector: owner.dump(owner.encrypt(vector), declared.compressions[0]))
+    return Session(declared, library, parameters, owner, evaluator, keys, keys_s, encryptions)
 
 
 def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:

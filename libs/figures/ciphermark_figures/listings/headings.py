@@ -62,8 +62,15 @@ def _vector(rows: Sequence[Row]) -> str:
     values = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
         return f"{first['data_set']}, {values} values, {threads(first)}"
-    ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}"
+    ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}{_executed(rows)}"
     return f"{first['data_pattern']} data, {values} values in {ciphertexts}, {threads(first)}"
+
+
+def _executed(rows: Sequence[Row]) -> str:
+    """How many of a long vector's ciphertexts were executed, where those told what all take."""
+    counts = sorted({row["executed_ciphertexts"] for row in rows if row.get("executed_ciphertexts")})
+    several = "–".join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))
+    return f" (timed on {several} of them)" if counts else ""
 
 
 def threads(row: Row) -> str:

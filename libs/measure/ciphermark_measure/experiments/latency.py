@@ -11,9 +11,10 @@ from typing import Any
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read, where
+from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import caching, operands
+from ciphermark_measure import caching, operands, proportion
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
 from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, without_primitive
 from ciphermark_measure.operands import OperandSet
@@ -27,7 +28,8 @@ _LOOKS = 2
 
 
 class Latency(Experiment):
-    """Samples the three phases of one operation on vectors of one or more ciphertexts.
+    """Samples the three phases of one operation on vectors of one or more ciphertexts, of which as many are executed as
+    tell what all take: see :mod:`ciphermark_measure.proportion`.
 
     Before the first sample the result of every operand set is decrypted and compared; after the last one the
     results of the last samples are, and fresh operands are timed against the repeated ones.
@@ -36,6 +38,8 @@ class Latency(Experiment):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._call = read(self.case.operation)
+        self._ciphertexts = -(-self.case.size // self.session.parameters.slots)
+        self._executed = proportion.executed(self._ciphertexts, self._row_bytes(), host.caches())
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
         self._phases: list[Phase] = []
@@ -54,6 +58,7 @@ class Latency(Experiment):
             if self._findings.status != "ok":
                 return
         start = perf_counter()
+        self._facts["executed_ciphertexts"] = self._executed
         self._phases = self._made_phases()
         for phase in self._phases:
             phase.calibrate()
@@ -85,18 +90,22 @@ class Latency(Experiment):
     def memory(self) -> list[Sample]:
         """Peaks of encryption, operation and decryption of one operand set."""
         self.session.require_keys_for(self.case.operation)
-        item = self._build(0)
+        item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
         owner, evaluator = self.session.owner, self.session.evaluator
-        encrypt = owner.bind("encrypt", [(vector,) for vector in item.vectors])
+        peaks, vector = self.session.encryption_peaks, (self.case.size, self.case.data_pattern)
+        if vector not in peaks:
+            encrypt = owner.bind("encrypt", [(vector,) for vector in item.vectors])
+            peaks[vector] = alone("encrypt", lambda: encrypt.run(1))
+            del encrypt
         bound = evaluator.bind(self._call.name, item.rows)
-        samples = alone("encrypt", lambda: encrypt.run(1)) + alone("operation", lambda: bound.run(1))
+        samples = peaks[vector] + alone("operation", lambda: bound.run(1))
         results = [(self.session.to_owner(result),) for result in self._revealed(bound.results())]
         decrypt = owner.bind("decrypt", results)
         return samples + alone("decrypt", lambda: decrypt.run(1))
 
     def _build(self, index: int) -> OperandSet:
         start = perf_counter()
-        made = operands.build(self.session, self.case, self.setting.trial.seed, index)
+        made = operands.build(self.session, self.case, self.setting.trial.seed, index, self._executed)
         self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
         return made
 
@@ -106,11 +115,14 @@ class Latency(Experiment):
 
     def _set_count(self) -> int:
         """How many operand sets fit the memory set aside for them; two at least."""
+        return max(2, min(_MOST_SETS, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
+
+    def _row_bytes(self) -> int:
+        """Bytes of what one execution of the operation works on: two operands, one result."""
         parameters = self.session.parameters
         ciphertext_bytes = 2 * 8 * parameters.ring_dimension * len(parameters.moduli)
         count = max(self._call.count, len(self._call.arguments))  # handles of an operand, or results, of many
-        set_bytes = (2 + count) * ciphertext_bytes * len(self._sets[0].rows)  # two operands, one result
-        return max(2, min(_MOST_SETS, _OPERAND_BYTES // set_bytes))
+        return (2 + count) * ciphertext_bytes
 
     def _checked(self, bound: Bound, item: OperandSet) -> Findings:
         results = self._revealed(bound.results())
@@ -132,20 +144,29 @@ class Latency(Experiment):
 
     def _made_phases(self) -> list[Phase]:
         budget, clock, resolution = self.setting.trial.budget, self.setting.clock, self.setting.resolution_ns
-        owner, gate = self.session.owner, self.setting.gate
+        owner, gate, count = self.session.owner, self.setting.gate, self._client_count
         client = target(budget, resolution, is_client=True)
-        encrypts = [owner.bind("encrypt", [(vector,) for vector in item.vectors]) for item in self._sets]
-        decrypts = [
-            owner.bind(
-                "decrypt", [(self.session.to_owner(result),) for result in self._revealed(bound.results())]
-            )
-            for bound in self._bounds
+        encrypts = [
+            owner.bind("encrypt", [(vector,) for vector in item.vectors[:count]]) for item in self._sets
         ]
+        decrypts = [owner.bind("decrypt", self._to_decrypt(bound)) for bound in self._bounds]
+        by_client, by_operation = self._ciphertexts / count, self._ciphertexts / self._executed
         return [
-            Phase("encrypt", encrypts, client, clock, gate=gate),
-            Phase("operation", self._bounds, target(budget, resolution), clock, gate=gate),
-            Phase("decrypt", decrypts, client, clock, gate=gate),
+            Phase("encrypt", encrypts, client, clock, gate=gate, scale=by_client),
+            Phase(
+                "operation", self._bounds, target(budget, resolution), clock, gate=gate, scale=by_operation
+            ),
+            Phase("decrypt", decrypts, client, clock, gate=gate, scale=by_client),
         ]
+
+    @property
+    def _client_count(self) -> int:
+        return proportion.executed_by_client(self._executed)
+
+    def _to_decrypt(self, bound: Bound) -> list[tuple[Handle]]:
+        """The results of as many rows as the client is timed with."""
+        results = bound.results()[: self._client_count]
+        return [(self.session.to_owner(result),) for result in self._revealed(results)]
 
     def _check_after(self) -> None:
         """The results of the last samples of every phase are right, and were computed."""
@@ -153,15 +174,15 @@ class Latency(Experiment):
         owner, session = self.session.owner, self.session
         item = self._sets[encrypt.last_index]
         encrypted = [owner.decrypt(result) for result in encrypt.last_results]
-        if not self._is_right("encrypt", encrypted, item.vectors):
+        if not self._is_right("encrypt", encrypted, item.vectors[: len(encrypted)]):
             return
         item = self._sets[operation.last_index]
         if not self._is_right(
             "operation", session.decrypted(self._revealed(operation.last_results)), item.expected
         ):
             return
-        item = self._sets[decrypt.last_index]
-        if self._is_right("decrypt", decrypt.last_results, item.expected):
+        item, decrypted = self._sets[decrypt.last_index], decrypt.last_results
+        if self._is_right("decrypt", decrypted, item.expected[: len(decrypted)]):
             self._check_computed()
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
@@ -198,7 +219,7 @@ class Latency(Experiment):
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
         operation = self._phases[1]
-        repeated_s = median(operation.counted_s)
+        repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
         return caching.Times(
             repeated_s=repeated_s,

@@ -123,8 +123,11 @@ def without(plan: Plan, done: set[str]) -> Plan:
 def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> Trial:
     """Its id is derived, so that a resumed run knows what it has already executed."""
     identity = uuid.uuid5(uuid.UUID(run_id), f"{case.key}/{process}")
-    # a data set is split alike for all that is done with it
-    about = DATA_SET.of(case.dimensions) or case.comparison_key
+    # a data set is split alike for all that is done with it, and vectors are the same for all operations
+    about = (
+        DATA_SET.of(case.dimensions)
+        or replace(case, variant="", experiment="", operation="", dimensions={}).key
+    )
     data_seed = random.Random(f"{seed}/{about}/{process}").getrandbits(62)
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_measure.proportion import executed, executed_by_client
+
+CACHES = {"L1d": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
+
+
+@pytest.mark.parametrize(
+    ("ciphertexts", "row_bytes", "caches", "expected"),
+    [
+        (1, 1 << 10, CACHES, 1),
+        (1, 1 << 30, CACHES, 1),
+        (1024, 48 << 10, CACHES, 683),  # 32 MiB hold 682 rows of 48 KiB
+        (256, 48 << 10, CACHES, 256),
+        (32, 24 << 20, CACHES, 2),
+        (32, 1 << 30, CACHES, 1),
+        (32, 24 << 20, {}, 32),
+    ],
+)
+def test_as_many_as_exceed_the_last_level_cache_or_all(ciphertexts, row_bytes, caches, expected):
+    assert executed(ciphertexts, row_bytes, caches) == expected
+
+
+@given(
+    st.integers(1, 10**6),
+    st.integers(1, 1 << 40),
+    st.dictionaries(st.sampled_from("abc"), st.integers(1, 1 << 40)),
+)
+def test_at_least_one_and_never_more_than_there_are(ciphertexts, row_bytes, caches):
+    count = executed(ciphertexts, row_bytes, caches)
+    assert 1 <= count <= ciphertexts
+    assert count == ciphertexts or count * row_bytes > max(caches.values())
+    assert 1 <= executed_by_client(count) <= count
