@@ -8,13 +8,16 @@ from typing import Any
 
 from ciphermark_core.metrics import Metric
 from ciphermark_core.statistics import Estimate, ratio_of, verdict
+from ciphermark_db import host_drift
 from ciphermark_db.pairing import PLACE
 
 Row = Mapping[str, Any]
 
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
 _MEDIANS = ("a_median", "b_median")
-COLUMNS = (*PLACE, *LEVELS, *_MEDIANS, "ratio", "ratio_low", "ratio_high", "verdict", "remark")
+_QUIET = ("a_quiet_share", "b_quiet_share")
+_JUDGED = ("ratio", "ratio_low", "ratio_high", "anchor_ratio", "verdict", "remark")
+COLUMNS = (*PLACE, *LEVELS, *_MEDIANS, *_QUIET, *_JUDGED)
 
 # From ok to one of these is worse than any figure; the others say that nobody tried.
 FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
@@ -28,7 +31,8 @@ _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by les
 class Judgement:
     """What the figures of two runs say about one case and metric.
 
-    ``ratio`` is a/b, so more than 1 says that b is faster; ``remark`` tells how their parameters differ.
+    ``ratio`` is a/b, so more than 1 says that b is faster; ``anchors`` is that of the anchor, by which the interval is
+    widened. ``remark`` tells how their parameters and hosts differ.
     """
 
     ratio: float | None
@@ -36,6 +40,7 @@ class Judgement:
     high: float | None
     verdict: str
     remark: str = ""
+    anchors: float | None = None
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
@@ -77,18 +82,27 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
         return Judgement(
             None, None, None, "not comparable: a time that is what others leave may be none", remark
         )
-    ratio = ratio_of(
-        Estimate(row["a_n"], a, row["a_low"], row["a_high"]),
-        Estimate(row["b_n"], b, row["b_low"], row["b_high"]),
-    )
-    return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), remark)
+    return _of_times(row, remark)
+
+
+def _of_times(row: Row, remark: str) -> Judgement:
+    """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
+    a, b = (Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab")
+    ratio, anchors = ratio_of(a, b), host_drift.anchor_ratio(row)
+    told = ", ".join(filter(None, (remark, host_drift.remark(anchors))))
+    without = host_drift.disturbed(row)
+    if without:
+        reason = f"not comparable: no quiet sample in run {' and run '.join(without)}"
+        return Judgement(ratio.median, None, None, reason, told, anchors)
+    ratio = host_drift.widened(ratio, anchors)
+    return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), told, anchors)
 
 
 def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
     found = judged(row, any_security)
-    figures = (found.ratio, found.low, found.high, found.verdict, found.remark)
-    return (*(row[name] for name in (*PLACE, *LEVELS, *_MEDIANS)), *figures)
+    figures = (found.ratio, found.low, found.high, found.anchors, found.verdict, found.remark)
+    return (*(row[name] for name in (*PLACE, *LEVELS, *_MEDIANS, *_QUIET)), *figures)
 
 
 def differences(row: Row, other: Row) -> str:

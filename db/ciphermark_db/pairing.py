@@ -37,6 +37,8 @@ OWN = (
     "security_2018",
     "security_2024",
     "is_composed",
+    "anchor_s",
+    "quiet_share",
 )
 _SAME_FIGURE = ("case_key", "phase", "metric", "repetitions")
 _ORDER = (

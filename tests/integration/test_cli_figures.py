@@ -20,6 +20,7 @@ from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import probes
 
 N = 4096
+DISTURBED = ("too few samples", "not comparable")  # verdicts of times, where others took the core meanwhile
 SEAL = {"schemes": ["bfv"], "ring_dimension": [N], "variants": ["seal"]}
 EXPERIMENTS = (
     SEAL | {"kind": "arithmetic", "variants": ["cleartext", "seal"], "operations": ["add", "mul"]},
@@ -163,13 +164,15 @@ def test_a_run_differs_from_itself_in_nothing(recorded):
     ciphermark, ids, _ = recorded
     rows = json.loads(ciphermark("compare", ids[0], ids[0], "--format", "json").out)
     verdicts = {row["verdict"] for row in rows}
-    assert {verdict.partition(": ")[0] for verdict in verdicts} == {
-        "no difference",
-        "unchanged",
-        "not comparable",
-    }
-    assert all("both runs are unsupported" in verdict for verdict in verdicts if "not comparable" in verdict)
-    assert {"no difference", "unchanged"} <= verdicts
+    kinds = {verdict.partition(": ")[0] for verdict in verdicts}
+    # tests run beside others, which disturb samples: too few may be quiet
+    assert (
+        {"unchanged", "not comparable"}
+        <= kinds
+        <= {"unchanged", "not comparable", "no difference", *DISTURBED}
+    )
+    reasons = ("both runs are unsupported", "no quiet sample in run a and run b")
+    assert all(verdict.endswith(reasons) for verdict in verdicts if "not comparable" in verdict)
     for row in rows:
         if row["ratio"] is not None:
             assert row["ratio"] == 1
@@ -182,9 +185,10 @@ def test_two_runs_of_one_suite_are_compared_case_by_case(recorded, results):
     assert len(rows) == len(results)
     for row in rows:
         if row["metric"] == "time":
-            assert row["verdict"] in ("faster", "slower", "no difference")
+            assert row["verdict"].partition(": ")[0] in ("faster", "slower", "no difference", *DISTURBED)
             assert row["ratio"] == pytest.approx(row["a_median"] / row["b_median"])
-            assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+            if row["ratio_low"] is not None:
+                assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
     exact = {row["verdict"] for row in rows if row["metric"] in ("size", "depth", "is_capped")}
     assert exact == {"unchanged"}
 

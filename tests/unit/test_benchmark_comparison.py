@@ -24,6 +24,8 @@ ROW = {
     "a_ring_dimension": 4096,
     "a_log_qp": 109.0,
     "a_is_composed": False,
+    "a_anchor_s": None,
+    "a_quiet_share": None,
     "b_n": 10,
     "b_median": 1.0,
     "b_low": 0.95,
@@ -34,6 +36,8 @@ ROW = {
     "b_ring_dimension": 4096,
     "b_log_qp": 109.0,
     "b_is_composed": False,
+    "b_anchor_s": None,
+    "b_quiet_share": None,
 }
 ABSENT = {
     "n": None,
@@ -246,3 +250,17 @@ def test_the_parameters_of_the_run_with_figures_are_kept():
 def test_a_long_error_is_cut():
     (told,) = verdicts(*FIGURES, ended("b", "wrong", "x" * 5000))
     assert len(told) < 300
+
+
+def test_times_of_which_no_sample_was_quiet_are_not_compared():
+    found = judged(ROW | {"b_quiet_share": 0.0, "a_quiet_share": 1.0})
+    assert (found.verdict, found.ratio) == ("not comparable: no quiet sample in run b", 2.0)
+    assert judged(ROW | {"b_quiet_share": 0.2, "a_quiet_share": 1.0}).verdict == "faster"
+
+
+def test_what_the_anchors_explain_is_no_difference_and_is_remarked():
+    slowed = ROW | {"a_anchor_s": 8e-5, "b_anchor_s": 4e-5}
+    found = judged(slowed)
+    assert (found.verdict, found.ratio, found.anchors) == ("no difference", 2.0, 2.0)
+    assert found.remark == "host 2.00 times faster in b by its anchor"
+    assert judged(slowed | {"a_anchor_s": 5e-5}).verdict == "faster"

@@ -23,6 +23,8 @@ FIGURE = dict.fromkeys(PLACE) | {
     "security_2018": 128,
     "security_2024": 128,
     "is_composed": False,
+    "anchor_s": None,
+    "quiet_share": None,
     "comparison_key": "c",
 }
 JUDGED = {"direction": "lower", "floor": 1.05, "floor_kind": "factor"}

@@ -31,6 +31,8 @@ FIGURE = {
     "security_2018": 128,
     "security_2024": 0,
     "is_composed": False,
+    "anchor_s": None,
+    "quiet_share": None,
     "case_key": "seal-add",
     "comparison_key": "add",
 }

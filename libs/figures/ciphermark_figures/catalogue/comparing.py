@@ -67,8 +67,9 @@ TWO_RUNS = Figure(
     title="Case by case",
     lead=(
         "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
-        "of 5 % show no difference; neither do memory and sizes within 5 %, nor budgets and precision within 2 bits. "
-        "What failed in b alone is a regression. The SQL has the figures that are judged here."
+        "of 5 %, also where it is widened by what the hosts' anchors differ, show no difference; neither do memory "
+        "and sizes within 5 %, nor budgets and precision within 2 bits. What failed in b alone is a regression. The "
+        "SQL has the figures that are judged here."
     ),
     view="run_figures",
     narrowed_by=(),
@@ -92,6 +93,7 @@ TWO_RUNS = Figure(
         Column("ratio", "a / b", formats.digits, is_number=True),
         Column("ratio_low", "95 % from", formats.digits, is_number=True),
         Column("ratio_high", "to", formats.digits, is_number=True),
+        Column("anchor_ratio", "Anchor a / b", formats.digits, is_number=True),
         Column("remark", "Parameters", _text),
     ),
     empty="No case is judged so.",

@@ -60,8 +60,16 @@ timed as (
     select
         c.comparison_key,
         c.variant,
-        array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) as rounds,
-        array_agg(x.value order by t.process, x.ordinal) as times
+        coalesce(
+            array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) filter (
+                where not x.is_disturbed
+            ),
+            array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal)
+        ) as rounds,
+        coalesce(
+            array_agg(x.value order by t.process, x.ordinal) filter (where not x.is_disturbed),
+            array_agg(x.value order by t.process, x.ordinal)
+        ) as times
     from trial as t
     join case_ as c on c.key = t.case_key
     join series as s on s.trial_id = t.id and s.metric = 'time' and phase_of(s.stage, s.party, s.step) = 'operation'

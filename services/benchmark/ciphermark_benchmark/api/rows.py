@@ -75,11 +75,16 @@ class ResultRow(BaseModel):
     security_bits: int = Field(examples=[128])
     parameter_set_id: str | None = Field(examples=["5dbf700bbb51870abb2e45cfbe21ea88"])
     division: Division = Field(examples=["equal"])
+    quiet_share: float | None = Field(examples=[0.9333333333333333])
+    anchor_s: float | None = Field(examples=[4.2252e-05])
+    anchor_spread: float | None = Field(examples=[0.021])
+    steal_share: float | None = Field(examples=[0.0])
 
 
 class ComparedRow(BaseModel):
     """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
-    interval; `verdict` puts it into words, `remark` says how the parameters differ.
+    interval, widened by what the hosts' anchors differ; `verdict` puts it into words, `remark` says how parameters and
+    hosts differ.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -103,9 +108,14 @@ class ComparedRow(BaseModel):
     b_security_2024: int | None = Field(examples=[0])
     a_median: float | None = Field(examples=[5.598375e-06])
     b_median: float | None = Field(examples=[5.6022500000000004e-06])
+    a_quiet_share: float | None = Field(examples=[0.9333333333333333])
+    b_quiet_share: float | None = Field(examples=[1.0])
     ratio: float | None = Field(examples=[0.9993083136239903])
     ratio_low: float | None = Field(examples=[0.9586356723875733])
     ratio_high: float | None = Field(examples=[1.0845464725643896])
+    anchor_ratio: float | None = Field(
+        description="the anchor's time beside run a's samples over that beside run b's", examples=[0.9968]
+    )
     verdict: str = Field(examples=["no difference"])
     remark: str = Field(examples=[""])
     a_run_id: UUID | None = Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])

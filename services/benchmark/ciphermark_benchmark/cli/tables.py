@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ciphermark_benchmark.figure_rows import asked, rows
+from ciphermark_db import host_drift
 from ciphermark_db.comparison import COLUMNS, settled, with_judgement
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
@@ -99,6 +100,9 @@ def show_comparison(console: Console, database: Database, runs: tuple[str, str],
     table = compared(database, runs, any_security)
     judged = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     show(console, comparing.tables(judged))
+    drift = host_drift.told(judged)
+    if drift is not None:
+        console.print(f"host: {drift}.", soft_wrap=True)
 
 
 def compared(database: Database, runs: tuple[str, str], any_security: bool) -> Table:

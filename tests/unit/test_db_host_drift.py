@@ -1,0 +1,94 @@
+"""What two runs differ by may be their hosts: the anchors' ratio widens intervals."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_core.statistics import Estimate, verdict
+from ciphermark_db import host_drift
+
+BASE = {"unit": "s", "variant": "seal", "anchor_ratio": 1.0, "ratio": 1.0}
+factors = st.floats(0.3, 3.0)
+
+
+def rows(*pairs, variants=("seal", "openfhe")):
+    return [
+        BASE | {"variant": variants[i % len(variants)], "anchor_ratio": anchors, "ratio": ratio}
+        for i, (anchors, ratio) in enumerate(pairs)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("anchors", "ratio", "expected"),
+    [
+        (None, (1.4, 1.38, 1.42), "faster"),
+        (1.0, (1.4, 1.38, 1.42), "faster"),
+        (1.4, (1.4, 1.38, 1.42), "no difference"),  # all of it is the host's
+        (1.4, (1.3, 1.28, 1.32), "no difference"),  # the anchor suffers more than the work
+        (1.4, (1.0, 0.99, 1.01), "no difference"),
+        (1.1, (1.4, 1.38, 1.42), "faster"),  # the host explains a part
+        (0.9, (1.4, 1.38, 1.42), "faster"),  # in spite of the host
+        (0.8, (0.8, 0.79, 0.81), "no difference"),
+        (0.95, (0.7, 0.69, 0.71), "slower"),
+        (1.02, (0.9, 0.89, 0.91), "slower"),
+    ],
+)
+def test_a_difference_is_claimed_where_it_stands_with_the_anchors_and_without(anchors, ratio, expected):
+    median, low, high = ratio
+    assert verdict(host_drift.widened(Estimate(20, median, low, high), anchors)) == expected
+
+
+@given(median=factors, below=st.floats(0.5, 1.0), above=st.floats(1.0, 2.0), anchors=factors)
+def test_the_wider_interval_holds_the_one_as_measured_and_the_corrected_one(median, below, above, anchors):
+    ratio = Estimate(10, median, median * below, median * above)
+    wider = host_drift.widened(ratio, anchors)
+    for factor in (1.0, 1 / anchors):
+        assert wider.low <= ratio.low * factor * (1 + 1e-9)
+        assert wider.high >= ratio.high * factor * (1 - 1e-9)
+    assert wider.median == median
+    mirrored = host_drift.widened(Estimate(10, 1 / median, 1 / ratio.high, 1 / ratio.low), 1 / anchors)
+    assert (mirrored.low, mirrored.high) == (pytest.approx(1 / wider.high), pytest.approx(1 / wider.low))
+
+
+def test_without_an_interval_there_is_nothing_to_widen():
+    ratio = Estimate(3, 1.5, None, None)
+    assert host_drift.widened(ratio, 1.4) == ratio
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [(4e-5, 5e-5, 0.8), (None, 5e-5, None), (4e-5, None, None), (0.0, 5e-5, None)]
+)
+def test_the_anchors_ratio(a, b, expected):
+    assert host_drift.anchor_ratio({"a_anchor_s": a, "b_anchor_s": b}) == expected
+
+
+def test_where_all_variants_move_with_the_anchor_that_is_the_host():
+    told = host_drift.told(rows((0.7, 0.75), (0.72, 0.8), (0.7, 0.76), (0.71, 0.77)))
+    assert "1.42 times slower in b" in told
+    assert "4 of 4 times of all variants moved with it (1.31 times slower in b in the median)" in told
+    assert "that is the host" in told
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(0.7, 0.75), (0.7, 1.2), (0.7, 0.75), (0.7, 1.2)],  # one variant moved against it
+        [(0.7, 1.1), (0.7, 1.1), (0.7, 0.75), (0.7, 0.8)],
+    ],
+)
+def test_where_not_all_move_with_the_anchor_that_is_not_said(pairs):
+    told = host_drift.told(rows(*pairs))
+    assert "1.43 times slower in b" in told
+    assert "that is the host" not in told
+
+
+@pytest.mark.parametrize("known", [[], rows((1.01, 1.5), (0.99, 1.4)), rows((None, 1.5), (None, 1.4))])
+def test_of_one_host_there_is_nothing_to_tell(known):
+    assert host_drift.told(known) is None
+
+
+def test_figures_without_a_quiet_sample_are_named():
+    assert host_drift.disturbed({"a_quiet_share": 0.0, "b_quiet_share": 0.4}) == ["a"]
+    assert host_drift.disturbed({"a_quiet_share": None, "b_quiet_share": 1.0}) == []
