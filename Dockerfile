@@ -9,6 +9,7 @@ WORKDIR /ciphermark
 ENV CIPHERMARK_PORTABLE=1
 ENV ADAPTERS=libs/adapters/ciphermark_adapters
 COPY setup setup
+COPY ${ADAPTERS}/__init__.py ${ADAPTERS}/added.py ${ADAPTERS}/binaries.py ${ADAPTERS}/provenance.py ${ADAPTERS}/
 COPY ${ADAPTERS}/tenseal/requirements.txt ${ADAPTERS}/tenseal/
 COPY ${ADAPTERS}/openfhe/requirements.txt ${ADAPTERS}/openfhe/
 RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requirement setup/requirements.txt \
@@ -18,7 +19,7 @@ RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requireme
         --requirement ${ADAPTERS}/openfhe/requirements.txt
 RUN PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_COMPILE=1 python3 setup/install.py --only python
 RUN python3 setup/install.py --only sources
-COPY ${ADAPTERS}/seal/recipe.py ${ADAPTERS}/seal/
+COPY ${ADAPTERS}/seal/recipe.py ${ADAPTERS}/seal/prefix.py ${ADAPTERS}/seal/
 COPY ${ADAPTERS}/seal/check ${ADAPTERS}/seal/check
 RUN python3 setup/install.py --only seal
 RUN python3 setup/install.py --only seal-hexl

@@ -25,12 +25,19 @@ def build_module(
     cache = folder / "CMakeCache.txt"
     if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\n" not in cache.read_text():
         shutil.rmtree(folder)  # the repository was moved
+    compile_module(source, folder, prefix, shell, variable or {})
+
+
+def compile_module(
+    source: Path, folder: Path, prefix: Path, shell: Shell, variable: Mapping[str, str]
+) -> None:
+    """Build a native module of ours in a folder and install it, into our environment unless told otherwise."""
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_PREFIX_PATH": str(prefix),
         "Python_EXECUTABLE": str(PYTHON),
         "CMAKE_INSTALL_PREFIX": str(site_packages()),
-        **(variable or {}),
+        **variable,
     }
     cmake(shell, source, folder, settings)
     shell.run("cmake", "--install", folder, advice=ADVICE)
@@ -44,9 +51,15 @@ def module_inputs(source: Path) -> list[str]:
 
 def cmake(shell: Shell, source: Path, build: Path, settings: Mapping[str, str]) -> None:
     """Configure and build; Ninja takes all cores."""
+    configure(shell, source, build, settings)
+    shell.run("cmake", "--build", build, advice=ADVICE)
+
+
+def configure(shell: Shell, source: Path, build: Path, settings: Mapping[str, str]) -> None:
+    """Configure; the commands that a build consists of are then in its `compile_commands.json`."""
+    settings = {"CMAKE_EXPORT_COMPILE_COMMANDS": "ON", **settings}
     options = [f"-D{name}={value}" for name, value in settings.items()]
     shell.run("cmake", "-G", "Ninja", "-Wno-dev", "-S", source, "-B", build, *options, advice=ADVICE)
-    shell.run("cmake", "--build", build, advice=ADVICE)
 
 
 @contextmanager

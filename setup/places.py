@@ -4,12 +4,14 @@ import hashlib
 import os
 import platform
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 SETUP = Path(__file__).resolve().parent
 ROOT = SETUP.parent
 ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
+sys.path.append(str(ADAPTERS.parent))  # what set-up and adapters share there needs nothing that is installed
 BUILD = ROOT / ".build"
 LOGS = BUILD / "logs"
 STAMPS = BUILD / "stamps"

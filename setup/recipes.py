@@ -32,10 +32,10 @@ def names() -> list[str]:
 
 
 @cache
-def load(name: str) -> ModuleType:
-    """Return the recipe of an adapter's folder, as a module."""
-    module_name = f"recipe_{name}"
-    specification = importlib.util.spec_from_file_location(module_name, ADAPTERS / name / "recipe.py")
+def load(name: str, file: str = "recipe") -> ModuleType:
+    """Return the recipe of an adapter's folder, or another file of the set-up's there, as a module."""
+    module_name = f"{file}_{name}"
+    specification = importlib.util.spec_from_file_location(module_name, ADAPTERS / name / f"{file}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

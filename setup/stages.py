@@ -10,17 +10,18 @@ import recipes
 import sources
 import system
 from environment import identity
-from places import REQUIREMENTS, file_digest
-from runner import Stage
+from places import PYTHON, REQUIREMENTS, file_digest
+from runner import Shell, Stage
+
+from ciphermark_adapters import added
 
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
     kept: list[Stage] = []
     left_out = set(without)
-    for stage in _in_order(
-        [*_downloads(without), anchor.stage(), _ours(), *recipes.stages(without), _browser()]
-    ):
+    first = [*_downloads(without), anchor.stage(), _ours()]
+    for stage in _in_order([*first, *recipes.stages(without), *_added(), _browser()]):
         if stage.name in left_out or left_out.intersection(stage.needs):
             left_out.add(stage.name)
         else:
@@ -73,6 +74,27 @@ def _ours() -> Stage:
         build=environment.install_our_packages,
         needs=("python",),
     )
+
+
+def _added() -> list[Stage]:
+    """Return the stage of builds of the user's own, where there are any: their native modules follow our sources."""
+    if not added.all_builds():
+        return []
+    stage = Stage(
+        "added-builds",
+        "native modules of your own builds",
+        inputs=lambda: [f"{name} {build.adapter}" for name, build in added.all_builds().items()],
+        is_present=lambda: not any(map(added.is_stale, added.all_builds().values())),
+        build=_refresh,
+        needs=("python", "packages"),
+        is_optional=True,
+    )
+    return [stage]
+
+
+def _refresh(shell: Shell) -> None:
+    advice = "see the log; `ciphermark build remove` takes one away"
+    shell.run(PYTHON, "-m", "ciphermark_benchmark.cli", "build", "refresh", advice=advice)
 
 
 def _browser() -> Stage:

@@ -78,7 +78,8 @@ select pg_try_advisory_lock(hashtextextended(%(machine)s, 7267101933));
 
 -- name: announce
 insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb)
-values (%(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s);
+values (%(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s)
+on conflict (worker_id) do update set variants = excluded.variants;
 
 -- name: forget_offers
 delete from offer where worker_id not in (select id from queue.procrastinate_workers);

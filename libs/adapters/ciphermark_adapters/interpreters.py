@@ -1,7 +1,7 @@
 """Interpreters beside ours: virtual environments for libraries that our Python cannot load.
 
 The environment ``NAME`` is the folder ``.venv-NAME`` beside the environment that runs this, where set-up makes it, or
-in the folder that ``CIPHERMARK_ENVIRONMENTS`` names.
+in the folder that ``CIPHERMARK_ENVIRONMENTS`` names; a name that is a path is that folder itself.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ PATH_VARIABLE = "CIPHERMARK_ENVIRONMENTS"
 
 def folder(environment: str) -> Path:
     """Where the environment is, or should be."""
+    if os.path.isabs(environment):
+        return Path(environment)
     parent = os.environ.get(PATH_VARIABLE) or Path(sys.prefix).resolve().parent
     return Path(parent) / f".venv-{environment}"
 

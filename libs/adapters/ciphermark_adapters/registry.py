@@ -5,6 +5,7 @@ this file; others are installed packages that name their package under the entry
 are found in the folders that ``CIPHERMARK_ADAPTER_PATH`` lists (separated by ``:``).
 A variant may carry a label, ``seal@again``: the same build under another name, for A/A comparisons.
 A declaration may name an environment: its library is loaded by that environment's interpreter only.
+Builds of the user's own (:mod:`ciphermark_adapters.added`) are variants beside the others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import os
 import pkgutil
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from ciphermark_adapters import interpreters
+from ciphermark_adapters import added, interpreters
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_core import names
@@ -43,14 +44,20 @@ class Availability:
 
 
 def declarations() -> dict[str, Declaration]:
-    """All declared variants by name, ours first."""
-    return _declarations(os.environ.get(PATH_VARIABLE, ""))
+    """All declared variants by name, ours first, builds of the user's own last."""
+    return _with_added(os.environ.get(PATH_VARIABLE, ""), str(added.home()), added.state())
 
 
 @cache
 def shipped() -> dict[str, Declaration]:
     """The declared variants of the folders beside this file."""
     return _in_folder("ciphermark_adapters.", Path(__file__).parent)
+
+
+@lru_cache(maxsize=1)
+def _with_added(extra_path: str, _home: str, _state: object) -> dict[str, Declaration]:
+    """Kept until a build is added or removed."""
+    return _declarations(extra_path) | added.declarations(shipped())
 
 
 @cache
@@ -116,9 +123,14 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
             f"this CPU lacks {', '.join(missing_isa)}",
             "use a host whose CPU has it",
         )
+    against = added.reason_against(declared.variant)
+    if against is not None:
+        return Availability(declared, *against)
     reason = interpreters.reason_against(declared.environment)
     if reason is not None:
         return Availability(declared, reason, declared.remedy)
+    if added.read(added.home() / declared.variant) is not None:
+        return Availability(declared)  # its modules were loaded when it was added
     missing = [name for name in declared.requires if not interpreters.has_module(declared.environment, name)]
     if missing:
         return Availability(declared, f"module {', '.join(missing)} is not installed", declared.remedy)

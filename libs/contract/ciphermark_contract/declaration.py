@@ -42,7 +42,8 @@ class Declaration:
     ``has_threads`` says that the library has threads inside its operations, ``programs_have_threads`` that independent
     operations of a program execute on several.
     ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
-    whose interpreter the library needs, where ours cannot load it: see :mod:`ciphermark_adapters.interpreters`.
+    whose interpreter the library needs, where ours cannot load it, or is the path of one: see
+    :mod:`ciphermark_adapters.interpreters`.
     ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
     from ``modulus_bits``, and the resolved parameters say what they are. ``manages_levels`` are the schemes whose
     levels the library moves by itself, so that a program that says at which level each operation is cannot drive it.

@@ -33,7 +33,7 @@ _EXAMPLES: dict[Any, Any] = {
         "variant": "seal",
         "version": "4.1.2",
         "hexl": False,
-        "build": {"build_type": "Release", "compiler": "GCC 12.2.0", "flags": " -O3 -DNDEBUG"},
+        "build": {"build_type": "Release", "compiler": "c++ 12.2.0", "flags": "-w -O3 -DNDEBUG -fPIC"},
         "is_debug": False,
         "is_reference": False,
     },

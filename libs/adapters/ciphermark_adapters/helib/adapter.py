@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ciphermark_adapters import provenance
 from ciphermark_adapters.helib import binding
 from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.evaluator import HElibEvaluator
@@ -31,7 +32,7 @@ class HElibAdapter(Adapter):
             variant=self._declared.variant,
             version=module.helib_version,
             hexl=self._declared.hexl,
-            build=module.build_facts,
+            build=provenance.beside(module) | module.build_facts,
             is_debug=module.is_debug_build,
         )
 

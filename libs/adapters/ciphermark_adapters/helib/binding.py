@@ -93,6 +93,8 @@ class NativeEvaluator(Protocol):
 class HElibModule(Protocol):
     """The module."""
 
+    __name__: str
+    __file__: str
     helib_version: str
     is_debug_build: bool
     build_facts: dict[str, str]

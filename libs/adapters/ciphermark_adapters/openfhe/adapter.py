@@ -25,7 +25,9 @@ class OpenFheAdapter(Adapter):
 
     def info(self) -> LibraryInfo:
         declared = self._declared
-        return LibraryInfo(declared.library, declared.variant, build.version(), declared.hexl, build.facts())
+        return LibraryInfo(
+            declared.library, declared.variant, build.version(), build.has_hexl(), build.facts()
+        )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
         return parameter_sets.resolve(spec)

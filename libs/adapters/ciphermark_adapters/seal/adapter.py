@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ciphermark_adapters import provenance
 from ciphermark_adapters.seal import binding
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.evaluator import SealEvaluator
@@ -28,7 +29,7 @@ class SealAdapter(Adapter):
             variant=self._declared.variant,
             version=module.seal_version,
             hexl=module.has_hexl,
-            build=module.build_facts,
+            build=provenance.beside(module) | module.build_facts,
             is_debug=module.is_debug_build,
         )
 

@@ -116,6 +116,8 @@ class NativeProgram(Protocol):
 class SealModule(Protocol):
     """One of the two modules."""
 
+    __name__: str
+    __file__: str
     seal_version: str
     is_debug_build: bool
     has_hexl: bool

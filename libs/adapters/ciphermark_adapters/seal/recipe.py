@@ -7,7 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import builds
+import library_facts
+import recipes
 import sources
+from orders import Order, Step, Taken, build_into, environment_like_ours, require_compiler
 from places import (
     BUILD,
     IS_PORTABLE,
@@ -17,6 +20,7 @@ from places import (
     folder_digests,
     has_package_file,
     pins,
+    site_packages,
 )
 from runner import Shell, Stage
 from system import DebianPackage, is_installed
@@ -54,23 +58,44 @@ _PORTABLE_FLAGS = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx
 
 @dataclass(frozen=True, slots=True)
 class SealVariant:
-    """One build of SEAL."""
+    """One build of SEAL. ``compiler`` and ``optimization`` are those of a build of the user's own."""
 
     name: str
     title: str
     hexl: str
+    folder: Path = BUILD
+    compiler: str | None = None
+    optimization: str = "-O3"
 
     @property
     def prefix(self) -> Path:
         """Where this build is installed."""
-        return BUILD / self.name
+        return self.folder / self.name
+
+    @property
+    def library(self) -> Path:
+        """The static library."""
+        return self.prefix / LIBRARY
 
     @property
     def module(self) -> str:
         """The Python module that we build against it."""
-        return f"_ciphermark_{self.name.replace('-', '_')}"
+        return MODULES[self.hexl == "ON"]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What CMake is told that differs between builds."""
+        own = {
+            "SEAL_USE_INTEL_HEXL": self.hexl,
+            "CMAKE_INSTALL_PREFIX": str(self.prefix),
+            "CMAKE_CXX_FLAGS_RELEASE": f"{self.optimization} -DNDEBUG",
+        }
+        return own if self.compiler is None else {**own, "CMAKE_CXX_COMPILER": self.compiler}
 
 
+MODULES = {False: "_ciphermark_seal", True: "_ciphermark_seal_hexl"}
+# The libraries in the static one, each by a piece of the paths of its sources.
+PARTS = {"SEAL": "/native/src/seal/", "HEXL": "/hexl/"}
 PLAIN = SealVariant("seal", "SEAL 4.1.2", "OFF")
 WITH_HEXL = SealVariant("seal-hexl", "SEAL 4.1.2 with HEXL", "ON")
 
@@ -110,7 +135,9 @@ def _module_stage(variant: SealVariant) -> Stage:
         f"native-{variant.name}",
         f"native module for {variant.name}",
         inputs=partial(builds.module_inputs, NATIVE),
-        is_present=lambda: has_package_file(f"{variant.module}.*so"),
+        is_present=lambda: (
+            has_package_file(f"{variant.module}.*so") and has_package_file(f"{variant.module}.library.json")
+        ),
         build=partial(build_module, variant),
         needs=("python", variant.name),
         rebuilt_with=(variant.name,),
@@ -119,23 +146,18 @@ def _module_stage(variant: SealVariant) -> Stage:
 
 def has_seal(variant: SealVariant) -> bool:
     """Tell whether this build of SEAL is installed."""
-    return (variant.prefix / LIBRARY).exists()
+    return variant.library.exists()
 
 
 def build_seal(variant: SealVariant, shell: Shell) -> None:
     """Build and install this variant, and prove with a small program that it multiplies correctly."""
     with builds.work_folder(variant.name) as work:
-        shutil.copytree(sources.SEAL, work / "seal")
-        variable = {"SEAL_USE_INTEL_HEXL": variant.hexl, "CMAKE_INSTALL_PREFIX": str(variant.prefix)}
-        third_party = builds.copy_third_party(work)
-        settings = {**SEAL_SETTINGS, **variable, **builds.fetch_content(third_party)}
-        if variant is WITH_HEXL and IS_PORTABLE:
-            settings |= _make_hexl_portable(third_party / "hexl")
-        builds.cmake(shell, work / "seal", work / "build", settings)
+        builds.cmake(shell, work / "seal", work / "build", _copied(variant, work))
         shutil.rmtree(variant.prefix, ignore_errors=True)
         shell.run("cmake", "--install", work / "build", advice=builds.ADVICE)
-        if variant is WITH_HEXL:
+        if variant.hexl == "ON":
             _declare_hexl_link(variant)
+        _finish(variant, work / "build", shell)
         settings = {"CMAKE_BUILD_TYPE": "Release", "CMAKE_PREFIX_PATH": str(variant.prefix)}
         builds.cmake(shell, CHECK, work / "check", settings)
         if _runs_here(variant):
@@ -144,11 +166,32 @@ def build_seal(variant: SealVariant, shell: Shell) -> None:
             shell.note("built and not checked: this CPU has no AVX-512")
 
 
-def build_module(variant: SealVariant, shell: Shell) -> None:
-    """Build our native module against this variant."""
+def _copied(variant: SealVariant, work: Path) -> dict[str, str]:
+    """Copy all sources of a build into a folder; return what CMake is told."""
+    shutil.copytree(sources.SEAL, work / "seal")
+    third_party = builds.copy_third_party(work)
+    settings = {**SEAL_SETTINGS, **variant.settings, **builds.fetch_content(third_party)}
+    if variant.hexl == "ON" and IS_PORTABLE:
+        settings |= _make_hexl_portable(third_party / "hexl")
+    return settings
+
+
+def _finish(variant: SealVariant, build: Path, shell: Shell) -> None:
+    """Align the library's code and record how it was compiled."""
     _align_functions(variant, shell)
-    settings = {"CIPHERMARK_VARIANT": variant.name.replace("-", "_")}
+    library_facts.record(variant.prefix, variant.library, build, PARTS)
+
+
+def build_module(variant: SealVariant, shell: Shell) -> None:
+    """Build our native module against this variant. A library without a record was installed before there were any."""
+    if not library_facts.is_recorded(variant.prefix, variant.library):
+        with builds.work_folder(f"record-{variant.name}") as work:
+            builds.configure(shell, work / "seal", work / "build", _copied(variant, work))
+            _finish(variant, work / "build", shell)
+    settings = {"CIPHERMARK_VARIANT": variant.module.removeprefix("_ciphermark_")}
     builds.build_module(NATIVE, variant.name, variant.prefix, shell, settings)
+    facts = library_facts.facts(variant.prefix, variant.library)
+    library_facts.write(facts, site_packages(), variant.module)
     if _runs_here(variant):
         shell.run(PYTHON, "-c", f"import {variant.module}", advice="the module does not load; see the log")
 
@@ -160,7 +203,7 @@ def _align_functions(variant: SealVariant, shell: Shell) -> None:
     because of nothing but the code before them.
     """
     alignment = ("--set-section-alignment", ".text*=64")
-    shell.run("objcopy", *alignment, variant.prefix / LIBRARY, advice="objcopy is of binutils 2.33 or newer")
+    shell.run("objcopy", *alignment, variant.library, advice="objcopy is of binutils 2.33 or newer")
 
 
 def _make_hexl_portable(hexl: Path) -> dict[str, str]:
@@ -175,10 +218,44 @@ def _make_hexl_portable(hexl: Path) -> dict[str, str]:
 
 def _runs_here(variant: SealVariant) -> bool:
     """Tell whether this CPU can run what was built: a portable build may be for another one."""
-    return variant is PLAIN or not IS_PORTABLE or set(cpu_flags().split()) >= _PORTABLE_FLAGS
+    return variant.hexl == "OFF" or not IS_PORTABLE or set(cpu_flags().split()) >= _PORTABLE_FLAGS
 
 
 def _declare_hexl_link(variant: SealVariant) -> None:
     """Add to SEAL's installed CMake package what its users need to link it."""
     with (variant.prefix / "lib" / "cmake" / "SEAL-4.1" / "SEALConfig.cmake").open("a") as config:
         config.write(HEXL_LINK)
+
+
+def added(order: Order) -> Taken:
+    """Say how a build of the user's own is taken: an installed SEAL, or our sources with other flags."""
+    if order.prefix is not None:
+        found = recipes.load("seal", "prefix").of(order.prefix)
+        base, library, outside = found.base, found.library, found.outside
+        steps: list[Step] = []
+        prefix, origin = order.prefix, f"SEAL {found.version} in {order.prefix}"
+    else:
+        require_compiler(order)
+        own = _own(order)
+        prefix, library, outside, base = own.prefix, own.library, (), "seal-hexl" if order.hexl else "seal"
+        origin = f"{own.title}, from the sources that set-up has"
+        is_there = library_facts.is_recorded(own.prefix, own.library)
+        steps = [] if is_there else [(own.title, partial(build_seal, own))]
+    module = MODULES[base == WITH_HEXL.name]
+
+    def build(shell: Shell) -> None:
+        settings = {"CIPHERMARK_VARIANT": module.removeprefix("_ciphermark_")}
+        build_into(order, NATIVE, prefix, settings, shell)
+        library_facts.write(library_facts.facts(prefix, library), order.packages, module)
+
+    environment = ("an environment of its own", partial(environment_like_ours, order))
+    steps = [*steps, environment, ("its native module", build)]
+    return Taken(base, origin, tuple(steps), outside)
+
+
+def _own(order: Order) -> SealVariant:
+    """The build of our sources that an order asks for; what is there of it already is kept."""
+    hexl = "ON" if order.hexl else "OFF"
+    chosen = order.flags or PLAIN.optimization
+    title = f"SEAL 4.1.2{' with HEXL' if order.hexl else ''}, {order.compiler or 'c++'} {chosen}"
+    return SealVariant("prefix", title, hexl, order.folder, order.compiler, chosen)

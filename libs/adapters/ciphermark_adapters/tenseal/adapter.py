@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.metadata import distribution
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import tenseal as ts
 
+from ciphermark_adapters import provenance
 from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_adapters.tenseal import parameters as parameter_sets
 from ciphermark_adapters.tenseal.managed import ManagedVectors, VectorOperator
@@ -40,6 +42,7 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
 _SEAL_MAGIC = b"\x5e\xa1"
+_LIBRARY = "libtenseal.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,16 +235,14 @@ def _build_facts() -> dict[str, str]:
     """What the installed wheel tells about its making."""
     package = distribution("tenseal")
     tags = re.findall(r"^Tag: (.+)$", package.read_text("WHEEL") or "", re.MULTILINE)
-    binaries = [file for file in package.files or () if file.name == "libtenseal.so"]
-    binary = b"".join(file.locate().read_bytes() for file in binaries)  # type: ignore[attr-defined]
-    compilers = sorted({found.decode() for found in re.findall(rb"GCC: \([^)]*\) [\w.]+", binary)})
+    library = Path(next(str(file.locate()) for file in package.files or () if file.name == _LIBRARY))
     sample = ts.context(ts.SCHEME_TYPE.BFV, 4096, 65537, n_threads=1).serialize(False, False, False, False)
     header = sample[sample.index(_SEAL_MAGIC) :]
     return {
         "seal": f"{header[3]}.{header[4]}",
         "wheel": " ".join(tags),
-        "compiler": "; ".join(compilers),
-        "hexl": "on" if b"hexl" in binary else "off",
+        **provenance.of_binary(library),
+        "hexl": "on" if b"hexl" in library.read_bytes() else "off",
     }
 
 

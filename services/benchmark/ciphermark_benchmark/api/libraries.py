@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ciphermark_adapters import interpreters, registry
+from ciphermark_adapters import added, interpreters, registry
 from ciphermark_core.errors import UserError
 
 _COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli", "adapters", "--format", "json")
@@ -46,7 +46,8 @@ def installation() -> Installation:
     folders = {Path(entry) for entry in sys.path if entry}
     for name in environments:
         folders.update(interpreters.folder(str(name)).glob("lib/python3.*/site-packages"))
-    return tuple((str(path), path.stat().st_mtime_ns) for path in sorted(folders) if path.is_dir())
+    found = [(str(path), path.stat().st_mtime_ns) for path in sorted(folders) if path.is_dir()]
+    return (*found, *added.state())
 
 
 def _has_failed(task: asyncio.Task[bytes]) -> bool:

@@ -46,7 +46,7 @@ _ADAPTER: dict[str, Any] = {
         "variant": "tenseal",
         "version": "0.3.18",
         "hexl": False,
-        "build": {"seal": "4.3", "compiler": "GCC: (GNU) 14.2.1", "hexl": "off"},
+        "build": {"seal": "4.3", "compiler": "GCC: (GNU) 14.2.1", "flags": "not known: …", "hexl": "off"},
         "is_debug": False,
         "is_reference": False,
     },

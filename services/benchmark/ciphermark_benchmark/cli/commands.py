@@ -8,7 +8,18 @@ import typer
 from rich.console import Console
 
 from ciphermark_benchmark import __version__
-from ciphermark_benchmark.cli import data, execution, inspection, program, report, runs, service, workload
+from ciphermark_benchmark.cli import (
+    bisect,
+    build,
+    data,
+    execution,
+    inspection,
+    program,
+    report,
+    runs,
+    service,
+    workload,
+)
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
@@ -22,6 +33,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 execution.add_to(app)
+build.add_to(app)
+bisect.add_to(app)
 inspection.add_to(app)
 data.add_to(app)
 program.add_to(app)

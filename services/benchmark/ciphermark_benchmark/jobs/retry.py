@@ -14,9 +14,11 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 
+from ciphermark_adapters import added
 from ciphermark_benchmark.jobs.machine import Machine
-from ciphermark_benchmark.jobs.needs import Offer
+from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.store import Store
+from ciphermark_core.run import Host
 
 _WAIT_S = 1.0
 AWAY = (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException)
@@ -66,6 +68,8 @@ class PatientManager(JobManager):
         """Take a job whose needs the host meets, unless another worker measures on this machine."""
         if self._patience.is_over or not await self._host.machine.is_ours():
             return None
+        if self._host.has_changed():
+            await self._host.store.announce(worker_id, self._host.offer)
         names = await self._host.store.queues(self._host.offer)
         return await super().fetch_job(names, worker_id) if names else None
 
@@ -102,7 +106,17 @@ class PatientManager(JobManager):
 class HostSide:
     """What a worker knows of its host: what it offers, and whether the machine is its own."""
 
-    def __init__(self, store: Store, offer: Offer, machine: Machine) -> None:
+    def __init__(self, store: Store, facts: Host, machine: Machine) -> None:
         self.store = store
-        self.offer = offer
         self.machine = machine
+        self._facts = facts
+        self._builds = added.state()
+        self.offer = offer_of(facts)
+
+    def has_changed(self) -> bool:
+        """Whether builds of the user's own were added or removed since this was asked last; the offer follows them."""
+        builds = added.state()
+        if builds == self._builds:
+            return False
+        self._builds, self.offer = builds, offer_of(self._facts)
+        return True

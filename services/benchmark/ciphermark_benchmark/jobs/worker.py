@@ -21,7 +21,6 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import execution, queue
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS, Attempt, Attempts, End
 from ciphermark_benchmark.jobs.machine import Machine
-from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.rescue import Rescue
 from ciphermark_benchmark.jobs.retry import AWAY, HostSide, Patience, PatientManager, is_away
 from ciphermark_benchmark.jobs.store import Store
@@ -87,7 +86,7 @@ class BenchmarkWorker:
     def __init__(self, settings: Settings, facts: Host) -> None:
         self._settings = settings
         self._hostname = facts.hostname
-        self._offer = offer_of(facts)
+        self._facts = facts
         self._machine = Machine(settings.url, host.machine() or facts.fingerprint)
         self._attempts = Attempts()
         self._patience = Patience()
@@ -124,7 +123,7 @@ class BenchmarkWorker:
     async def _rescuing(self, app: App, connector: PsycopgConnector) -> None:
         store = Store(connector.pool)
         app.job_manager = PatientManager(
-            connector, HostSide(store, self._offer, self._machine), self._patience
+            connector, HostSide(store, self._facts, self._machine), self._patience
         )
         app.task(name=queue.TASK, pass_context=True, retry=_Retry())(Execution(self, store).execute)
         self._worker = Worker(
@@ -158,7 +157,7 @@ class BenchmarkWorker:
 
     async def end_sessions(self, job_id: str) -> None:
         """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
-        run_ids = job_id, execution.continuation(job_id, self._offer.fingerprint)
+        run_ids = job_id, execution.continuation(job_id, self._facts.fingerprint)
         with suppress(UserError):  # where services cannot be asked, the attempt could not either
             await asyncio.to_thread(orphaned_sessions.end_sessions, os.environ, run_ids)
 

@@ -61,7 +61,7 @@ std::string seal_version()
 
 bool is_debug_build()
 {
-    return SEAL_DEBUG_V || has_assertions || std::string(CIPHERMARK_SEAL_BUILD_TYPE) != "Release";
+    return SEAL_DEBUG_V || has_assertions || std::string(CIPHERMARK_SEAL_BUILD_TYPE) == "Debug";
 }
 
 bool has_hexl()
@@ -72,8 +72,8 @@ bool has_hexl()
 std::map<std::string, std::string> build_facts()
 {
     return {
-        { "compiler", compiler() },
-        { "flags", CIPHERMARK_FLAGS },
+        { "compiler of the adapter", compiler() },
+        { "flags of the adapter", CIPHERMARK_FLAGS },
         { "build_type", CIPHERMARK_SEAL_BUILD_TYPE },
         { "hexl", on_off(uses_hexl) },
         { "intrinsics", on_off(uses_intrinsics) },

@@ -13,7 +13,7 @@ bool is_debug_build();
 
 bool has_hexl();
 
-// Further facts as text. Flags and compiler are this module's; it is built beside SEAL by the same installer.
+// Further facts as text. Flags and compiler are this module's: SEAL's own are known where it was built.
 std::map<std::string, std::string> build_facts();
 
 } // namespace ciphermark

@@ -1,0 +1,134 @@
+"""Builds of the user's own: variants that ``ciphermark build add`` made, each a folder with an environment of its own.
+
+A build is a library that was compiled or installed elsewhere, driven by a shipped adapter. Its folder holds the file
+``build.json``, the environment whose interpreter loads it (two builds of one library never meet in one process), and
+SEAL itself where it was compiled here. Folders whose names begin with a dot are unfinished and count for nothing.
+The set-up reads this, too: standard library alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciphermark_adapters import binaries
+
+if TYPE_CHECKING:
+    from ciphermark_contract.declaration import Declaration
+
+PATH_VARIABLE = "CIPHERMARK_BUILDS"
+FILE = "build.json"
+ENVIRONMENT = "environment"
+_HERE = Path(__file__).parent
+_REPOSITORY = _HERE.parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedBuild:
+    """One build. ``base`` is the shipped variant whose adapter drives it, ``origin`` tells where the library is from.
+
+    ``adapter`` is the digest of the native sources that its module was compiled from, ``outside`` the files that it
+    needs beyond its folder, with their digests. ``facts`` is what the loaded library said when it was added.
+    """
+
+    name: str
+    library: str
+    base: str
+    origin: str
+    request: dict[str, Any]
+    adapter: str = ""
+    outside: dict[str, str] = field(default_factory=dict)
+    hexl: bool = False
+    version: str = ""
+    added_at: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write it into a folder."""
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=2))
+
+
+def home() -> Path:
+    """The folder of all builds: beside what set-up made, or where ``CIPHERMARK_BUILDS`` says."""
+    named = os.environ.get(PATH_VARIABLE)
+    return Path(named) if named else _REPOSITORY / ".build" / "builds"
+
+
+def read(folder: Path) -> AddedBuild | None:
+    """The build in a folder; ``None`` where none is, or one of another edition of Ciphermark."""
+    try:
+        return AddedBuild(**json.loads((folder / FILE).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def state() -> tuple[tuple[str, int], ...]:
+    """What changes when a build is added, made anew or removed."""
+    return tuple(sorted((path.name, (path / FILE).stat().st_mtime_ns) for path in _folders()))
+
+
+def all_builds() -> dict[str, AddedBuild]:
+    """Every build, by its name."""
+    found = {path.name: read(path) for path in sorted(_folders())}
+    return {name: build for name, build in found.items() if build is not None}
+
+
+def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
+    """What the variants of all builds declare: the same as the shipped variants that drive them."""
+    return {
+        name: replace(
+            shipped[build.base],
+            variant=name,
+            environment=str(home() / name / ENVIRONMENT),
+            hexl=build.hexl,
+            remedy=f"ciphermark build refresh {name}",
+        )
+        for name, build in all_builds().items()
+        if build.base in shipped
+    }
+
+
+def reason_against(name: str) -> tuple[str, str] | None:
+    """Why the build of a variant cannot be used as it was added, and what to do; ``None`` for other variants, too."""
+    build = read(home() / name)
+    if build is None:
+        return None
+    for path, digest in build.outside.items():
+        if not Path(path).is_file():
+            return f"{path} is gone, which the build {name} needs", f"ciphermark build remove {name}"
+        if binaries.digest(Path(path)) != digest:
+            again = f"ciphermark build remove {name}, and add it again: it is another build now"
+            return f"{path} has changed since the build {name} was added", again
+    if is_stale(build):
+        return "its native module is of other sources than the adapter's", f"ciphermark build refresh {name}"
+    return None
+
+
+def is_stale(build: AddedBuild) -> bool:
+    """Whether the adapter's native sources have changed since its module was made."""
+    return build.adapter != adapter_digest(build.library)
+
+
+def adapter_digest(library: str) -> str:
+    """The digest of the native sources of a library's adapter; empty for an adapter without any."""
+    native = _HERE / library / "native"
+    if not native.is_dir():
+        return ""
+    files = sorted(path for folder in (native, _HERE / "native_common") for path in folder.rglob("*.*pp"))
+    found = hashlib.sha256()
+    for path in files:
+        found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def _folders() -> Iterator[Path]:
+    try:
+        inside = list(home().iterdir())
+    except OSError:
+        return iter(())
+    return (path for path in inside if not path.name.startswith(".") and (path / FILE).is_file())

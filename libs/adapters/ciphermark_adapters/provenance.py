@@ -1,0 +1,56 @@
+"""What is told of how a library was made: its own compiler and flags, apart from those of our native module.
+
+Standard library alone: the set-up reads this, too. A fact that cannot be known says so, and why.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from ciphermark_adapters import binaries
+
+COMPILER = "compiler"
+FLAGS = "flags"
+BINARY = "binary"
+TOLD_BY = "told by"
+UNKNOWN = "not known: "
+SUFFIX = ".library.json"
+ADAPTER_COMPILER = "compiler of the adapter"
+ADAPTER_FLAGS = "flags of the adapter"
+
+
+@cache
+def of_binary(*paths: Path) -> dict[str, str]:
+    """What the binaries of a library tell; the digest is that of the first."""
+    found = [binaries.making(path) for path in paths]
+    compilers = dict.fromkeys(item for making in found for item in making.compilers)
+    flags = dict.fromkeys(item for making in found for item in making.flags)
+    name = paths[0].name
+    return {
+        COMPILER: "; ".join(compilers) or f"{UNKNOWN}{name} is not signed by a compiler",
+        FLAGS: "; ".join(flags) or f"{UNKNOWN}{name} has no debug information, and no record of its build",
+        BINARY: binaries.digest(paths[0]),
+        TOLD_BY: "its debug information" if flags else "its binary",
+    }
+
+
+class NativeModule(Protocol):
+    """A native module of ours: its name, and the file that it is."""
+
+    __name__: str
+    __file__: str
+
+
+def beside(module: NativeModule) -> dict[str, str]:
+    """What the set-up laid beside a native module of ours about the library that it was built against."""
+    file = Path(module.__file__)
+    record = file.with_name(f"{module.__name__}{SUFFIX}")
+    try:
+        found: dict[str, str] = json.loads(record.read_text())
+    except (FileNotFoundError, ValueError):
+        missing = f"{UNKNOWN}{record.name} is not beside the module; run python3 setup/install.py"
+        return {COMPILER: missing, FLAGS: missing}
+    return found

@@ -1,0 +1,85 @@
+"""``python -m ciphermark_measure.self_check VARIANT``: whether a build computes rightly, and what it says of itself.
+
+A small part of the contract in every scheme of the variant: encrypt, add, multiply, relinearize, decrypt, with bytes
+between client and server as in a run. Prints its ``LibraryInfo`` as JSON; a failure ends with exit code 3 and one line
+on standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ciphermark_contract import checking
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.operations import read
+from ciphermark_core.model import Case, LibraryInfo, ParameterSpec, Scheme
+from ciphermark_measure import confinement, operands
+from ciphermark_measure.session import Session, prepare
+
+_SEED = 1
+_OPERATIONS = ("add", "mul", "relinearize", "rotate(1)")
+_FAILED = 3
+_SPECS: dict[Scheme, ParameterSpec] = {
+    "bfv": ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0),
+    "bgv": ParameterSpec("bgv", 4096, (36, 36, 37), 65537, security=0),
+    "ckks": ParameterSpec("ckks", 4096, (60, 40, 40, 60), scale_bits=40, security=0),
+}
+
+
+class CheckError(Exception):
+    """A build that fails a check."""
+
+
+def checked(variant: str) -> LibraryInfo:
+    """Check every scheme of a variant; raises :class:`CheckError`, and what the library raises."""
+    info: LibraryInfo | None = None
+    for scheme, spec in _SPECS.items():
+        session = _session(variant, scheme, spec)
+        if session is not None:
+            info = session.library
+            for operation in _possible(session.declaration, scheme):
+                _require_right(session, variant, operation)
+    if info is None:
+        raise CheckError(f"{variant} has no scheme that could be checked")
+    if info.is_debug:
+        raise CheckError(f"{info.library} is a debug build: its times mean nothing")
+    return info
+
+
+def _session(variant: str, scheme: Scheme, spec: ParameterSpec) -> Session | None:
+    from ciphermark_adapters import registry
+
+    if scheme not in registry.declaration(variant).schemes:
+        return None
+    return prepare(variant, spec, KeyRequest(True, (1,)))
+
+
+def _possible(declared: Declaration, scheme: Scheme) -> list[str]:
+    return [item for item in _OPERATIONS if read(item).name in declared.operations[scheme]]
+
+
+def _require_right(session: Session, variant: str, operation: str) -> None:
+    spec = session.parameters.spec
+    case = Case(variant, "arithmetic", operation, spec, session.parameters.slots, "random")
+    made, call = operands.build(session, case, _SEED, 0), read(operation)
+    bound = session.evaluator.bind(call.name, made.rows)
+    bound.run(1)
+    results = session.decrypted(operands.revealed(session, call, bound.results()))
+    found = checking.accuracy(results, made.expected, checking.tolerance(session.parameters))
+    if not checking.is_right(found):
+        raise CheckError(f"{operation} in {spec.scheme} comes out wrong in {found.wrong_slots} slots")
+
+
+def main() -> None:
+    """Check, and tell."""
+    replies = confinement.own_output()
+    try:
+        confinement.send(replies, checked(sys.argv[1]))
+    except Exception as error:  # whatever a library throws
+        print(f"{type(error).__name__}: {error}".replace("\n", " "), file=sys.stderr)
+        sys.exit(_FAILED)
+
+
+if __name__ == "__main__":
+    main()

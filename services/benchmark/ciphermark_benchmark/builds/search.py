@@ -1,0 +1,128 @@
+"""Where, in a list of builds from old to new, a case became slower: a binary search with a stated rate of error. Pure.
+
+Two builds are held side by side in several pairs of fresh processes; a pair yields one ratio of times. That the median
+ratio lies beyond a threshold is claimed by a sign test over these ratios, which assumes nothing about times but that
+processes are started independently: layout of memory and pages, which differs from process to process, counts as
+chance. Claims are made at ``error`` divided by the number of tests that there can be, so that all of them together are
+wrong with a probability of ``error`` at most.
+
+The ends are compared first, with the noise floor as threshold. A build in between counts as fast or slow by the
+geometric mean of 1 and the ratio of the ends: that finds the step where there is one. What lies so near to that mean
+that the test cannot say is reported as it is: the slow-down then has several steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from ciphermark_core.statistics import NOISE_FLOOR, Estimate, estimate
+
+ERROR = 0.05
+LOOKS = 2  # an undecided test is repeated once, over all ratios
+
+Verdict = Literal["step", "several steps", "no step"]
+# Measures builds side by side in so many fresh processes each; returns time of each by that of the first, pair by pair.
+Measure = Callable[[Sequence[str], int], Mapping[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search came to.
+
+    ``ends`` is the time of the last build by that of the first. With a step it lies between the builds ``before`` and
+    ``after``, neighbours in the list, and ``step`` is the ratio of these two, measured side by side. With several the
+    slow-down lies between ``before`` and ``after``, and those in between are neither as fast as the first nor as slow
+    as the last. ``rest`` is what of the ratio of the ends the step does not explain, where that is beyond the noise
+    floor. ``ratios`` are those of all builds that were measured, by the first.
+    """
+
+    verdict: Verdict
+    ends: Estimate
+    error: float
+    before: str | None = None
+    after: str | None = None
+    step: Estimate | None = None
+    rest: float | None = None
+    ratios: Mapping[str, Estimate] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Tests at one level; ``processes`` is the least number of pairs in which one may dissent."""
+
+    level: float
+
+    @property
+    def processes(self) -> int:
+        """How many fresh processes of each build a look takes."""
+        return next(n for n in range(2, 200) if tail(n, n - 1) <= self.level)
+
+    def side(self, ratios: Sequence[float], threshold: float) -> Literal["below", "above"] | None:
+        """On which side of a threshold the median ratio lies; ``None`` where the test cannot say."""
+        above = sum(ratio > threshold for ratio in ratios)
+        below = sum(ratio < threshold for ratio in ratios)
+        if above and tail(len(ratios), above) <= self.level:
+            return "above"
+        if below and tail(len(ratios), below) <= self.level:
+            return "below"
+        return None
+
+
+def tail(n: int, k: int) -> float:
+    """The probability of k heads or more in n throws of a fair coin."""
+    heads = sum(math.comb(n, i) for i in range(k, n + 1))
+    return float(heads / 2**n)
+
+
+def rule_for(builds: int, error: float) -> Rule:
+    """The rule for so many builds: ends, halvings and the pair at the boundary are tested, each ``LOOKS`` times."""
+    halvings = max(0, math.ceil(math.log2(max(1, builds - 1))))
+    return Rule(error / ((halvings + 2) * LOOKS))
+
+
+def search(
+    builds: Sequence[str], measure: Measure, error: float = ERROR, floor: float = NOISE_FLOOR
+) -> Found:
+    """Search a list of two builds or more, from old to new."""
+    rule = rule_for(len(builds), error)
+    first, last = builds[0], builds[-1]
+    side, ends = _tested(rule, measure, first, last, floor)
+    known = {last: estimate(ends)}
+    if side != "above":
+        return Found("no step", known[last], error, ratios=known)
+    middle = math.sqrt(median(ends))
+    low, high = 0, len(builds) - 1
+    while high - low > 1:
+        half = (low + high) // 2
+        side, ratios = _tested(rule, measure, first, builds[half], middle)
+        known[builds[half]] = estimate(ratios)
+        if side is None:
+            return Found("several steps", known[last], error, builds[low], builds[high], ratios=known)
+        low, high = (half, high) if side == "below" else (low, half)
+    before, after = builds[low], builds[high]
+    side, pairs = (
+        ("above", ends) if (before, after) == (first, last) else _tested(rule, measure, before, after, floor)
+    )
+    step = estimate(pairs)
+    if side != "above":
+        return Found("several steps", known[last], error, before, after, step, ratios=known)
+    rest = known[last].median / step.median
+    is_more = rest > floor or rest < 1 / floor
+    return Found("step", known[last], error, before, after, step, rest if is_more else None, known)
+
+
+def _tested(
+    rule: Rule, measure: Measure, base: str, other: str, threshold: float
+) -> tuple[Literal["below", "above"] | None, list[float]]:
+    """On which side of a threshold a build lies, and the ratios that tell."""
+    ratios: list[float] = []
+    for _ in range(LOOKS):
+        ratios += measure((base, other), rule.processes)[other]
+        side = rule.side(ratios, threshold)
+        if side is not None:
+            return side, ratios
+    return None, ratios

@@ -1,0 +1,94 @@
+"""Compiles a build of the user's own into a folder: `python3 setup/added_builds.py FOLDER` with a `build.json` in it.
+
+`ciphermark build add` starts this and checks what it made; nothing is put into its place here. How each library is
+taken is in the `recipe.py` beside its adapter: `added(order)` says which shipped variant it is like, and what to do.
+"""
+
+import ctypes
+import os
+import re
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import recipes
+from orders import Order, Taken
+from places import LOGS
+from progress import Progress
+from runner import FailureError, Shell
+
+from ciphermark_adapters import binaries
+from ciphermark_adapters.added import AddedBuild, adapter_digest, read
+
+_PR_SET_PDEATHSIG = 1
+_ERROR = re.compile(r"(?:\berror:|CMake Error|cannot find -l|No matching distribution|ERROR:)", re.IGNORECASE)
+
+
+def main(folder: Path) -> int:
+    """Compile; tell a failure in one message."""
+    build = read(folder)
+    assert build is not None
+    order = _order(build, folder)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log_path = LOGS / f"build-{build.name}.log"
+    try:
+        taken = recipes.load(build.library).added(order)
+        with log_path.open("w") as log:
+            _carry_out(taken, Shell(log))
+    except FailureError as failure:
+        first = _first_error(log_path) if "exit code" in failure.what else ""
+        print(f"{failure.what}{first}; {failure.advice}", file=sys.stderr)
+        return 2
+    outside = {str(path): binaries.digest(path) for path in taken.outside}
+    made = replace(build, base=taken.base, origin=taken.origin, outside=outside)
+    replace(made, adapter=adapter_digest(build.library)).write(folder)
+    return 0
+
+
+def _order(build: AddedBuild, folder: Path) -> Order:
+    asked = build.request
+    return Order(
+        name=build.name,
+        folder=folder,
+        prefix=Path(asked["prefix"]) if asked.get("prefix") else None,
+        environment=Path(asked["environment"]) if asked.get("environment") else None,
+        compiler=asked.get("compiler"),
+        flags=asked.get("flags"),
+        hexl=bool(asked.get("hexl")),
+    )
+
+
+def _carry_out(taken: Taken, shell: Shell) -> None:
+    progress = Progress(len(taken.steps))
+    with progress.shown():
+        for number, (title, action) in enumerate(taken.steps, start=1):
+            with progress.stage(number, title):
+                action(shell)
+
+
+def _first_error(log: Path) -> str:
+    """Return the first line of a log that tells an error, and where the rest is."""
+    lines = log.read_text(errors="replace").splitlines()
+    first = next((line.strip() for line in lines if _ERROR.search(line)), "")
+    return f": {first} (the whole log: {log})"
+
+
+def _end_with_parent() -> None:
+    """Let all that this starts end with it, and it with the command that started it; this leads a process group."""
+    signal.signal(signal.SIGTERM, _end)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() == 1:
+        sys.exit("the command that started this is gone")
+
+
+def _end(_number: int, _frame: object) -> None:
+    """Ask the whole group to end: Ninja ends the compilers, which are in groups of their own."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
+    sys.exit("asked to end")
+
+
+if __name__ == "__main__":
+    _end_with_parent()
+    sys.exit(main(Path(sys.argv[1])))

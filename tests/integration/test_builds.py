@@ -1,0 +1,204 @@
+"""Builds of the user's own: added, compared, interrupted, removed, with real libraries and real kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+from command import REPOSITORY, TINY, Ciphermark, wait_until
+
+from ciphermark_adapters import interpreters, registry
+from ciphermark_core import host
+
+FLAGS = frozenset(host.collect().cpu_flags)
+SEAL = REPOSITORY / ".build" / "seal"
+needs_seal = pytest.mark.skipif(not SEAL.is_dir(), reason="set-up has built no SEAL here")
+needs_openfhe = pytest.mark.skipif(
+    not registry.availability("openfhe", FLAGS).is_installed, reason="OpenFHE is not installed here"
+)
+
+
+@pytest.fixture
+def mine(tmp_path: Path, new_url) -> Ciphermark:
+    """Commands with builds of their own."""
+    extra = {"CIPHERMARK_BUILDS": str(tmp_path / "builds"), "CIPHERMARK_ADAPTER_PATH": ""}
+    return Ciphermark(tmp_path / "home", new_url(), extra)
+
+
+def left(ciphermark: Ciphermark) -> list[str]:
+    """What lies where builds are kept, but for the lock."""
+    folder = Path(ciphermark.extra["CIPHERMARK_BUILDS"])
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock") if folder.exists() else []
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A SEAL installed elsewhere, of which nobody recorded how it was made."""
+    prefix = shutil.copytree(SEAL, tmp_path / "elsewhere")
+    (prefix / "ciphermark-library.json").unlink(missing_ok=True)
+    return prefix
+
+
+@needs_seal
+def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Path) -> None:
+    out = mine(
+        "build", "add", "seal-mine", "--library", "seal", "--prefix", str(elsewhere), timeout_s=600
+    ).out
+    assert "flags: not known: libseal-4.1.a has no debug information" in out
+    assert "compiler: GCC" in out
+    assert left(mine) == ["seal-mine"]
+    shutil.rmtree(elsewhere)  # a static library is in the module
+    described = {item["variant"]: item for item in json.loads(mine("adapters", "--format", "json").out)}
+    assert described["seal-mine"]["library"]["build"]["flags"].startswith("not known")
+    assert described["seal"]["library"]["build"]["flags"].startswith("-w -O3")
+    suite = mine.suite(TINY | {"variants": ["seal", "seal-mine"], "operations": ["add"]}, samples=8)
+    mine("run", str(suite))
+    (ratio,) = mine.rows("select distinct is_paired from ratio where phase = 'operation'")
+    assert ratio["is_paired"] is True
+    builds = mine.rows("select variant, facts from build order by variant")
+    assert [row["variant"] for row in builds] == ["seal", "seal-mine"]
+    facts = [
+        row["facts"] if isinstance(row["facts"], dict) else json.loads(str(row["facts"])) for row in builds
+    ]
+    assert facts[0]["flags"] != facts[1]["flags"]
+    assert (
+        "there is a variant seal-mine already"
+        in mine("build", "add", "seal-mine", "--library", "seal", "--prefix", "x", code=2).err
+    )
+    folder = Path(mine.extra["CIPHERMARK_BUILDS"]) / "seal-mine"
+    stale = json.loads((folder / "build.json").read_text()) | {"adapter": "of other sources"}
+    (folder / "build.json").write_text(json.dumps(stale))
+    missing = mine("run", str(suite)).out
+    assert "ciphermark build refresh seal-mine" in missing
+    complaint = mine("build", "refresh", code=2).err  # its prefix is gone
+    assert f"there is no SEAL in {elsewhere}" in complaint
+    assert left(mine) == ["seal-mine"]
+    mine("build", "remove", "seal-mine")
+    assert left(mine) == []
+    assert mine.rows("select count(distinct run_id)::int as n from results")[0]["n"] == 2
+
+
+@needs_openfhe
+def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
+    environment = interpreters.folder("openfhe")
+    before = {path: path.stat().st_mtime_ns for path in environment.glob("lib/python3*/site-packages/*")}
+    out = mine(
+        "build", "add", "mine", "--library", "openfhe", "--environment", str(environment), timeout_s=300
+    ).out
+    assert "flags: not known: libOPENFHEcore" in out
+    after = {path: path.stat().st_mtime_ns for path in environment.glob("lib/python3*/site-packages/*")}
+    assert after == before, "something was written into the user's environment"
+    assert "usable" in mine("build", "list").out
+    chain = {"schemes": ["bfv"], "ring_dimension": [2048], "modulus_bits": [40, 60], "security": "none"}
+    experiment = {"kind": "arithmetic", "variants": ["openfhe", "mine"], "operations": ["add"], **chain}
+    suite = mine.suite(experiment, samples=6)
+    mine("run", str(suite))
+    assert {row["variant"] for row in mine.rows("select distinct variant from results")} == {
+        "openfhe",
+        "mine",
+    }
+    found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", code=None, timeout_s=600)
+    if found.code == 0:  # on a host that is disturbed all the time there may be nothing to tell by
+        assert "runs: " in found.out
+        assert "step" in found.out
+        assert mine.rows("select count(*)::int as n from run where suite = 'bisect-planted'")[0]["n"] > 0
+    else:
+        assert "was disturbed" in found.err
+
+
+@needs_openfhe
+def test_a_build_that_fails_its_checks_is_not_added(mine: Ciphermark, tmp_path: Path) -> None:
+    python = interpreters.executable("openfhe")
+    subprocess.run([python, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)
+    missing = mine(
+        "build", "add", "bad", "--library", "openfhe", "--environment", str(tmp_path / "env"), code=2
+    )
+    assert "there is no openfhe in" in missing.err
+    (packages,) = (tmp_path / "env").glob("lib/python3*/site-packages")
+    (packages / "openfhe").mkdir()
+    (packages / "openfhe" / "__init__.py").write_text("raise ImportError('libnothing.so: cannot open')\n")
+    ours = next(interpreters.folder("openfhe").glob("lib/python3*/site-packages"))
+    for name in ("numpy", "numpy.libs", "msgspec", "typing_extensions.py"):
+        (packages / name).symlink_to(ours / name)
+    failed = mine(
+        "build", "add", "bad", "--library", "openfhe", "--environment", str(tmp_path / "env"), code=2
+    )
+    assert "the build fails its checks, and is not added" in failed.err
+    assert "libnothing.so" in failed.err
+    assert left(mine) == []
+
+
+@needs_seal
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_addition_leaves_nothing(
+    mine: Ciphermark, elsewhere: Path, number: signal.Signals
+) -> None:
+    process = mine.start("build", "add", "seal-mine", "--library", "seal", "--prefix", str(elsewhere))
+    try:
+        wait_until(lambda: _compilers(process), "a compiler is at work")
+        children = psutil.Process(process.pid).children(recursive=True)
+        os.kill(process.pid, number)
+        process.wait(60)
+        assert process.returncode != 0
+    finally:
+        process.kill()
+        process.communicate()
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert not alive, "what it started ends with it"
+    assert "no build was added" in mine("build", "list").out
+    refused = mine("build", "add", "seal-mine", "--library", "seal", "--prefix", "nowhere", code=2).err
+    assert "there is no SEAL in" in refused
+    assert left(mine) == []
+
+
+def _compilers(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+        return [child for child in children if "cc1plus" in child.name()]
+    except psutil.NoSuchProcess:
+        return []
+
+
+MISTAKES = {
+    "a bad name": (["a/b", "--library", "seal"], "cannot name a build"),
+    "a shipped variant": (["seal", "--library", "seal"], "there is a variant seal already"),
+    "an odd library": (["x", "--library", "tenseal"], "no build of 'tenseal' can be added"),
+    "nothing at a prefix": (
+        ["x", "--library", "seal", "--prefix", "/nowhere"],
+        "there is no SEAL in /nowhere",
+    ),
+    "no helib": (["x", "--library", "helib", "--prefix", "/nowhere"], "there is no HElib in /nowhere"),
+    "no prefix for helib": (["x", "--library", "helib"], "name its --prefix"),
+    "no environment": (["x", "--library", "openfhe"], "name that with --environment"),
+    "no python": (["x", "--library", "openfhe", "--environment", "/nowhere"], "is no usable Python"),
+    "no compiler": (
+        ["x", "--library", "seal", "--compiler", "no-such-c++"],
+        "there is no compiler no-such-c++",
+    ),
+    "flags that do not compile": (["x", "--library", "seal", "--flags", "-Ofoo"], "refuses '-Ofoo'"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_told_in_one_message(mine: Ciphermark, name: str) -> None:
+    arguments, said = MISTAKES[name]
+    done = mine("build", "add", *arguments, code=2)
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1, done.err
+    assert left(mine) == []
+
+
+def test_builds_that_there_are_not(mine: Ciphermark) -> None:
+    for command in ("show", "remove", "refresh"):
+        assert "there is no build 'x'; builds: none yet" in mine("build", command, "x", code=2).err
+    assert "up to date" in mine("build", "refresh").out
+    suite = mine.suite(TINY | {"variants": ["cleartext"], "operations": ["add", "mul"]})
+    assert "two builds or more" in mine("bisect", str(suite), "cleartext", code=2).err
+    assert "unknown variant 'nothing'" in mine("bisect", str(suite), "cleartext", "nothing", code=2).err
+    assert "several cases" in mine("bisect", str(suite), "cleartext", "cleartext@b", code=2).err
