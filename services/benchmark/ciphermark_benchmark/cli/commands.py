@@ -3,27 +3,66 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from ciphermark_benchmark import __version__
-from ciphermark_benchmark.cli import (
-    bisect,
-    build,
-    data,
-    execution,
-    inspection,
-    program,
-    report,
-    runs,
-    service,
-    workload,
-)
+from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
+# Each command and the module beside this one that has it, in the order that help lists them.
+_MODULES = {
+    "run": "execution",
+    "build": "build",
+    "bisect": "bisect",
+    "adapters": "inspection",
+    "doctor": "inspection",
+    "suite": "inspection",
+    "results": "data",
+    "compare": "data",
+    "sql": "database",
+    "db": "database",
+    "program": "program",
+    "report": "report",
+    "runs": "runs",
+    "serve": "service",
+    "worker": "service",
+    "workload": "workload",
+}
+
+
+class _Commands(Mapping[str, Any]):
+    """Loads the module of a command when it is asked for: one command needs little of what all of them import."""
+
+    def __getitem__(self, name: str) -> Any:
+        owner = typer.Typer()
+        with interruption.held():  # Ctrl-C in the middle of an import is heard at its end
+            import_module(f"ciphermark_benchmark.cli.{_MODULES[name]}").add_to(owner)
+        return typer.main.get_group(owner).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+class _OnDemand(TyperGroup):
+    """The commands of the table."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands()  # type: ignore[assignment] # nothing is added to it
+
+
 app = typer.Typer(
+    cls=_OnDemand,
     name="ciphermark",
     help="Measure homomorphic-encryption libraries side by side, and keep every number in PostgreSQL.",
     epilog="Begin with: ciphermark run suites/quick.yaml",
@@ -32,16 +71,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-execution.add_to(app)
-build.add_to(app)
-bisect.add_to(app)
-inspection.add_to(app)
-data.add_to(app)
-program.add_to(app)
-report.add_to(app)
-runs.add_to(app)
-service.add_to(app)
-workload.add_to(app)
 
 
 @app.callback(invoke_without_command=True)

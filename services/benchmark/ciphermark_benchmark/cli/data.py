@@ -1,4 +1,4 @@
-"""``results``, ``compare``, ``sql`` and ``db``: the recorded figures."""
+"""``results`` and ``compare``: the recorded figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import export, run_names, storage
+from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import tables
 from ciphermark_benchmark.cli.output import wide_console
@@ -16,7 +16,6 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Database
 
-_db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
 _FORMAT = Annotated[Format, typer.Option(help="Form of the output.")]
 _OUTPUT = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this file (parquet needs one, or a pipe).")
@@ -33,14 +32,6 @@ def add_to(app: typer.Typer) -> None:
         results
     )
     app.command("compare", epilog="[bold]Example[/bold]  ciphermark compare 6f1c… last")(compare)
-    app.command(
-        "sql",
-        epilog='[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"',
-    )(sql)
-    _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
-    _db.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")(migrate)
-    _db.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")(stop)
-    app.add_typer(_db, name="db")
 
 
 def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
@@ -91,31 +82,3 @@ def compare(
             tables.show_comparison(wide_console(output), database, ids, any_security)
             return
         export.write(tables.compared(database, ids, any_security), format, output)
-
-
-def sql(
-    query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
-    format: _FORMAT = "table",
-    output: _OUTPUT = None,
-) -> None:
-    """Ask the database. The views are described in docs/sql.md."""
-    with caught_up(homes.find()) as database:
-        table = database.query(query)
-    export.write(table, format, output)
-
-
-def url() -> None:
-    """Print the database's URL; starts the embedded server where it is the one."""
-    typer.echo(storage.url(homes.find()))
-
-
-def migrate() -> None:
-    """Bring the schema to this version, and record what waits in journals."""
-    caught_up(homes.find()).close()
-    typer.echo("the schema is up to date")
-
-
-def stop() -> None:
-    """Stop the embedded server; the next command that needs it starts it again."""
-    storage.stop(homes.find())
-    typer.echo("the embedded server is stopped")

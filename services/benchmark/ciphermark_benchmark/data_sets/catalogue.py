@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ciphermark_benchmark.data_sets.client_data import ClientData
-from ciphermark_benchmark.data_sets.finder import Finder, Known, unknown
+from ciphermark_benchmark.data_sets.finder import Finder, unknown
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
 from ciphermark_core.errors import UserError

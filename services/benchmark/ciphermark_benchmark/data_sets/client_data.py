@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_core.errors import UserError
 from ciphermark_web.rest import NoAnswer, RequestRefused, RestClient, Service
 

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.data_sets import DATA_SETS, LabelRule
 
 _FILE = ".csv"
 _FORMS = "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A data set that can be measured: its name in results, its rows, and its columns less the label."""
-
-    name: str
-    rows: int
-    features: int
 
 
 class Finder(ABC):

@@ -17,7 +17,8 @@ import structlog
 
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.data_sets.finder import Known, Remembered
+from ciphermark_benchmark.data_sets.finder import Remembered
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal

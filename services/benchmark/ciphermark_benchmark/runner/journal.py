@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.run_names import LATEST
 from ciphermark_core import earlier, wire

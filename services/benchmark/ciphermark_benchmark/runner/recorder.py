@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Journal
-from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.errors import ContentRefused, DatabaseUnavailable
 from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # commands that record what waits have no plan, and it takes long to load
+    from ciphermark_benchmark.suite.plan import Plan
 
 Connect = Callable[[], Database]
 Members = Mapping[str, tuple[str, ...]]

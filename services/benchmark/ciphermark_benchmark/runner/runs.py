@@ -19,7 +19,8 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import __version__, run_names, storage
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.data_sets.finder import Known, Remembered
+from ciphermark_benchmark.data_sets.finder import Remembered
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_benchmark.parties.local import Own

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.suite.forked import forked
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest

@@ -9,7 +9,7 @@ from itertools import product
 import msgspec
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.data_sets.finder import Known
+from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.fitting import Fitting
 from ciphermark_benchmark.suite.workloads import WorkloadText
