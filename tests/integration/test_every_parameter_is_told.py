@@ -27,10 +27,11 @@ from ciphermark_figures.listings import depths, learning, ranking, repetitions, 
 
 VARIANTS = ("seal", "seal-hexl")
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
+OF_RUNS = {"recorded_run", "host_state"}  # have no row for a case
 VIEWS = [
     item.name
     for item in view_files()
-    if item.kind == "view" and item.name not in {"trial_group", "security", "program_count"}
+    if item.kind == "view" and item.name not in {"trial_group", "security", "program_count", *OF_RUNS}
 ]
 # What identifies a run or a trial, and so differs between two recordings of one case.
 _OF_RUN = {"run_id", "trial_id", "started_at"}

@@ -1,0 +1,161 @@
+"""Section ``host_state``: gating changes no figure of a quiet host, takes out what is planted, and costs little."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from statistics import median
+from time import sleep
+
+import numpy as np
+
+from bench.figures import Figure, Progress, Target
+from bench.places import measuring_cpu
+from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_contract.keys import NO_KEYS
+from ciphermark_core.model import ParameterSpec
+from ciphermark_core.statistics import estimate, verdict
+from ciphermark_measure.anchor import Anchor
+from ciphermark_measure.clock import MonotonicClock
+from ciphermark_measure.host_state import Gate
+from ciphermark_measure.sampling import Phase
+from ciphermark_measure.sampling import Target as Aim
+from ciphermark_measure.session import prepare
+from ciphermark_measure.stopping import Rule
+
+SPEC = ParameterSpec("ckks", 8192, (60, 40, 40, 60), scale_bits=40)
+TRIALS = 40
+_FOUND = 0.95
+_CALM = 60  # samples in which the quiet level is learned, at least
+_SAMPLE_NS = 8_000_000
+_LONGEST_NS = 20 * 10**9
+_CLOCK = MonotonicClock()
+# Works for as long as it sleeps, about as long as the states of a noisy host last at least.
+_BURSTS = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+memory = bytearray(1 << 24)
+while True:
+    until = time.monotonic() + 0.4
+    while time.monotonic() < until:
+        memory[:] = memory[::-1]
+        sum(range(20_000))
+    time.sleep(0.4)
+"""
+
+
+class Slowed(Bound):
+    """The same, executed so many times for each hundred that are asked for."""
+
+    def __init__(self, bound: Bound, percent: int) -> None:
+        self._bound, self._percent = bound, percent
+
+    def run(self, loops: int) -> int:
+        return self._bound.run(loops * self._percent // 100)
+
+    def results(self) -> list[Handle]:
+        return self._bound.results()
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """On the CPU that measures, in this process."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {measuring_cpu()})
+    try:
+        session = prepare("seal", SPEC, NO_KEYS)
+        row = session.to_evaluator([np.linspace(-1, 1, SPEC.slots), np.linspace(1, -1, SPEC.slots)])
+        bounds = {name: session.evaluator.bind(name, [tuple(row)]) for name in ("mul", "add")}
+        gate = Gate(Anchor(), _CLOCK)
+        progress("the quiet state")
+        quiet_s = yield from _quiet(bounds["mul"], gate)
+        others = allowed - {measuring_cpu()}
+        for where, cpus in (("the other CPU", others), ("its own CPU", {measuring_cpu()})):
+            if cpus:
+                progress(f"bursts on {where}")
+                yield _planted(bounds["mul"], gate, quiet_s, where, max(cpus))
+        progress(f"{TRIALS} slow-downs of 7 %")
+        yield _found(bounds["add"], gate)
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _quiet(bound: Bound, gate: Gate) -> Generator[Figure, None, float]:
+    """Samples with the gate and without it in turns; returns the quiet median."""
+    gate.begin_trial(None)
+    gated, ungated = _phase(bound, gate, _CALM), _phase(bound, Gate(), _CALM)
+    while not gated.is_done:
+        gated.take()
+        ungated.take()
+    gate.settle()
+    facts = gate.facts()
+    cost = facts["anchor_cost_s"] / (gated.sampled_ns / 1e9)
+    share = _share(gated)
+    note = f"{share:.0%} of samples quiet, anchor {facts['anchor_quiet_s'] * 1e6:.1f} µs"
+    ratio = median(gated.counted_s) / median(ungated.counted_s)
+    # On a host that is not quiet they differ, which is what the gate is for.
+    yield Figure("host_state", "gated / ungated, nothing planted", ratio, "", Target(0.99, 1.01), note)
+    yield Figure("host_state", "anchor, share of the time of samples", cost, "", Target(most=0.05))
+    return median(gated.counted_s)
+
+
+def _planted(bound: Bound, gate: Gate, quiet_s: float, where: str, cpu: int) -> Figure:
+    gate.begin_trial(None)
+    with _bursts(cpu):
+        phase = _phase(bound, gate, _CALM)
+        while not phase.is_done:
+            phase.take()
+        gate.settle()
+    every = [sample.value for sample in phase.samples]
+    note = f"ungated {median(every) / quiet_s:.3f}, {_share(phase):.0%} of {len(every)} samples quiet"
+    ratio = median(phase.counted_s) / quiet_s
+    return Figure("host_state", f"gated / quiet, bursts on {where}", ratio, "", Target(0.98, 1.02), note)
+
+
+def _found(bound: Bound, gate: Gate) -> Figure:
+    verdicts = [_verdict(bound, gate) for _ in range(TRIALS)]
+    share = verdicts.count("slower") / TRIALS
+    note = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
+    return Figure("host_state", "slow-downs of 7 % that are found", share, "", Target(least=_FOUND), note)
+
+
+def _verdict(bound: Bound, gate: Gate) -> str:
+    """What pairs of quiet samples say of an operation that takes 7 % longer."""
+    gate.begin_trial(None)
+    plain, slow = _phase(bound, gate, 20), _phase(Slowed(bound, 107), gate, 20)
+    plain.loops = slow.loops = 100
+    while not (plain.is_done and slow.is_done):
+        plain.take()
+        slow.take()
+    gate.settle()
+    pairs = [
+        a.value / b.value
+        for a, b in zip(plain.samples, slow.samples, strict=True)
+        if not a.is_disturbed and not b.is_disturbed
+    ]
+    return verdict(estimate(pairs)) if pairs else "no quiet pair"
+
+
+def _phase(bound: Bound, gate: Gate, samples: int) -> Phase:
+    phase = Phase("operation", [bound], Aim(_SAMPLE_NS, Rule(samples), _LONGEST_NS), _CLOCK, gate=gate)
+    phase.calibrate()
+    return phase
+
+
+def _share(phase: Phase) -> float:
+    taken: Sequence[bool] = [sample.is_disturbed for sample in phase.samples]
+    return 1 - sum(taken) / len(taken)
+
+
+@contextmanager
+def _bursts(cpu: int) -> Iterator[None]:
+    command = [sys.executable, "-c", _BURSTS, str(cpu)]
+    process = subprocess.Popen(command)
+    try:
+        sleep(0.5)
+        yield
+    finally:
+        process.kill()
+        process.wait()
