@@ -23,7 +23,7 @@ from ciphermark_db.gateway import Database
 from ciphermark_db.views import view_files
 from ciphermark_figures.answer import Answer
 from ciphermark_figures.figure import Figure
-from ciphermark_figures.listings import depths, learning, ranking, repetitions, workloads
+from ciphermark_figures.listings import depths, first_executions, learning, ranking, repetitions, workloads
 
 VARIANTS = ("seal", "seal-hexl")
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
@@ -86,6 +86,7 @@ _KINDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("depth", "mul", {"cap": 9}),
     ("noise", "mul", {"cap": 9}),
     ("serialization", "zstd", {}),
+    ("key_generation", "key_pair", {}),
     ("repetition", "add", {"repetitions": 3}),
     ("learning", "lmc-plain", {"data_set": "boston"}),
     ("retrieval", "pir", {}),
@@ -111,7 +112,8 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
         "retrieval": stages,
     }
     memory = Sample("peak_memory", 1e6 * (number + 1), "operation")
-    return found.get(experiment, (*make.times(times), memory, replace(bits[0], repetitions=None)))
+    first = [Sample(metric, times[-1] * 3, "operation") for metric in ("cold_time", "first_touch_time")]
+    return found.get(experiment, (*make.times(times), memory, *first, replace(bits[0], repetitions=None)))
 
 
 def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
@@ -276,6 +278,7 @@ LISTINGS = {
     "learning": (learning, True),
     "workloads": (workloads, True),
     "depths": (depths, False),
+    "first executions": (first_executions, False),
 }
 
 

@@ -17,6 +17,7 @@ from ciphermark_measure.experiments.base import Setting
 from ciphermark_measure.experiments.latency import Latency
 from ciphermark_measure.session import prepare
 
+CKKS = ParameterSpec("ckks", 4096, (39, 30, 39), None, 30)
 SPEC = ParameterSpec("bfv", 1024, modulus_bits=(27,), plain_modulus=65537)
 CALM = Times(repeated_s=0.01, single_s=0.01, fresh_s=[0.01, 0.01], seen_s=[0.01, 0.01])
 STALLED = Times(repeated_s=0.01, single_s=0.01, fresh_s=[0.2, 0.3], seen_s=[0.01, 0.01])
@@ -110,3 +111,45 @@ def test_operations_share_encryptions_and_no_objects(monkeypatch):
     first, second = (operands.build(session, case, 7, 0) for case in cases)
     assert len(encrypted) == 6  # two operands of three ciphertexts, once
     assert all(x[0] is not y[0] for x, y in zip(first.rows, second.rows, strict=True))
+
+
+def _findings(session, operation, spec=CKKS):
+    case = Case("cleartext", "arithmetic", operation, spec, 512, "random")
+    clock = MonotonicClock()
+    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
+    experiment = Latency(Setting(session, trial, clock, resolution_ns(clock)))
+    experiment.open()
+    while not experiment.turn():
+        pass
+    return experiment.close()
+
+
+def _of(findings, metric):
+    return [sample for sample in findings.samples if sample.metric == metric]
+
+
+def test_the_first_execution_in_a_process_is_told_once_and_apart():
+    session = prepare("cleartext", CKKS, KeyRequest())
+    first, again, other = (_findings(session, name) for name in ("add", "add", "negate"))
+    (cold,) = _of(first, "cold_time")
+    assert cold.value > 0
+    assert (cold.phase, cold.is_warmup) == ("operation", False)
+    assert _of(again, "cold_time") == []
+    assert len(_of(other, "cold_time")) == 1
+    assert all(sample.value > 0 for sample in _of(first, "time"))
+
+
+def test_what_made_operands_before_is_not_cold():
+    session = prepare("cleartext", CKKS, KeyRequest())
+    assert len(_of(_findings(session, "relinearize"), "cold_time")) == 1
+    assert _of(_findings(session, "mul"), "cold_time") == []
+    assert len(_of(_findings(session, "rescale"), "cold_time")) == 1
+    assert _of(_findings(session, "mul_plain"), "cold_time") == []
+    assert _of(_findings(session, "encode"), "cold_time") == []
+
+
+def test_each_execution_on_fresh_operands_is_told():
+    found = _of(_findings(prepare("cleartext", CKKS, KeyRequest()), "add"), "first_touch_time")
+    assert [sample.ordinal for sample in found] == list(range(len(found)))
+    assert len(found) >= 2
+    assert all(sample.value > 0 for sample in found)

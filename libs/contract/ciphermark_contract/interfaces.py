@@ -167,6 +167,14 @@ class KeyOwner(Operator):
     def load(self, data: bytes) -> Handle:
         """Read a ciphertext that an evaluator dumped."""
 
+    def bind_key_generation(self, item: str) -> Bound:
+        """Bind the making of a new key, one of those that the declaration ``generates``; results are nothing, and the
+        owner's keys stay what they are. A rotation key is for one step.
+
+        Raises ``Unsupported`` for any other.
+        """
+        raise Unsupported(f"no {item.replace('_', ' ')} is made by itself here")
+
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:
         """Serialize one of ``KEY_ITEMS``, made anew where the owner does not hold it.

@@ -71,6 +71,22 @@ def register(metric: Metric) -> Metric:
 for _metric in (
     Metric("time", "s", "lower", NOISE_FLOOR, "time", "Wall time of one execution."),
     Metric(
+        "cold_time",
+        "s",
+        "lower",
+        2.0,
+        "cold time",
+        "Wall time of the first execution of an operation in a fresh process, on operands that it never touched.",
+    ),
+    Metric(
+        "first_touch_time",
+        "s",
+        "lower",
+        1.25,
+        "first-touch time",
+        "Wall time of one execution on operands never touched before, by an operation executed often.",
+    ),
+    Metric(
         "cpu_time", "s", "lower", NOISE_FLOOR, "CPU time", "What all threads of the process worked meanwhile."
     ),
     Metric(

@@ -68,7 +68,7 @@ def spread(cases: Sequence[Sequence[Rounds]], seed: int = 0) -> Spread:
 
 def _medians(case: Sequence[Rounds], random: np.random.Generator) -> Floats:
     """Logarithms of median ratios: a row per variant. Those who took turns are drawn by the same rounds."""
-    ratios = [item.ratios for item in case if item.is_paired]
+    ratios = [item.ratios for item in case if item.is_paired and item.ratios]
     shared = sorted(set.intersection(*map(set, ratios))) if ratios else []
     places = random.integers(0, max(1, len(shared)), (_MEDIANS, len(shared)))
     is_shared = len(shared) >= _FEWEST_SHARED
@@ -78,7 +78,7 @@ def _medians(case: Sequence[Rounds], random: np.random.Generator) -> Floats:
 def _drawn(
     item: Rounds, shared: Sequence[int], places: npt.NDArray[np.int64], random: np.random.Generator
 ) -> Floats:
-    if not item.is_paired:
+    if not item.is_paired or not item.ratios:  # rounds that neighbours disturbed may leave none in common
         return _resampled(item.own, random) / _resampled(item.fastest, random)
     if not shared:
         return _resampled(item.ratios, random)

@@ -37,9 +37,10 @@ OPERATION = Subject(("arithmetic", "rotation"))
 NOISE = Subject(("noise",))
 DEPTH = Subject(("depth",))
 OBJECT = Subject(("serialization",), has_operations=False)
+KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
 LEARNING = Subject(("learning",))
-_PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, REPETITION)
+_PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
 
 
 def _all_but(*subjects: Subject) -> Subject:

@@ -10,7 +10,7 @@ from typing import Any
 from ciphermark_contract import operands
 from ciphermark_contract.interfaces import Handle, Row, Vector
 from ciphermark_contract.operands import Source
-from ciphermark_contract.operations import Call, Ring, read
+from ciphermark_contract.operations import Call, Kind, Ring, read, where
 from ciphermark_core.model import Case
 from ciphermark_measure import data
 from ciphermark_measure.session import Session
@@ -42,6 +42,21 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
     first = drawn(0)[:most]
     made = [operands.made(_source(session, drawn, chunk), call) for chunk in range(len(first))]
     return OperandSet(first, [item.row for item in made], [slots for item in made for slots in item.expected])
+
+
+def executed_for(call: Call) -> frozenset[str]:
+    """The operations that a case executes: its own, those that make its operands, and those that show its results."""
+    row = call.operation
+    forms = {Kind.PREPARED, Kind.TRANSFORMED} & {*row.operands}
+    makers = where(lambda maker: maker.result in forms)
+    encodes = ("encode",) if {Kind.PLAINTEXT, Kind.PREPARED} & {*row.operands} else ()
+    shown_by: dict[Kind, tuple[str, ...]] = {
+        Kind.TRANSFORMED: where(lambda back: back.operands == (Kind.TRANSFORMED,)),
+        Kind.PLAINTEXT: ("mul_plain",),
+        Kind.PREPARED: ("multiply_accumulate",),
+    }
+    prepared_by = () if row.prepared_by is None else (row.prepared_by,)
+    return frozenset({row.name, *makers, *encodes, *prepared_by, *shown_by.get(row.result, ())})
 
 
 def revealed(session: Session, call: Call, results: Sequence[Any]) -> list[Handle]:

@@ -20,7 +20,8 @@ from ciphermark_measure.parameter_selection import resolved
 class Session:
     """One variant with one parameter set and its keys: the ground of every trial of a worker.
 
-    ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``controls`` keeps what control
+    ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``executed`` are the
+    operations that this process has executed so far. ``controls`` keeps what control
     experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.noise_control`;
     ``encryption_peaks`` what memory the encryption of a vector takes, by its size and data pattern.
     """
@@ -33,6 +34,7 @@ class Session:
     keys: KeyRequest
     keys_s: float
     encryptions: Encryptions
+    executed: set[str] = field(default_factory=set)
     controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
     encryption_peaks: dict[tuple[int, str], list[Sample]] = field(default_factory=dict)
 

@@ -93,6 +93,10 @@ DECLARATIONS = (
         },
         reasons={
             "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
+            **dict.fromkeys(
+                ("key_pair", "relinearization_key", "rotation_key"),
+                "HElib's native module makes all keys of an owner in one call",
+            ),
             "rotate_hoisted": _NOT_BOUND.format("BasicAutomorphPrecon"),
             "add_scalar": _NOT_BOUND.format("addConstant of a number"),
             "mul_scalar": _NOT_BOUND.format("multByConstant of a number"),

@@ -1,6 +1,6 @@
 """What the OpenFHE adapter declares."""
 
-from ciphermark_contract.declaration import KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
 
 _COMMON = (
     "negate",
@@ -38,6 +38,7 @@ DECLARATIONS = (
         },
         compressions=("none",),
         serializable=KEY_ITEMS,
+        generates=GENERATED,
         requires=("openfhe",),
         remedy="python3 setup/install.py --only openfhe",
         environment="openfhe",

@@ -13,6 +13,7 @@ from ciphermark_adapters.openfhe import contexts
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load, nominal_scale
+from ciphermark_adapters.openfhe.key_generation import EvaluationKeyGeneration
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
 from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
 from ciphermark_core.model import Parameters
@@ -102,6 +103,17 @@ class OpenFheKeyOwner(KeyOwner):
         if item not in made:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")
         return made[item]()
+
+    def bind_key_generation(self, item: str) -> Bound:
+        context = self._context
+        bounds: dict[str, Bound] = {
+            "key_pair": OpenfheBound(context.KeyGen, [()], lambda _: None),
+            "relinearization_key": EvaluationKeyGeneration(context, context.EvalMultKeyGen),
+            "rotation_key": EvaluationKeyGeneration(
+                context, lambda secret: context.EvalAtIndexKeyGen(secret, [1])
+            ),
+        }
+        return bounds[item] if item in bounds else super().bind_key_generation(item)
 
     def _dumps(self) -> dict[str, Callable[[], bytes]]:
         binary = openfhe.BINARY

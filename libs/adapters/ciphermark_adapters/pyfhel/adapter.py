@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -108,6 +109,17 @@ class PyfhelKeyOwner(KeyOwner):
 
     def load(self, data: bytes) -> Handle:
         return PyCtxt(pyfhel=self._he, bytestring=data)
+
+    def bind_key_generation(self, item: str) -> Bound:
+        """See the contract: an object of its own, because Pyfhel's new keys replace the old ones."""
+        he = parameter_sets.context_of(self.parameters)
+        he.keyGen()
+        makers: dict[str, Callable[[], object]] = {
+            "key_pair": he.keyGen,
+            "relinearization_key": he.relinKeyGen,
+            "rotation_key": partial(he.rotateKeyGen, [1]),
+        }
+        return SealBound(makers[item], [()]) if item in makers else super().bind_key_generation(item)
 
     def dump_key(self, item: str, compression: str) -> bytes:
         _require_known(compression)

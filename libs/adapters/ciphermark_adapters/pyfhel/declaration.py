@@ -1,6 +1,6 @@
 """What the Pyfhel adapter declares."""
 
-from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declaration import GENERATED, Declaration
 
 _COMMON = (
     "negate",
@@ -40,6 +40,7 @@ DECLARATIONS = (
             "relinearization_keys",
             "rotation_keys",
         ),
+        generates=GENERATED,
         requires=("Pyfhel",),
         notes={
             "division": "as SEAL, which switches keys in one way: best is as equal",

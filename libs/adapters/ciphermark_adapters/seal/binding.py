@@ -75,6 +75,30 @@ class NativeKeyOwner(Protocol):
     def dump_rotation_keys(self, elements: Sequence[int], compression: str, /) -> bytes:
         """New ones in SEAL's own serialization, for these Galois elements in [1, 2N)."""
 
+    def dump_seeded_public_key(self, compression: str, /) -> bytes:
+        """A new one, its uniform half as a seed."""
+
+    def dump_seeded_relinearization_keys(self, compression: str, /) -> bytes:
+        """New ones, their uniform halves as seeds."""
+
+    def dump_seeded_rotation_keys(self, elements: Sequence[int], compression: str, /) -> bytes:
+        """New ones, their uniform halves as seeds."""
+
+    def dump_seeded_integers(self, values: Vector, scale: float, compression: str, /) -> bytes:
+        """An encryption with the secret key, its uniform half as a seed."""
+
+    def dump_seeded_reals(self, values: Vector, scale: float, compression: str, /) -> bytes:
+        """An encryption with the secret key, its uniform half as a seed."""
+
+    def generate_key_pair(self) -> None:
+        """Make a secret key and its public key, and forget them."""
+
+    def generate_relinearization_keys(self) -> None:
+        """Make new ones, and forget them."""
+
+    def generate_rotation_key(self, element: int, /) -> None:
+        """Make a new one, and forget it."""
+
     def dump_rotation_key(self, element: int, /) -> bytes:
         """A new one by itself, uncompressed: what an evaluator loads."""
 

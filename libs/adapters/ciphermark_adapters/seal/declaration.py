@@ -1,6 +1,6 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
-from ciphermark_contract.declaration import KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
 
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
@@ -57,6 +57,7 @@ _NOTES = {
     "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
     "encode": "from a vector of C++ integers or doubles",
     "mod_switch": "ckks drops a prime without dividing by it",
+    "key_pair": "a KeyGenerator, which draws the secret key, and create_public_key",
     "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
 }
 
@@ -71,6 +72,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         compressions=("none", "zlib", "zstd"),
         lacks_best=None,
         serializable=KEY_ITEMS,
+        generates=GENERATED,
         requires=(module,),
         isa=isa,
         hexl=hexl,

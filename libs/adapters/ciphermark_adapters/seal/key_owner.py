@@ -10,7 +10,16 @@ from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import SealContext, SealModule
 from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
-from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, KeyRequest, Row, Unsupported, Vector
+from ciphermark_contract.interfaces import (
+    Bound,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    PythonBound,
+    Row,
+    Unsupported,
+    Vector,
+)
 from ciphermark_core import wire
 from ciphermark_core.model import Parameters
 
@@ -76,6 +85,17 @@ class SealKeyOwner(KeyOwner):
         if item not in dumps:
             raise Unsupported(f"no {item} were made for this key owner")
         return dumps[item](compression)
+
+    def bind_key_generation(self, item: str) -> Bound:
+        """See the contract; all from SEAL's KeyGenerator, of which a key pair takes a new one."""
+        native = self._native
+        element = self._context.galois_element(1)
+        makers: dict[str, Callable[[], None]] = {
+            "key_pair": native.generate_key_pair,
+            "relinearization_key": native.generate_relinearization_keys,
+            "rotation_key": partial(native.generate_rotation_key, element),
+        }
+        return PythonBound(makers[item], [()]) if item in makers else super().bind_key_generation(item)
 
     def _dumps(self) -> dict[str, Callable[[str], bytes]]:
         dumps = {

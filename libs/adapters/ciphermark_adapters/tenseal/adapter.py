@@ -118,6 +118,13 @@ class TensealKeyOwner(KeyOwner):
     def load(self, data: bytes) -> Handle:
         return self._vector.load(self._context, data)
 
+    def bind_key_generation(self, item: str) -> Bound:
+        """See the contract: a copy of the context, whose new keys replace its old ones."""
+        makers = {"relinearization_key": "generate_relin_keys"}
+        if item not in makers:
+            return super().bind_key_generation(item)
+        return SealBound(getattr(self._context.copy(), makers[item]), [()])
+
     def dump_key(self, item: str, compression: str) -> bytes:
         """See the contract. TenSEAL's format is a context message: parameters and one key."""
         _require_zstd(compression)

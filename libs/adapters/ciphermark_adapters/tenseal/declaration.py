@@ -24,6 +24,7 @@ DECLARATIONS = (
         compressions=("zstd",),
         lacks_best=None,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
+        generates=("relinearization_key",),
         requires=("tenseal",),
         notes={
             "division": "as SEAL, which switches keys in one way: best is as equal",
@@ -58,6 +59,8 @@ DECLARATIONS = (
         reasons={
             "mul_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
             "add_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
+            "key_pair": "TenSEAL makes a context and all its keys in one call",
+            "rotation_key": "TenSEAL makes the keys of all rotations in one call",
             "negate": "TenSEAL's bfv vectors have no negation",
             "square": "TenSEAL's bfv vectors have no squaring; use mul",
             "relinearize": "TenSEAL's vectors relinearize only as part of a multiplication: see managed mul",

@@ -44,6 +44,7 @@ class Latency(Experiment):
         self._bounds: list[Bound] = []
         self._phases: list[Phase] = []
         self._facts: dict[str, float] = {}
+        self._single: list[Sample] = []  # executions that cannot be repeated
         self._findings = Findings("ok")
 
     def open(self) -> None:
@@ -52,6 +53,7 @@ class Latency(Experiment):
         self._sets = [self._build(0)]
         self._sets += [self._build(index) for index in range(1, self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
+        self._execute_cold(self._bounds[0])
         for bound, item in zip(self._bounds, self._sets, strict=True):
             bound.run(1)
             self._findings = self._checked(bound, item)
@@ -64,6 +66,20 @@ class Latency(Experiment):
             phase.calibrate()
             phase.warm_up(self.setting.trial.budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
+
+    def _execute_cold(self, bound: Bound) -> None:
+        """The first execution of this operation in the process, which is fresh: told, where it is that."""
+        is_first = self._call.name not in self.session.executed
+        elapsed_ns = bound.run(1)
+        self.session.executed.update(operands.executed_for(self._call))
+        if is_first:
+            self._keep_single("cold_time", elapsed_ns / 1e9)
+
+    def _keep_single(self, metric: str, elapsed_s: float) -> None:
+        """The time of one execution, as that of the whole vector."""
+        whole_s = elapsed_s * self._ciphertexts / self._executed
+        ordinal = sum(sample.metric == metric for sample in self._single)
+        self._single.append(Sample(metric, whole_s, "operation", ordinal=ordinal))
 
     def turn(self) -> bool:
         for phase in self._phases:
@@ -84,7 +100,11 @@ class Latency(Experiment):
             self._findings = replace(self._findings, status="wrong", error=str(error))
         if self._findings.status == "ok":
             self._check_after()
-        samples = [*self._quality(), *(sample for phase in self._phases for sample in phase.samples)]
+        samples = [
+            *self._quality(),
+            *self._single,
+            *(sample for phase in self._phases for sample in phase.samples),
+        ]
         return replace(self._findings, samples=tuple(samples), facts=self._facts)
 
     def memory(self) -> list[Sample]:
@@ -213,6 +233,7 @@ class Latency(Experiment):
             fresh = evaluator.bind(self._call.name, item.rows)
             seen_s.append(seen.run(1) / 1e9)
             fresh_s.append(fresh.run(1) / 1e9)
+            self._keep_single("first_touch_time", fresh_s[-1])
             found = self._checked(fresh, item)
             if found.status != "ok":
                 self._findings = found

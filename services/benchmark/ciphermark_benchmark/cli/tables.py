@@ -21,6 +21,7 @@ from ciphermark_figures.figure import Figure
 from ciphermark_figures.listings import (
     comparing,
     depths,
+    first_executions,
     learning,
     published,
     ranking,
@@ -58,6 +59,8 @@ def show_results(
         shown = True
     shown |= show(console, workloads.tables(found(workloads.FIGURES), any_security, titles))
     shown |= show(console, depths.tables(found(depths.FIGURES), any_security))
+    if phase == _MAIN_PHASE:
+        shown |= show(console, first_executions.tables(found(first_executions.FIGURES), any_security))
     if not shown:
         console.print(
             f"Nothing to rank in phase {phase}: no library has a trial of this run in it that was ok."

@@ -1,0 +1,3 @@
+select *
+from results
+where metric = 'time' and phase = 'operation'
