@@ -94,7 +94,7 @@ def section(progress: Progress) -> Iterator[Figure]:
         progress(f"starting {_STARTS} workers of {variant}")
         start_s = median(started(variant).start_s for _ in range(_STARTS))
         yield Figure("quick", f"{variant} worker start without keys", start_s, "s", Target(most=0.5))
-    progress("ciphermark run suites/quick.yaml, about three minutes")
+    progress("ciphermark run suites/quick.yaml, one to two minutes")
     with fresh_home() as home:
         wall_s, outcomes, spent = _run(home)
     yield from figures(wall_s, outcomes, spent)
@@ -104,9 +104,9 @@ def figures(wall_s: float, outcomes: list[Outcome], spent: Mapping[Function, flo
     """The figures of one run of the suite."""
     found = measuring(outcomes)
     rest_s = wall_s - found.total_s
-    yield Figure("quick", "wall time", wall_s, "s", Target(most=180), f"{len(outcomes)} trials")
+    yield Figure("quick", "wall time", wall_s, "s", Target(most=60), f"{len(outcomes)} trials")
     yield Figure(
-        "quick", "share not measuring", 100 * rest_s / wall_s, "%", Target(most=15), f"{rest_s:.1f} s"
+        "quick", "share not measuring", 100 * rest_s / wall_s, "%", Target(most=12), f"{rest_s:.1f} s"
     )
     for name in ("keys_s", "encryption_s", "calibration_s", "sampling_s"):
         yield Figure("quick", f"  {name.removesuffix('_s')}", getattr(found, name), "s")

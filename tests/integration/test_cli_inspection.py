@@ -176,7 +176,7 @@ def test_an_explanation_for_people(bare):
         TINY | {"variants": ["cleartext", "planted-missing"], "operations": ["add", "mul"]}, processes=3
     )
     out = bare("suite", "explain", str(suite)).out
-    assert "6 trials of 2 cases, 2 cases unsupported; about " in " ".join(out.split())
+    assert "6 trials of 2 cases, 2 cases unsupported; a guess: " in " ".join(out.split())
     assert "a_module_that_nobody_has" in "".join(out.split())
     assert bare.journals() == []
 

@@ -17,12 +17,18 @@ from ciphermark_core.dimensions import CAP
 from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, Varied, without_managed
+from ciphermark_measure.experiments.kind import (
+    PRODUCT_S,
+    SUM_S,
+    TRIAL_S,
+    ExperimentKind,
+    Varied,
+    without_managed,
+)
 from ciphermark_measure.session import Session
 
 DEFAULT_CAP = 16_384
 _DEEPEST_PRODUCTS = 64  # more, no chain has room for
-_REPETITION_S = 2e-4  # one managed operation with its share of checks at N = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +242,8 @@ class Noise(Repeated):
 def _trial_s(case: Case, budget: Budget, growth: float) -> float:
     cap = CAP.of(case.dimensions) or DEFAULT_CAP
     if read(case.operation).operation.is_multiplication:  # it ends before most caps
-        cap = min(cap, _DEEPEST_PRODUCTS)
-    return TRIAL_S + 2 * cap * _REPETITION_S * growth
+        return TRIAL_S + min(cap, _DEEPEST_PRODUCTS) * PRODUCT_S * growth
+    return TRIAL_S + cap * SUM_S * growth
 
 
 def _row(name: str, experiment: type[Experiment], determines: str | None = None) -> ExperimentKind:

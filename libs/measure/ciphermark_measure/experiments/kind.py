@@ -13,8 +13,12 @@ from ciphermark_core.dimensions import Dimension
 from ciphermark_core.model import Case, Scheme
 from ciphermark_measure.experiments.base import Experiment
 
-WORKER_S = 0.6  # start of a worker and its keys at N = 4096
-TRIAL_S = 0.25  # operands, checks and client phases of one ciphertext at N = 4096
+WORKER_S = 0.7  # start of a worker, with its library
+KEYS_S = 0.06  # keys at N = 4096
+TRIAL_S = 0.2  # of every trial: calibration, the two client phases, turns
+CIPHERTEXT_S = 0.02  # operands and checks of all sets of one ciphertext at N = 4096
+PRODUCT_S = 3e-3  # a multiplication or rotation at N = 4096
+SUM_S = 5e-5
 
 
 @dataclass(frozen=True, slots=True)

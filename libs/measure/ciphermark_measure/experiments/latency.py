@@ -12,16 +12,17 @@ from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read, where
 from ciphermark_core import host
-from ciphermark_core.budget import Budget
-from ciphermark_core.model import Case, Sample
+from ciphermark_core.model import Sample
 from ciphermark_measure import caching, operands, proportion
+from ciphermark_measure.experiments import latency_time
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
-from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind, without_primitive
+from ciphermark_measure.experiments.kind import ExperimentKind, without_primitive
 from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _MOST_SETS = 3
+_LEAST_SETS = 2
 _OPERAND_BYTES = 1 << 30  # what all operand sets together may take
 _FRESH_SETS = 2
 _LOOKS = 2
@@ -134,8 +135,11 @@ class Latency(Experiment):
         return operands.revealed(self.session, self._call, results)
 
     def _set_count(self) -> int:
-        """How many operand sets fit the memory set aside for them; two at least."""
-        return max(2, min(_MOST_SETS, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
+        """How many operand sets fit the memory set aside for them; two at least, and no more of long vectors, whose
+        ciphertexts vary by themselves.
+        """
+        most = _MOST_SETS if self._executed == 1 else _LEAST_SETS
+        return max(_LEAST_SETS, min(most, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
 
     def _row_bytes(self) -> int:
         """Bytes of what one execution of the operation works on: two operands, one result."""
@@ -261,18 +265,13 @@ class Latency(Experiment):
         return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    ciphertexts = -(-case.size // case.parameters.slots)
-    return budget.min_time_s + TRIAL_S * growth * ciphertexts
-
-
 KINDS = (
     ExperimentKind(
         "arithmetic",
         Latency,
         operations=where(lambda row: not row.is_rotation),
         defaults=where(lambda row: row.is_default and not row.is_rotation),
-        trial_s=_trial_s,
+        trial_s=latency_time.trial_s,
         reason=without_primitive,
     ),
     ExperimentKind(
@@ -280,7 +279,7 @@ KINDS = (
         Latency,
         operations=where(lambda row: row.is_rotation),
         defaults=where(lambda row: row.is_default and row.is_rotation),
-        trial_s=_trial_s,
+        trial_s=latency_time.trial_s,
         reason=without_primitive,
     ),
 )

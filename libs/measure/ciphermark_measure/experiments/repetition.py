@@ -23,7 +23,7 @@ from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.experiments.kind import WORKER_S, ExperimentKind, Varied, without_managed
+from ciphermark_measure.experiments.kind import KEYS_S, WORKER_S, ExperimentKind, Varied, without_managed
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
@@ -223,7 +223,7 @@ def _trial_s(case: Case, budget: Budget, growth: float) -> float:
     once_s = _MULTIPLICATION_S if read(case.operation).operation.is_product else _ADDITION_S
     chain_s = (REPETITIONS.of(case.dimensions) or 0) * once_s * growth
     chains = budget.samples + budget.warmups + _CHECKED_CHAINS
-    return WORKER_S * growth + max(budget.min_time_s, chains * chain_s)
+    return WORKER_S + KEYS_S * growth + max(budget.min_time_s, chains * chain_s)
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

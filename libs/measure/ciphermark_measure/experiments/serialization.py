@@ -16,7 +16,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import data
 from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind
+from ciphermark_measure.experiments.kind import CIPHERTEXT_S, TRIAL_S, ExperimentKind
 from ciphermark_measure.sampling import ClockError, Phase, target
 
 _PLAIN = "none"  # the mode without compression
@@ -116,7 +116,7 @@ class Serialization(Experiment):
 
 
 def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    return budget.min_time_s + TRIAL_S * growth * -(-case.size // case.parameters.slots)
+    return TRIAL_S + CIPHERTEXT_S * growth
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

@@ -101,7 +101,7 @@ def explain(
     possible = sum(item.reason is None for item in planned)
     console.print(
         f"{possible * suite.budget.processes} trials of {possible} cases, "
-        f"{len(planned) - possible} cases unsupported; about {estimate.in_words(seconds)} on an idle host"
+        f"{len(planned) - possible} cases unsupported; a guess: {estimate.in_words(seconds)} on an idle host"
     )
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
@@ -162,6 +162,7 @@ def _case_dict(item: PlannedCase) -> dict[str, object]:
         "scale_bits": case.parameters.scale_bits,
         "depth": case.parameters.depth,
         "ring_dimension_is_minimum": case.parameters.ring_dimension_is_minimum,
+        "division": case.parameters.division,
         "operation": case.operation,
         "repetitions": REPETITIONS.of(case.dimensions),
         "size": case.size,
