@@ -1,0 +1,80 @@
+"""A process that takes the measuring core meanwhile: its samples are marked, kept, and told of."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from command import TINY, Ciphermark
+
+from ciphermark_measure import anchor
+
+_BUSY = (
+    "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint('busy', flush=True)\nwhile True: pass"
+)
+SAMPLES = 6
+
+
+@pytest.fixture(scope="module")
+def busy_core() -> Iterator[None]:
+    """Something that never sleeps, on the CPU that workers of one thread are given."""
+    cpu = max(os.sched_getaffinity(0))
+    process = subprocess.Popen([sys.executable, "-c", _BUSY, str(cpu)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    yield
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def disturbed(
+    tmp_path_factory: pytest.TempPathFactory, new_url: Any, busy_core: None
+) -> tuple[Ciphermark, str]:
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("disturbed") / "home", new_url())
+    experiment = TINY | {"variants": ["cleartext"], "operations": ["add"]}
+    # Samples of 50 ms: the kernel's turns are shorter, so that none of them has the core for itself.
+    suite = ciphermark.suite(experiment, samples=SAMPLES, min_time_s=0.05 * SAMPLES)
+    return ciphermark, ciphermark("run", str(suite)).out
+
+
+def test_the_anchor_is_built() -> None:
+    assert anchor.reason_against() is None
+
+
+def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple[Ciphermark, str]) -> None:
+    ciphermark, _ = disturbed
+    (outcome,) = ciphermark.outcomes()
+    assert outcome["status"] == "ok"
+    taken = [
+        sample["is_disturbed"]
+        for sample in outcome["samples"]
+        if (sample["metric"], sample["stage"]) == ("time", "operation") and not sample["is_warmup"]
+    ]
+    assert any(taken)
+    assert SAMPLES < len(taken) <= 3 * SAMPLES
+    assert outcome["facts"]["run_delay_s"] > 0
+    assert 0 < outcome["facts"]["anchor_quiet_s"] <= outcome["facts"]["anchor_s"]
+    stored = ciphermark.rows(
+        "select count(*)::int as n, count(*) filter (where is_disturbed)::int as disturbed "
+        "from measurement where phase = 'operation' and metric = 'time' and not is_warmup"
+    )
+    assert stored == [{"n": len(taken), "disturbed": sum(taken)}]
+    (row,) = ciphermark.rows(
+        "select n, quiet_share from results where phase = 'operation' and metric = 'time'"
+    )
+    assert row["quiet_share"] == pytest.approx(1 - sum(taken) / len(taken))
+    assert row["n"] == (len(taken) - sum(taken) or len(taken))
+
+
+def test_runs_and_results_tell_what_was_kept(disturbed: tuple[Ciphermark, str]) -> None:
+    ciphermark, told = disturbed
+    (row,) = ciphermark.rows("select quiet_share, short_trials, run_delay_share from host_state")
+    assert row["quiet_share"] < 1
+    assert row["run_delay_share"] > 0.02
+    for text in (told, ciphermark("results", "last").out):
+        assert f"host: {row['quiet_share']:.1%} of " in text
