@@ -125,7 +125,7 @@ def test_the_table_has_the_speed_up_of_hexl(smoke, ranked, ask):
     ):
         line = ranked[row["scheme"], row["operation"], "seal-hexl"]
         ratio = f"{row['ratio']:.3g}" if row["ratio"] < 100 else f"{row['ratio']:.0f}"
-        assert re.search(rf" {re.escape(ratio)} \[", line), line
+        assert re.search(rf" {re.escape(ratio)} (\[|too few samples)", line), line
         assert (row["variant_off"], row["variant_on"]) == ("seal", "seal-hexl")
     compared = {
         (row["scheme"], row["operation"]) for row in ask("select * from speedup where phase = 'operation'")
@@ -139,8 +139,11 @@ def test_sql_agrees_with_the_table(ranked, ask):
     for row in rows:
         line = ranked[row["scheme"], row["operation"], row["variant"]]
         assert " ".join(duration(row["median"])) in line
-        assert row["n"] >= 6
-        assert row["ci_low"] <= row["median"] <= row["ci_high"]
+        if row["n"] >= 6:  # fewer where others disturb the host all the time
+            assert row["ci_low"] <= row["median"] <= row["ci_high"]
+        else:
+            assert row["ci_low"] is row["ci_high"] is None
+            assert row["quiet_share"] < 1
 
 
 def test_sql_has_every_outcome_and_sample(smoke, ask):
