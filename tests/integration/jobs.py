@@ -48,10 +48,17 @@ class Jobs:
             database.migrate()
         queue.install(url)
 
-    def submit(self, text: str, count: int = 1, isa: Sequence[str] = (), memory_mb: int = 0) -> list[str]:
+    def submit(
+        self,
+        text: str,
+        count: int = 1,
+        isa: Sequence[str] = (),
+        memory_mb: int = 0,
+        chosen: Sequence[str] = (),
+    ) -> list[str]:
         suite = files.parse(text, "test")
-        needs = needs_of(suite, (), isa, memory_mb)
-        jobs = [Submission(str(uuid.uuid4()), suite.name, text, (), needs) for _ in range(count)]
+        needs = needs_of(suite, chosen, isa, memory_mb)
+        jobs = [Submission(str(uuid.uuid4()), suite.name, text, tuple(chosen), needs) for _ in range(count)]
 
         async def submitted() -> None:
             app = queue.application(self.url)

@@ -183,12 +183,27 @@ def test_jobs_wait_for_a_host_that_meets_their_needs(workers: Workers, jobs: Job
     text = suite_text(["cleartext"], ["add"])
     (flag,) = jobs.submit(text, isa=["a_flag_that_no_cpu_has"])
     (memory,) = jobs.submit(text, memory_mb=1 << 23)
-    (variant,) = jobs.submit(suite_text(["planted-missing"], ["add"]))
+    (variant,) = jobs.submit(suite_text(["planted-missing"], ["add"]), chosen=["planted-missing"])
     (possible,) = jobs.submit(text, isa=[psutil_flag()], memory_mb=64)
     workers.start(jobs.url)
     jobs.wait(possible, "done")
     time.sleep(2)  # several looks at the queue
     assert [jobs.job(job_id)["state"] for job_id in (flag, memory, variant)] == ["queued"] * 3
+
+
+def test_a_variant_that_no_host_has_is_unsupported_as_on_the_command_line(
+    workers: Workers, jobs: Jobs
+) -> None:
+    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-missing"], ["add"]))
+    workers.start(jobs.url)
+    jobs.wait(job_id, "done")
+    rows = jobs.rows(
+        f"select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key where run_id = '{job_id}'"
+    )
+    assert {row["variant"]: row["status"] for row in rows} == {
+        "cleartext": "ok",
+        "planted-missing": "unsupported",
+    }
 
 
 def psutil_flag() -> str:

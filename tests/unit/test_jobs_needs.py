@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -25,7 +26,9 @@ def test_labels_are_no_variants_of_their_own() -> None:
 
 
 def test_only_chosen_variants_are_needed() -> None:
-    assert needs_of(suite(["seal", "cleartext"]), ["cleartext"]).variants == ("cleartext",)
+    chosen = needs_of(suite(["seal", "cleartext"]), ["cleartext"])
+    assert (chosen.variants, chosen.are_chosen) == (("cleartext",), True)
+    assert not needs_of(suite(["seal"])).are_chosen
 
 
 def test_memory_is_needed_where_somebody_says_so() -> None:
@@ -37,7 +40,7 @@ def test_memory_is_needed_where_somebody_says_so() -> None:
 def test_equal_needs_have_one_queue() -> None:
     first = needs_of(suite(["seal", "cleartext"]), isa=["b", "a"])
     assert first.queue == needs_of(suite(["cleartext", "seal"]), isa=["a", "b", "a"]).queue
-    others = [Needs(), Needs(("seal",)), Needs((), ("seal",)), Needs((), (), 1)]
+    others = [Needs(), Needs(("seal",)), Needs((), ("seal",)), Needs((), (), 1), Needs(are_chosen=True)]
     assert len({needs.queue for needs in others}) == len(others)
     assert all(len(needs.queue) <= 128 for needs in others)
 
@@ -58,8 +61,24 @@ def test_what_a_host_lacks(needs: Needs, lacking: list[str]) -> None:
 def test_why_a_run_waits() -> None:
     assert "no benchmark worker" in why_it_waits(Needs(), [])
     assert why_it_waits(Needs(("seal",)), [OFFER]) == "its turn"
-    told = why_it_waits(Needs(("openfhe",)), [OFFER])
+    told = why_it_waits(Needs(("openfhe",), are_chosen=True), [OFFER])
     assert told == "a host that meets its needs: alpha lacks variant openfhe"
+    assert why_it_waits(Needs(("openfhe",)), [OFFER]) == "its turn"
+
+
+@pytest.mark.parametrize(
+    ("needs", "left"),
+    [
+        (Needs(("openfhe", "seal")), ("seal",)),
+        (Needs(("openfhe", "tenseal")), ("tenseal",)),
+        (Needs(("openfhe", "seal"), are_chosen=True), ("openfhe", "seal")),
+    ],
+)
+def test_a_variant_that_nobody_has_is_waited_for_where_it_was_chosen(
+    needs: Needs, left: tuple[str, ...]
+) -> None:
+    other = replace(OFFER, hostname="beta", variants=("cleartext", "tenseal"))
+    assert needs.among([OFFER, other]).variants == left
 
 
 def test_this_host_offers_what_is_installed() -> None:

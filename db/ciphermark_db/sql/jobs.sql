@@ -22,11 +22,26 @@ select count(*) as jobs from job where state = 'queued';
 select * from job where id = %(id)s;
 
 -- name: open_queues
+-- Of the variants that a host lacks none may have been chosen for the job, and no other host may have them.
 select distinct queue
 from job
 where
     state = 'queued'
-    and needed_variants <@ %(variants)s::text[]
+    and not exists (
+        select 1
+        from unnest(needed_variants) as needed (name)
+        where
+            needed.name <> all (%(variants)s::text[])
+            and (
+                cardinality(job.variants) > 0
+                or exists (
+                    select 1
+                    from offer as o
+                    join queue.procrastinate_workers as w on w.id = o.worker_id
+                    where needed.name = any (o.variants)
+                )
+            )
+    )
     and needed_isa <@ %(isa)s::text[]
     and needed_memory_mb <= %(memory_mb)s;
 
@@ -164,7 +179,10 @@ group by t.status
 order by t.status;
 
 -- name: run_needs
-select needed_variants as variants, needed_isa as isa, needed_memory_mb as memory_mb from job where id = %(id)s;
+select
+    needed_variants as variants, needed_isa as isa, needed_memory_mb as memory_mb, cardinality(variants) > 0 as are_chosen
+from job
+where id = %(id)s;
 
 -- name: events
 select

@@ -164,7 +164,7 @@ async def _detail(state: State, run: Row) -> Row:
 
 async def _waits_for(state: State, run_id: str) -> str:
     (row,) = await state.store.rows("run_needs", {"id": run_id})
-    needs = Needs(tuple(row["variants"]), tuple(row["isa"]), row["memory_mb"])
+    needs = Needs(tuple(row["variants"]), tuple(row["isa"]), row["memory_mb"], row["are_chosen"])
     hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
     return why_it_waits(needs, [_offer(host) for host in hosts if host["is_alive"]])
 
@@ -173,7 +173,8 @@ def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
     """Why a queued run is not executed, in words. Pure."""
     if not offers:
         return "no benchmark worker is there: start one with `ciphermark worker`"
-    lacking = {offer.hostname: offer.lacks(needs) for offer in offers}
+    needed = needs.among(offers)
+    lacking = {offer.hostname: offer.lacks(needed) for offer in offers}
     if not all(lacking.values()):
         return "its turn"
     told = "; ".join(f"{host} lacks {', '.join(found)}" for host, found in lacking.items())

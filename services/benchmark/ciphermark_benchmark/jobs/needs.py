@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
@@ -15,16 +15,28 @@ from ciphermark_core.run import Host
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a host must have to take a job: variants that can be used, CPU flags, memory."""
+    """What a host must have to take a job: variants that can be used, CPU flags, memory.
+
+    Variants that were chosen for the job (``are_chosen``) are waited for. Those that its suite names are, where some
+    host has them; else they are `unsupported`, as they are on the command line.
+    """
 
     variants: tuple[str, ...] = ()
     isa: tuple[str, ...] = ()
     memory_mb: int = 0
+    are_chosen: bool = False
 
     @property
     def queue(self) -> str:
         """Name of the queue of all jobs with these needs; the queue limits it to 128 characters."""
         return "needs-" + hashlib.sha256(msgspec.json.encode(asdict(self))).hexdigest()[:32]
+
+    def among(self, offers: Iterable[Offer]) -> Needs:
+        """What is needed of a host where there are these: variants that nobody has only where they were chosen."""
+        had = {name for offer in offers for name in offer.variants}
+        return (
+            self if self.are_chosen else replace(self, variants=tuple(v for v in self.variants if v in had))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +67,7 @@ def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), 
     named = {name for experiment in suite.experiments for name in experiment.variants}
     kept = {registry.base_variant(name) for name in named if not chosen or name in chosen}
     stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
-    return Needs(tuple(sorted(kept)), tuple(sorted(set(isa))), max(memory_mb, stated_mb))
+    return Needs(tuple(sorted(kept)), tuple(sorted(set(isa))), max(memory_mb, stated_mb), bool(chosen))
 
 
 def offer_of(facts: Host) -> Offer:
