@@ -21,7 +21,8 @@ class Filter:
     ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
     ``values`` lists them. ``many``: several values at once,
     all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
-    lowest that is at least so much, or the highest. ``write`` puts a value into words.
+    lowest that is at least so much, or the highest: of the values of the column ``least_of``, where there are any.
+    ``write`` puts a value into words.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Filter:
     many: bool = False
     preferred: str | None = None
     least: int | None = None
+    least_of: str = ""
     values: tuple[str, ...] = ()
     narrows: bool = False
     write: Callable[[Any], str] = str
@@ -103,7 +105,15 @@ class Selection:
 _IN_SQL = {"run": "run_id", "a": "run_a", "b": "run_b"}
 
 SCHEME = Filter("scheme", "Scheme", "scheme", preferred="bfv", narrows=True)
-SECURITY = Filter("security", "Security (2018)", "security_2018", least=128, narrows=True, write=level)
+SECURITY = Filter(
+    "security",
+    "Security (2018)",
+    "security_compared",
+    least=128,
+    least_of="security_first",
+    narrows=True,
+    write=level,
+)
 RING_DIMENSION = Filter("n", "N", "ring_dimension", many=True)
 OPERATION = Filter("operation", "Operation", "operation", many=True)
 WORKLOAD = Filter("operation", "Workload", "operation", many=True)
@@ -162,7 +172,8 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
     if not chosen and item.many:
         chosen = values
     elif not chosen:
-        chosen = _default(item, values)
+        first = {row.get(item.least_of) for row in here}
+        chosen = _default(item, tuple(value for value in values if value in first) or values)
     return Choice(item, values, chosen, let_go)
 
 

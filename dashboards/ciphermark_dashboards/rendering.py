@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +21,7 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import Store, with_values
 from ciphermark_figures import query
 from ciphermark_figures.answer import Answer, Row
+from ciphermark_figures.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_figures.figure import Column, Figure
 from ciphermark_figures.query import Query
 
@@ -53,6 +54,11 @@ class Filled:
         return self.answer.mappings
 
     @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The table's columns: the figure's, and the parameters that the rows differ in."""
+        return with_differing(self.figure.columns, self.rows, PARAMETERS)
+
+    @cached_property
     def specification(self) -> dict[str, Any] | None:
         """The chart in Vega-Lite, data inside; nothing where there is nothing to draw."""
         chart = self.figure.draw(self.rows)
@@ -74,11 +80,11 @@ class Filled:
 
     def written(self, most: int | None = None) -> list[list[str]]:
         """The table's cells, for people; of all rows or the first ``most``."""
-        return [[column.cell(row) for column in self.figure.columns] for row in self.rows[:most]]
+        return [[column.cell(row) for column in self.columns] for row in self.rows[:most]]
 
     def lines(self, most: int) -> Iterator[list[tuple[str, str, str]]]:
         """The first rows of the table for a page; of each cell its class, its text, and the address it links to."""
-        classes = [_class(column) for column in self.figure.columns]
+        classes = [_class(column) for column in self.columns]
         for row, texts in zip(self.rows, self.written(most), strict=False):
             addresses = chain((self._case(row),), repeat(""))
             yield [
@@ -99,14 +105,22 @@ class Filled:
         return sorted({row["variant"] for row in self.rows})
 
     @cached_property
+    def place(self) -> tuple[Column, ...]:
+        """What the rows of the figure's grid are about: its columns, and the parameters that cases differ in."""
+        assert self.figure.grid is not None
+        return with_differing(self.figure.grid.place, self.rows, OF_CASE)
+
+    @cached_property
     def grid(self) -> list[tuple[list[str], list[Cell]]]:
-        """The rows of the figure's grid: what they are about, and a cell per variant. What is missing says so."""
+        """The rows of the figure's grid, one per case: what they are about, and a cell per variant.
+
+        What is missing says so; where libraries made unlike things of a case, all are told.
+        """
         grid = self.figure.grid
         assert grid is not None
-        found: dict[tuple[str, ...], dict[str, Row]] = {}
+        found: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.rows:
-            place = (row["comparison_key"], *(column.cell(row) for column in grid.place))
-            cells = found.setdefault(place, {})
+            cells = found.setdefault((row["comparison_key"], self.place[0].cell(row)), {})
             if (
                 row["variant"] not in cells or row["status"] == "ok"
             ):  # of several processes some may have failed
@@ -114,7 +128,7 @@ class Filled:
         missing = Cell(_MISSING, "missing", None)
         return [
             (
-                place,
+                [_told(column, cells.values()) for column in self.place],
                 [
                     Cell(grid.cell(cells[name]), cells[name]["status"], cells[name]["comparison_key"])
                     if name in cells
@@ -122,7 +136,7 @@ class Filled:
                     for name in self.variants
                 ],
             )
-            for (_, *place), cells in found.items()
+            for cells in found.values()
         ]
 
 
@@ -181,6 +195,10 @@ def _standalone(specification: Row) -> dict[str, Any]:
     width = specification.get("width")
     changed = {"width": _STANDALONE_WIDTH} if width == "container" else {}
     return {**specification, **changed, "background": "white"}
+
+
+def _told(column: Column, rows: Iterable[Row]) -> str:
+    return " / ".join(dict.fromkeys(column.cell(row) for row in rows))
 
 
 def _class(column: Column) -> str:

@@ -16,12 +16,14 @@ Row = Mapping[str, Any]
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
 _MEDIANS = ("a_median", "b_median")
 _QUIET = ("a_quiet_share", "b_quiet_share")
+_OWN = tuple(f"{run}_{name}" for name in ("key_switching", "digits", "parameter_set_id") for run in "ab")
 _JUDGED = ("ratio", "ratio_low", "ratio_high", "anchor_ratio", "verdict", "remark")
-COLUMNS = (*PLACE, *LEVELS, *_MEDIANS, *_QUIET, *_JUDGED)
+COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET, *_JUDGED)
 
 # From ok to one of these is worse than any figure; the others say that nobody tried.
 FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
 _OTHER = {"a": "b", "b": "a"}
+_TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "digits")
 _LONGEST = 200  # characters of an error
 
 _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
@@ -102,13 +104,13 @@ def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
     found = judged(row, any_security)
     figures = (found.ratio, found.low, found.high, found.anchors, found.verdict, found.remark)
-    return (*(row[name] for name in (*PLACE, *LEVELS, *_MEDIANS, *_QUIET)), *figures)
+    return (*(row[name] for name in (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET)), *figures)
 
 
 def differences(row: Row, other: Row) -> str:
     """How the parameters of a row are other than those it is compared with; empty where they are the same.
 
-    Both have ``ring_dimension``, ``log_qp`` and ``security_2018``. Pure.
+    Both have ``ring_dimension``, ``log_qp`` and ``security_2018``, and may have ``key_switching`` and ``digits``. Pure.
     """
     found = []
     if row["security_2018"] != other["security_2018"]:
@@ -118,6 +120,9 @@ def differences(row: Row, other: Row) -> str:
         found.append(f"N {row['ring_dimension']} against {other['ring_dimension']}")
     if abs(row["log_qp"] - other["log_qp"]) > _SAME_LOG_QP:
         found.append(f"log QP {row['log_qp']:.0f} against {other['log_qp']:.0f}")
+    for name, words in (("key_switching", "key switching"), ("digits", "digits")):
+        if row.get(name) != other.get(name):
+            found.append(f"{words} {row.get(name) or 'none'} against {other.get(name) or 'none'}")
     return ", ".join(found)
 
 
@@ -188,7 +193,7 @@ def _reason_against(row: Row, any_security: bool) -> str | None:
         told = [_told(row, side) for side in without]
         same = {text.partition(" is ")[2] for text in told}
         return f"both runs are {same.pop()}" if len(told) == 2 and len(same) == 1 else "; ".join(told)
-    a, b = row["a_security_2018"], row["b_security_2018"]
+    a, b = row["a_security_compared"], row["b_security_compared"]
     if a != b and not any_security:
         return f"security {_level(a)} against {_level(b)} (2018)"
     if row["a_is_composed"] != row["b_is_composed"]:
@@ -203,4 +208,4 @@ def _level(bits: int | None) -> str:
 
 
 def _side(row: Row, name: str) -> Row:
-    return {trait: row[f"{name}_{trait}"] for trait in ("ring_dimension", "log_qp", "security_2018")}
+    return {trait: row[f"{name}_{trait}"] for trait in _TRAITS}

@@ -21,6 +21,15 @@ PLACE = (
     "repetitions",
     "metric",
     "unit",
+    "comparison_key",
+    "division",
+    "modulus_bits",
+    "plain_modulus",
+    "scale",
+    "security_bits",
+    "depth",
+    "ring_dimension_is_minimum",
+    "dimensions",
 )
 # How figures of a metric are judged.
 JUDGED = ("direction", "floor", "floor_kind")
@@ -36,6 +45,10 @@ OWN = (
     "log_qp",
     "security_2018",
     "security_2024",
+    "security_compared",
+    "key_switching",
+    "digits",
+    "parameter_set_id",
     "is_composed",
     "anchor_s",
     "quiet_share",
@@ -78,7 +91,7 @@ def _figure(row: Row) -> tuple[Any, ...]:
 def _beside(a: Row | None, b: Row | None) -> Row:
     known = a or b
     assert known is not None
-    place = {name: known[name] for name in (*PLACE, *JUDGED, "comparison_key")}
+    place = {name: known[name] for name in (*PLACE, *JUDGED)}
     own = {f"{side}_{name}": row[name] if row else None for side, row in (("a", a), ("b", b)) for name in OWN}
     return place | own
 

@@ -59,10 +59,21 @@ def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
         assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))
 
 
-def test_where_the_default_is_not_secure_the_next_number_of_digits_is(variant: str) -> None:
+@pytest.mark.parametrize(
+    ("primes", "digits", "special"),
+    [
+        (15, 8, 2),  # 756 bits leave room for 120
+        (13, 4, 4),  # 656 bits leave room for 240: a digit of 4 primes has 206
+        (9, 1, 8),  # 456 bits leave room for 480
+    ],
+)
+def test_the_fewest_digits_are_taken_that_are_secure(
+    variant: str, primes: int, digits: int, special: int
+) -> None:
     resolve = harness.adapter(variant).resolve
-    spec = ParameterSpec("ckks", 32768, (56, *[50] * 14, 60), scale_bits=50, division="best")
+    bits = (56, *[50] * (primes - 1), 60)
+    spec = ParameterSpec("ckks", 32768, bits, scale_bits=50, division="best")
     secure, free = resolve(spec), resolve(replace(spec, security=0))
-    assert (free.key_switching, free.security_2018) == (KeySwitching("hybrid", 3), 0)
-    assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", 8), 128)
-    assert len(secure.special_moduli) == 2
+    assert free.key_switching == KeySwitching("hybrid", 3)
+    assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", digits), 128)
+    assert len(secure.special_moduli) == special

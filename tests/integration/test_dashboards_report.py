@@ -123,7 +123,7 @@ def test_every_form_tells_the_same(tmp_path: Path, reported: tuple[str, str], fo
         "decrypted and compared",
         "gcc 14",
         "it has none",
-        "and security_2018 = 192",  # in the SQL
+        "and security_compared = 192",  # in the SQL
         reported[1],
     ):
         assert told in text, told

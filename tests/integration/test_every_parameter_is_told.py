@@ -22,17 +22,25 @@ from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.gateway import Database
 from ciphermark_db.views import view_files
 from ciphermark_figures.answer import Answer
+from ciphermark_figures.catalogue.columns import OF_CASE, PARAMETERS, with_differing
+from ciphermark_figures.catalogue.comparing import TWO_RUNS
+from ciphermark_figures.catalogue.published import PUBLISHED
 from ciphermark_figures.figure import Figure
-from ciphermark_figures.listings import depths, first_executions, learning, ranking, repetitions, workloads
+from ciphermark_figures.listings import (
+    comparing,
+    depths,
+    first_executions,
+    learning,
+    published,
+    ranking,
+    repetitions,
+    workloads,
+)
 
 VARIANTS = ("seal", "seal-hexl")
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
-OF_RUNS = {"recorded_run", "host_state"}  # have no row for a case
-VIEWS = [
-    item.name
-    for item in view_files()
-    if item.kind == "view" and item.name not in {"trial_group", "security", "program_count", *OF_RUNS}
-]
+_OF_NO_CASE = {"trial_group", "security", "program_count", "recorded_run", "host_state"}
+VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name not in _OF_NO_CASE]
 # What identifies a run or a trial, and so differs between two recordings of one case.
 _OF_RUN = {"run_id", "trial_id", "started_at"}
 
@@ -68,7 +76,7 @@ FIELDS = {
     ),
     "security": Field("security_bits", st.sampled_from((0, 128, 192)), _of_parameters("security")),
     "depth": Field("comparison_key", st.integers(1, 9), _of_parameters("depth")),
-    "division": Field("comparison_key", st.sampled_from(("equal", "best")), _of_parameters("division")),
+    "division": Field("division", st.sampled_from(("equal", "best")), _of_parameters("division")),
     "ring_dimension_is_minimum": Field(
         "ring_dimension_is_minimum", st.booleans(), _of_parameters("ring_dimension_is_minimum")
     ),
@@ -229,7 +237,67 @@ def test_nothing_is_merged_or_hidden(
         if found and field.column not in found[0]:
             problems.append(f"figure {figure.name} without {field.column}")
         problems += [f"chart of {figure.name}: {what}" for what in _chart(figure, found, parts, name)]
+        problems += [f"page table {figure.name}: two rows say {row}" for row in _told_twice(figure, found)]
     assert not problems
+
+
+# Columns of numbers that say what a row is about.
+_JUDGED = {"In b", "Parameters", "Verdict", "Against the fastest", "HEXL is", "Same parameters"}
+_NUMBERS = {column.name for column in OF_CASE} | {"repetitions", "level", "n", "year"}
+
+
+def _told_twice(figure: Figure, found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the page's table says of more than one row, measured values and how they are judged apart."""
+    columns = with_differing(figure.columns, found, PARAMETERS)
+    names = [
+        c
+        for c in columns
+        if not c.unit and (not c.is_number or c.name in _NUMBERS) and c.label not in _JUDGED
+    ]
+    lines = Counter(json.dumps([column.cell(row) for column in names]) for row in found)
+    return [line for line, n in lines.items() if n > 1]
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_two_runs_compare_like_with_like(
+    database: Database, make: Any, field: Field, data: st.DataObject
+) -> None:
+    """Runs of the same two cases: each is compared with itself, and is told from the other in all forms."""
+    cases = dict(enumerate(data.draw(_pairs(field))))
+    a, b = (_recorded(database, make, cases) for _ in range(2))
+    answers = []
+    for run in (a, b):
+        found = rows(database, TWO_RUNS, run.id)
+        answers.append(Answer(tuple(found[0]), [tuple(row.values()) for row in found]))
+    params = {"run_a": a.id, "run_b": b.id, "levels": "equal", "show": "all"}
+    assert TWO_RUNS.combine is not None
+    compared = TWO_RUNS.combine(answers, params).mappings
+    figures = {
+        (row["case_key"], row["phase"], row["metric"], row["repetitions"]) for row in answers[0].mappings
+    }
+    assert len(compared) == len(answers[0].rows) == len(figures)
+    assert {row["ratio"] for row in compared} <= {1.0, None}
+    assert not _told_twice(TWO_RUNS, compared)
+    chart = TWO_RUNS.draw(compared)
+    assert chart is not None
+    marks = [row["case"] for row in chart.to_dict(validate=False)["data"]["values"]]
+    assert len(set(marks)) == len(marks)
+    lines = Counter(_lines(comparing.tables(compared)))
+    assert sum(lines.values()) == len(compared)
+    assert [line for line, n in lines.items() if n > 1] == []
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_published_figures_stand_beside_cases_that_are_told(
+    database: Database, make: Any, field: Field, data: st.DataObject
+) -> None:
+    run = _recorded(database, make, dict(enumerate(data.draw(_pairs(field)))))
+    found = rows(database, PUBLISHED, run.id)
+    printed = [row for row in found if row["median"] is not None]
+    told = Counter((row["figure"], published.case(row)) for row in published.told_apart(printed))
+    assert [line for line, n in told.items() if n > 1] == []
 
 
 def _chart(figure: Figure, found: Any, parts: Any, name: str) -> Iterator[str]:

@@ -21,6 +21,9 @@ ROW = {
     "a_status": "ok",
     "a_error": None,
     "a_security_2018": 128,
+    "a_security_compared": 128,
+    "a_key_switching": "hybrid",
+    "a_digits": 3,
     "a_ring_dimension": 4096,
     "a_log_qp": 109.0,
     "a_is_composed": False,
@@ -33,6 +36,9 @@ ROW = {
     "b_status": "ok",
     "b_error": None,
     "b_security_2018": 128,
+    "b_security_compared": 128,
+    "b_key_switching": "hybrid",
+    "b_digits": 3,
     "b_ring_dimension": 4096,
     "b_log_qp": 109.0,
     "b_is_composed": False,
@@ -47,6 +53,9 @@ ABSENT = {
     "status": None,
     "error": None,
     "security_2018": None,
+    "security_compared": None,
+    "key_switching": None,
+    "digits": None,
     "ring_dimension": None,
     "log_qp": None,
 }
@@ -159,11 +168,11 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
         (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run b is unsupported"),
         (failed("a", "crashed") | failed("b", "timed_out"), "run a is crashed; run b is timed_out"),
         (
-            {"b_security_2018": 192},
+            {"b_security_2018": 192, "b_security_compared": 192},
             "security 128 bits against 192 bits (2018)",
         ),
         (
-            {"a_security_2018": 0},
+            {"a_security_2018": 0, "a_security_compared": 0},
             "security under 128 bits against 128 bits (2018)",
         ),
         ({"b_is_composed": True}, "composed of several calls in run b alone"),
@@ -190,7 +199,7 @@ def test_at_one_level_other_parameters_are_compared_and_told(changes, remark):
 
 
 def test_across_levels_is_compared_only_where_asked_and_says_so():
-    row = ROW | {"a_security_2018": 0}
+    row = ROW | {"a_security_2018": 0, "a_security_compared": 0}
     assert judged(row).ratio is None
     found = judged(row, any_security=True)
     assert (found.ratio, found.verdict) == (2.0, "faster")

@@ -7,7 +7,13 @@ from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Selection, selected
 
 ROWS = [
-    {"scheme": scheme, "security_2018": security, "ring_dimension": n, "operation": "add", "variant": variant}
+    {
+        "scheme": scheme,
+        "security_compared": security,
+        "ring_dimension": n,
+        "operation": "add",
+        "variant": variant,
+    }
     for scheme, security, n in (("bfv", 128, 8192), ("bfv", 0, 1024), ("ckks", 192, 8192))
     for variant in ("seal", "tenseal")
 ]
@@ -20,12 +26,17 @@ RUN = (("run", "r1"),)
     [
         (
             [],
-            {"scheme": "bfv", "security_2018": 128, "ring_dimension": [8192], "variant": ["seal", "tenseal"]},
+            {
+                "scheme": "bfv",
+                "security_compared": 128,
+                "ring_dimension": [8192],
+                "variant": ["seal", "tenseal"],
+            },
         ),
         ([("scheme", "ckks"), ("n", "8192")], {"scheme": "ckks", "ring_dimension": [8192]}),
         ([("variant", "tenseal"), ("variant", "seal")], {"variant": ["tenseal", "seal"]}),
         ([("variant", "seal"), ("variant", "seal")], {"variant": ["seal"]}),
-        ([("security", "0")], {"security_2018": 0}),
+        ([("security", "0")], {"security_compared": 0}),
         ([("scheme", "")], {"scheme": "bfv"}),
         ([("run", "anything")], {"run_id": "r1"}),
     ],
@@ -36,7 +47,7 @@ def test_what_is_not_chosen_has_a_default(query, expected):
 
 
 def test_filters_offer_what_goes_with_the_scheme_and_the_level():
-    unresolved = {**ROWS[0], "security_2018": None, "ring_dimension": 2048}
+    unresolved = {**ROWS[0], "security_compared": None, "ring_dimension": 2048}
     offered = {
         choice.filter.name: choice.values for choice in selected(RUN, COMMON, [*ROWS, unresolved], []).choices
     }
@@ -49,9 +60,9 @@ def test_filters_offer_what_goes_with_the_scheme_and_the_level():
     [
         (
             [("scheme", "ckks"), ("security", "128"), ("n", "1024")],
-            {"security_2018": 192, "ring_dimension": [8192]},
+            {"security_compared": 192, "ring_dimension": [8192]},
         ),
-        ([("n", "1024"), ("n", "8192")], {"security_2018": 128, "ring_dimension": [8192]}),
+        ([("n", "1024"), ("n", "8192")], {"security_compared": 128, "ring_dimension": [8192]}),
         ([("n", "1024"), ("security", "0")], {"ring_dimension": [1024]}),
     ],
 )
@@ -78,7 +89,7 @@ def test_a_run_without_values_asks_for_null():
     assert parameters == {
         "run_id": "r1",
         "scheme": None,
-        "security_2018": None,
+        "security_compared": None,
         "ring_dimension": [],
         "variant": [],
     }
@@ -94,8 +105,8 @@ def test_the_first_value_stands_in_for_a_preferred_one_that_is_not_there():
     [((0, 128, 256), 128), ((0, 192, 256), 192), ((0,), 0), ((None, 256), 256), ((None,), None)],
 )
 def test_the_lowest_level_that_is_secure_is_shown_first(levels, expected):
-    rows = [{**ROWS[0], "security_2018": level} for level in levels]
-    assert selected(RUN, COMMON, rows, []).parameters["security_2018"] == expected
+    rows = [{**ROWS[0], "security_compared": level} for level in levels]
+    assert selected(RUN, COMMON, rows, []).parameters["security_compared"] == expected
 
 
 @pytest.mark.parametrize(

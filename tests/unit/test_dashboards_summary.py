@@ -13,7 +13,7 @@ from ciphermark_figures.answer import Answer
 
 def told(name: str, *rows: dict[str, Any]) -> list[str]:
     """The sentences about a figure's rows, less those about outcomes."""
-    place = {"scheme": "bfv", "security_2018": 128, "data_set": "boston"}
+    place = {"scheme": "bfv", "security_compared": 128, "data_set": "boston"}
     selection = Selection((("run", "r"),), extra=place)
     answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
     return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))[1:]
@@ -23,8 +23,9 @@ def sped(ratio: float, verdict: str) -> dict[str, Any]:
     return {"ratio": ratio, "verdict": verdict}
 
 
-def ranked(variant: str, mean: float | None, rank: int | None) -> dict[str, Any]:
-    return {"variant": variant, "mean_ratio": mean, "rank": rank, "common_cases": 3, "is_composed": False}
+def ranked(variant: str, mean: float | None, rank: int | None, division: str = "equal") -> dict[str, Any]:
+    shared = {"common_cases": 3, "is_composed": False, "division": division}
+    return {"variant": variant, "mean_ratio": mean, "rank": rank, **shared}
 
 
 def test_no_difference_is_no_speedup() -> None:
@@ -47,13 +48,25 @@ def test_ranks_are_told_as_they_are_shared() -> None:
     over = "(geometric mean of the ratios to the fastest, over 3 cases that all have)."
     shared = (ranked("a", 1.0, 1), ranked("b", 1.02, 1), ranked("c", 4, 3), ranked("d", None, None))
     assert told("leaderboard", *shared) == [
-        "bfv at 128 bits (2018): a 1×, b 1.02× lead, and none of them is surely slower than another; "
+        "bfv at 128 bits (2018), division equal: a 1×, b 1.02× lead, and none of them is surely slower than another; "
         f"rank 3: c 4× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [
-        f"bfv at 128 bits (2018): a 1×, b 2× {over[:-1]}; too few samples to rank them."
+        f"bfv at 128 bits (2018), division equal: a 1×, b 2× {over[:-1]}; too few samples to rank them."
     ]
     assert told("leaderboard", ranked("a", 1.0, 1)) == []
+
+
+def test_each_division_has_a_leader_of_its_own() -> None:
+    rows = (
+        ranked("a", 1.0, 1),
+        ranked("b", 3.0, 2),
+        ranked("b", 1.0, 1, "best"),
+        ranked("a", 2.0, 2, "best"),
+    )
+    equal, best = told("leaderboard", *rows)
+    assert equal.startswith("bfv at 128 bits (2018), division equal: a is the fastest with 1×; rank 2: b 3×")
+    assert best.startswith("bfv at 128 bits (2018), division best: b is the fastest with 1×; rank 2: a 2×")
 
 
 def test_depth_says_where_the_search_met_its_cap() -> None:

@@ -81,11 +81,11 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Select
             yield selected(subject, page.filters, rows, [(first.name, value)])
         return
     places = sorted(
-        {(row["scheme"], row["security_2018"]) for row in rows if row["security_2018"] is not None}
+        {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
     )
     for scheme, security in places:
         query = [("scheme", scheme), ("security", str(security))]
-        here = [row for row in rows if (row["scheme"], row["security_2018"]) == (scheme, security)]
+        here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
         yield selected(subject, page.filters, here, query)
 
 
@@ -94,7 +94,7 @@ def _heading(page: Page, selection: Selection) -> str:
     if "scheme" not in parameters:
         first = page.filters[0]
         return f"{page.title}: {first.label.lower()} {parameters[first.column]}"
-    return f"{page.title}: {parameters['scheme']}, {level(parameters['security_2018'])} (2018)"
+    return f"{page.title}: {parameters['scheme']}, {level(parameters['security_compared'])} (2018)"
 
 
 def _scope(selection: Selection) -> str:

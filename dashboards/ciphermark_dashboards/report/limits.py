@@ -57,16 +57,15 @@ def cut(text: str, most: int, length: int = 0) -> str:
 
 def grid(item: Filled, limits: Limits) -> Table:
     """A figure's rows with a column per variant."""
-    assert item.figure.grid is not None
-    head = [(column.label, column.is_number) for column in item.figure.grid.place]
+    head = [(column.label, column.is_number) for column in item.place]
     head += [(name, True) for name in item.variants]
     rows = [place + [cell.text for cell in cells] for place, cells in item.grid[: limits.rows]]
-    return _told_once(Table(head, rows, len(item.grid) - len(rows)), len(item.figure.grid.place))
+    return _told_once(Table(head, rows, len(item.grid) - len(rows)), len(item.place))
 
 
 def one_by_one(item: Filled, limits: Limits, left_out: str = "") -> Table:
     """A figure's rows as they are, but for a column that is ``left_out``."""
-    columns = [column for column in item.figure.columns if column.name != left_out]
+    columns = [column for column in item.columns if column.name != left_out]
     rows = [
         [cut(column.cell(row), limits.cell_characters) for column in columns]
         for row in item.rows[: limits.rows]
@@ -78,7 +77,7 @@ def narrow(item: Filled, limits: Limits) -> Table:
     """The grid where the figure has one, its rows otherwise; less the reasons, which a list of their own has."""
     if item.figure.grid:
         return grid(item, limits)
-    return _told_once(one_by_one(item, limits, left_out="error"), len(item.figure.columns))
+    return _told_once(one_by_one(item, limits, left_out="error"), len(item.columns))
 
 
 def _told_once(table: Table, columns: int) -> Table:

@@ -102,6 +102,7 @@ group by t.run_id
 order by t.run_id;
 
 -- name: choices
+-- security_first: the levels that pages begin with where there are any, those of the division equal.
 select distinct
     c.scheme,
     c.experiment,
@@ -112,7 +113,8 @@ select distinct
     c.dimensions ->> 'data_set' as data_set,
     c.threads,
     coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-    p.security_2018
+    case c.division when 'best' then c.security_bits else p.security_2018 end as security_compared,
+    case c.division when 'equal' then p.security_2018 end as security_first
 from trial as t
 join case_ as c on c.key = t.case_key
 left join parameter_set as p on p.id = t.parameter_set_id

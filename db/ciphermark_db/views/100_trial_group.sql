@@ -45,7 +45,14 @@ select
     g.anchor_s,
     g.anchor_spread,
     g.steal_share,
-    g.executed_ciphertexts
+    g.executed_ciphertexts,
+    case c.division when 'best' then c.security_bits else p.security_2018 end as security_compared,
+    p.key_switching,
+    p.digits,
+    cardinality(p.special_moduli) as special_primes,
+    p.scaling,
+    p.secret_distribution,
+    p.encryption
 from (
     select
         run_id,

@@ -60,7 +60,14 @@ select
     g.anchor_s,
     g.anchor_spread,
     g.steal_share,
-    nullif(g.executed_ciphertexts, (g.size + g.slots - 1) / g.slots) as executed_ciphertexts
+    nullif(g.executed_ciphertexts, (g.size + g.slots - 1) / g.slots) as executed_ciphertexts,
+    g.security_compared,
+    g.key_switching,
+    g.digits,
+    g.special_primes,
+    g.scaling,
+    g.secret_distribution,
+    g.encryption
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id

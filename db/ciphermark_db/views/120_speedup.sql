@@ -33,14 +33,22 @@ select
     g.ring_dimension_is_minimum,
     g.dimensions,
     g.parameter_set_id,
-    case when g.is_watched and on_group.is_watched then pairs.quiet_share end as quiet_share
+    case when g.is_watched and on_group.is_watched then pairs.quiet_share end as quiet_share,
+    g.division,
+    g.security_compared,
+    g.key_switching,
+    g.digits,
+    g.special_primes,
+    g.scaling,
+    g.secret_distribution,
+    g.encryption
 from trial_group as g
 join trial_group as on_group
     on on_group.run_id = g.run_id
     and on_group.comparison_key = g.comparison_key
     and on_group.library = g.library
     and on_group.is_composed = g.is_composed
-    and on_group.security_2018 is not distinct from g.security_2018
+    and on_group.security_compared is not distinct from g.security_compared
 cross join lateral (
     select
         phase,
@@ -73,7 +81,7 @@ where g.status = 'ok' and not g.hexl and on_group.status = 'ok' and on_group.hex
 
 comment on view speedup is
     'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
-    'library at one security level (2018) in one run';
+    'library at one security level (2018), in the division best at the one asked for, in one run';
 comment on column speedup.library is 'Library of both variants';
 comment on column speedup.n is 'Number of pairs: samples of the same process number and ordinal';
 comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL where there are too few pairs';

@@ -43,7 +43,14 @@ create function ratios(any_security boolean) returns table (
     dimensions jsonb,
     parameter_set_id text,
     division text,
-    quiet_share double precision
+    quiet_share double precision,
+    security_compared integer,
+    key_switching text,
+    digits integer,
+    special_primes integer,
+    scaling text,
+    secret_distribution text,
+    encryption text
 )
 language sql stable parallel safe
 begin atomic
@@ -93,7 +100,14 @@ select
     ranked.dimensions,
     ranked.parameter_set_id,
     ranked.division,
-    case when ranked.is_watched then pairs.quiet_share end
+    case when ranked.is_watched then pairs.quiet_share end,
+    ranked.security_compared,
+    ranked.key_switching,
+    ranked.digits,
+    ranked.special_primes,
+    ranked.scaling,
+    ranked.secret_distribution,
+    ranked.encryption
 from (
     select
         timed.*,
@@ -152,11 +166,7 @@ from (
             timed.phase,
             timed.sample_repetitions,
             timed.is_composed,
-            case
-                when any_security then null
-                when timed.division = 'best' then timed.security_bits
-                else timed.security_2018
-            end
+            case when not any_security then timed.security_compared end
         order by median_of(timed.sorted), timed.variant
     )
 ) as ranked

@@ -41,7 +41,16 @@ select distinct on (
     r.security_bits,
     r.depth,
     r.dimensions,
-    r.parameter_set_id
+    r.parameter_set_id,
+    r.division,
+    r.security_compared,
+    r.key_switching,
+    r.digits,
+    r.special_primes,
+    r.scaling,
+    r.secret_distribution,
+    r.encryption,
+    r.comparison_key
 from published as p
 join results as r
     on (p.variant is null or r.variant = p.variant)

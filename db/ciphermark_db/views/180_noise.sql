@@ -27,7 +27,15 @@ select
     g.security_bits,
     g.ring_dimension_is_minimum,
     g.dimensions,
-    g.parameter_set_id
+    g.parameter_set_id,
+    g.division,
+    g.security_compared,
+    g.key_switching,
+    g.digits,
+    g.special_primes,
+    g.scaling,
+    g.secret_distribution,
+    g.encryption
 from trial_group as g
 cross join lateral (
     select

@@ -11,7 +11,13 @@ select
     p.slots,
     p.security_2018,
     p.security_2024,
-    u.variants
+    u.variants,
+    p.key_switching,
+    p.digits,
+    cardinality(p.special_moduli) as special_primes,
+    p.scaling,
+    p.secret_distribution,
+    p.encryption
 from parameter_set as p
 left join (
     select t.parameter_set_id, array_agg(distinct c.variant) as variants

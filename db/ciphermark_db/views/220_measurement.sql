@@ -15,9 +15,18 @@ select
     x.ordinal,
     x.repetitions,
     x.is_warmup,
-    x.is_disturbed
+    x.is_disturbed,
+    coalesce(p.plain_modulus, c.plain_modulus) as plain_modulus,
+    coalesce(p.scale, 2::double precision ^ c.scale_bits) as scale,
+    c.division,
+    p.key_switching,
+    p.digits,
+    p.scaling,
+    t.parameter_set_id
 from series as s
 join trial as t on t.id = s.trial_id
+join case_ as c on c.key = t.case_key
+left join parameter_set as p on p.id = t.parameter_set_id
 join metric as m on m.name = s.metric
 join sample as x on x.series_id = s.id;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
@@ -68,6 +68,14 @@ def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tup
     require_sizes(bits, library)
     left = {size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)}
     return tuple(next(left[size]) for size in bits)
+
+
+def first_secure(several: Iterable[Parameters]) -> Parameters:
+    """The first parameter set that is as secure as its request asks, or else the last of at least one."""
+    for parameters in several:
+        if parameters.security_2018 >= parameters.spec.security:
+            break
+    return parameters
 
 
 def require_sizes(bits: Sequence[int], library: str) -> None:

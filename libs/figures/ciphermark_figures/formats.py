@@ -81,6 +81,11 @@ def level(value: int | None) -> str:
     return f"{value} bits" if value else "under 128 bits"
 
 
+def asked(value: int | None) -> str:
+    """The least security that was asked for; 0 is none."""
+    return NOTHING if value is None else f"{value} bits" if value else "none"
+
+
 def moment(value: datetime | None) -> str:
     """A time of day, in UTC."""
     return NOTHING if value is None else f"{value:%Y-%m-%d %H:%M:%S}"

@@ -35,13 +35,24 @@ _WRITTEN: Mapping[str, tuple[Write, ...]] = {
     "size": (lambda size: f"{size:,} values",),
     "threads": (lambda threads: f"{threads} thread{'' if threads == 1 else 's'}",),
 }
+# What a library makes of a case: no part of what tells cases apart.
+_OF_LIBRARY: Mapping[str, Write] = {
+    "key_switching": lambda method: f"{method} key switching",
+    "digits": lambda digits: f"{digits} digit{'' if digits == 1 else 's'}",
+    "special_primes": lambda count: f"{count} special prime{'' if count == 1 else 's'}",
+    "scaling": lambda scaling: f"{scaling} scaling",
+    "secret_distribution": lambda distribution: f"secret {distribution}",
+    "encryption": lambda key: f"encrypted with the {key}",
+}
+_WRITERS: Mapping[str, Write] = {**{name: ways[0] for name, ways in _WRITTEN.items()}, **_OF_LIBRARY}
 MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
-_ALWAYS = ("ring_dimension", "modulus_bits", *MESSAGE)
+DIVISION = ("division", "key_switching", "digits")
+_ALWAYS = ("ring_dimension", "modulus_bits", *MESSAGE, "division", *_OF_LIBRARY)
 
 
 def told(row: Row, names: Sequence[str] = _ALWAYS) -> str:
-    """N, chain, plaintext modulus and scale of a row, or what is named, as far as it has them."""
-    return ", ".join(_WRITTEN[name][0](row[name]) for name in names if row.get(name) is not None)
+    """All parameters of a row in words, or those that are named, as far as it has them."""
+    return ", ".join(_WRITERS[name](row[name]) for name in names if row.get(name) is not None)
 
 
 def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:

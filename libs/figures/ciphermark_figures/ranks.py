@@ -10,7 +10,7 @@ from ciphermark_figures.answer import Answer, Row
 from ciphermark_figures.bootstrap import Rounds, Spread, spread
 
 _GROUP = ("is_composed", "division")
-_TOLD = ("variant", "is_composed", "label")
+_TOLD = ("variant", "is_composed", "division", "label")
 _COUNTS = ("common_cases", "fastest_in", "compared_cases", "ok", "unsupported", "failed")
 COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
 

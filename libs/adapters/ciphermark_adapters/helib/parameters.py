@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from ciphermark_adapters.helib import binding
+from ciphermark_adapters.helib import binding, key_switching
 from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
 SMALLEST_RING = 16
 LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
 # HElib's ctxtPrimeSize: ciphertext primes have 0.9 · 60 to 60 bits, and count as this much smaller.
 LEAST_BITS = 54
-MOST_BITS = 60
-LEAST_SPECIAL_BITS = 33  # 0.55 · 60
-_LOSS_BITS = -math.log2(1 - 1 / 8)
+MOST_BITS = key_switching.MOST_BITS
+_LOSS_BITS = key_switching.LOSS_BITS
 # HElib's rounding of plaintext factors needs no more; it refuses 60 bits and more.
 _MOST_PRECISION = 40
 
@@ -31,19 +31,35 @@ def resolve(spec: ParameterSpec) -> Parameters:
     requests.require_ring(spec, "HElib", SMALLEST_RING, LARGEST_RING)
     requests.require_scale(spec)
     requests.require_slots(spec)
-    found = _ckks(spec) if spec.scheme == "ckks" else _foretold(spec, *_recipe(spec))
+    return requests.first_secure(_several(spec))
+
+
+def _several(spec: ParameterSpec) -> Iterator[Parameters]:
+    """One parameter set for each number of digits that may be tried."""
+    make = _ckks if spec.scheme == "ckks" else _foretold
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    special = found.special_primes if asks_for_special else ()
-    return replace(
-        requests.resolved(spec, found.ciphertext_primes, special),
-        scaling="managed",
-        secret_distribution="ternary, half of it zeros",
-    )
+    for digits in key_switching.choices(spec, _data_count(spec)):
+        found = make(spec, digits)
+        special = found.special_primes if asks_for_special else ()
+        yield replace(
+            requests.resolved(spec, found.ciphertext_primes, special),
+            key_switching=KeySwitching("hybrid", digits) if special else None,
+            scaling="managed",
+            secret_distribution="ternary, half of it zeros",
+        )
+
+
+def _data_count(spec: ParameterSpec) -> int:
+    if spec.scheme == "ckks":
+        chain = _ckks_bits(spec)
+        return len(chain[:-1] or chain)
+    return _recipe(spec)[0]
 
 
 def context_of(parameters: Parameters) -> HElibContext:
     """The context behind resolved parameters."""
-    found = _context(parameters.spec)
+    switching = parameters.key_switching
+    found = _context(parameters.spec, len(parameters.moduli) if switching is None else switching.digits)
     special = parameters.special_moduli or tuple(found.special_primes)  # unused where none was asked for
     if (tuple(found.ciphertext_primes), tuple(found.special_primes)) != (parameters.moduli, special):
         raise RuntimeError("HElib's primes are not those that were foretold: its rule has changed")
@@ -51,34 +67,46 @@ def context_of(parameters: Parameters) -> HElibContext:
 
 
 @lru_cache(maxsize=4)  # a bgv context takes seconds, and hundreds of MB
-def _context(spec: ParameterSpec) -> HElibContext:
+def _context(spec: ParameterSpec, digits: int) -> HElibContext:
     if spec.scheme == "ckks":
-        return _ckks(spec)
+        return _ckks(spec, digits)
     count, size = _recipe(spec)
     m, t = 2 * spec.ring_dimension, spec.plain_modulus or 0
-    return _made(spec, lambda: binding.module().choose_context(m, t, _bits(count, size), count))
+    return _made(spec, lambda: binding.module().choose_context(m, t, _bits(count, size), digits))
 
 
 # -- ckks -----------------------------------------------------------------------------------------------------
 
 
-def _ckks(spec: ParameterSpec) -> HElibContext:
+def _ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
+    if spec.modulus_bits is None:
+        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
+    return spec.modulus_bits
+
+
+def _ckks(spec: ParameterSpec, digits: int) -> HElibContext:
     scale_bits = spec.scale_bits or 0
-    bits = spec.modulus_bits
-    if bits is None:
-        bits = primes.default_ckks_chain(spec.ring_dimension, scale_bits)
-    chain = requests.chosen_primes(spec, bits, "HElib")
+    chain = requests.chosen_primes(spec, _ckks_bits(spec), "HElib")
     data = len(chain[:-1] or chain)
     requests.require_room(spec, math.prod(chain[:data]).bit_length())
+    if spec.division == "best" and len(chain) > data:
+        chain = (*chain[:data], *_own_special(spec, chain[:data], digits))
     text = json.loads(
         binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MOST_PRECISION))
     )
     text["content"] |= {
         "qs": chain,
         "specialPrimes": list(range(data, len(chain))),
-        "digits": [[i] for i in range(data)],
+        "digits": key_switching.split(data, digits),
     }
     return _made(spec, lambda: binding.module().read_context(json.dumps(text)))
+
+
+def _own_special(spec: ParameterSpec, data: tuple[int, ...], digits: int) -> list[int]:
+    """The special primes that HElib would choose, of those that are not in the chain."""
+    count, size = key_switching.special(spec, [math.log2(prime) for prime in data], digits)
+    found = primes.ntt_primes(size, spec.ring_dimension, count + len(data))
+    return [prime for prime in found if prime not in data][:count]
 
 
 # -- bgv ------------------------------------------------------------------------------------------------------
@@ -105,7 +133,8 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
         (count * size, count, size)
         for count in range(1, bound // LEAST_BITS + 1)
         for size in range(LEAST_BITS, MOST_BITS + 1)
-        if count * size + _special_bits(spec, count, size) <= bound and _count(_bits(count, size)) == count
+        if count * size + _least_special_bits(spec, count, size) <= bound
+        and _count(_bits(count, size)) == count
     ]
     if not chains:
         raise Unsupported(
@@ -116,11 +145,10 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
     return count, size
 
 
-def _special_bits(spec: ParameterSpec, count: int, size: int) -> int:
-    """Size of the special prime that HElib adds for digits of one prime: its rule in addSpecialPrimes."""
-    n, t = spec.ring_dimension, spec.plain_modulus or 1
-    needed = size + math.log2(3.2 * math.sqrt(12 / math.log(n)) * count / (t * n / 2))
-    return max(LEAST_SPECIAL_BITS, math.ceil(needed + _LOSS_BITS))
+def _least_special_bits(spec: ParameterSpec, count: int, size: int) -> int:
+    """What the special primes of a chain have in all: with as many digits as its division begins with."""
+    number, bits = key_switching.special(spec, [size] * count, key_switching.choices(spec, count)[0])
+    return number * bits
 
 
 def _bits(count: int, size: int) -> int:
@@ -133,15 +161,17 @@ def _count(bits: int) -> int:
     return math.ceil(bits / (MOST_BITS - _LOSS_BITS))
 
 
-def _foretold(spec: ParameterSpec, count: int, size: int) -> HElibContext:
-    """A context of no other use than to tell the primes."""
-    special = _bits(1, _special_bits(spec, count, size))
-    make = binding.module().foretell_context
-    found = _made(spec, lambda: make(2 * spec.ring_dimension, _bits(count, size), count, special))
-    if len(found.ciphertext_primes) != count or len(found.special_primes) != 1:
+def _foretold(spec: ParameterSpec, digits: int) -> HElibContext:
+    """A context of no other use than to tell the primes. HElib takes ciphertext primes first, whatever comes after."""
+    count, size = _recipe(spec)
+    make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
+    chain = _made(spec, lambda: make(m, bits, count, key_switching.LEAST_SPECIAL_BITS)).ciphertext_primes
+    number, special = key_switching.special(spec, [math.log2(prime) for prime in chain], digits)
+    found = _made(spec, lambda: make(m, bits, digits, _bits(number, special)))
+    if len(found.ciphertext_primes) != count or len(found.special_primes) != number:
         raise Unsupported(
             f"HElib makes {len(found.ciphertext_primes)} primes and {len(found.special_primes)} special primes of the "
-            f"requested {count} and 1"
+            f"requested {count} and {number}"
         )
     return found
 

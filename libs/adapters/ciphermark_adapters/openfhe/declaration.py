@@ -62,9 +62,9 @@ DECLARATIONS = (
                 "that it names"
             ),
             "division": (
-                "equal: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; best, as "
-                "OpenFHE would by itself: BV in bfv, in bgv and ckks HYBRID with three digits at most, or with the "
-                "next number of digits whose special primes leave it as secure as asked"
+                "equal: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; best: BV "
+                "in bfv, OpenFHE's default there; in bgv and ckks HYBRID with the fewest digits whose special primes "
+                "leave it as secure as asked; OpenFHE's default number where no security is asked for"
             ),
             "default chain": (
                 "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "

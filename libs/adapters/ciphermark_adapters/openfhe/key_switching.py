@@ -1,16 +1,16 @@
 """How OpenFHE switches keys in each division. Pure: OpenFHE is not asked.
 
-In *best* it does what it does by default (docs/divisions.md cites where it says so): BV in bfv, otherwise HYBRID with
-as many digits as :func:`default_digits` says, or the next number of them that leaves the modulus as secure as asked.
+In *best* (docs/divisions.md cites OpenFHE) it is BV in bfv, otherwise HYBRID with the fewest digits that
+leave the modulus as secure as asked; where no security is asked for, nothing bounds the special primes, and as many
+digits as :func:`default_digits` says are taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from ciphermark_core.key_switching import KeySwitching
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import ParameterSpec
 
 
 def method(spec: ParameterSpec) -> Literal["hybrid", "bv"]:
@@ -21,7 +21,8 @@ def method(spec: ParameterSpec) -> Literal["hybrid", "bv"]:
 def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
     """What to try for so many data primes: the first that is as secure as asked is taken, or else the last."""
     is_free = spec.division == "best" and method(spec) == "hybrid"
-    least = default_digits(primes) if is_free else primes
+    fewest = 1 if spec.security else default_digits(primes)
+    least = fewest if is_free else primes
     counts = (digits for digits in range(least, primes + 1) if _is_possible(primes, digits))
     return [KeySwitching(method(spec), digits) for digits in counts]
 
@@ -29,14 +30,6 @@ def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
 def default_digits(primes: int) -> int:
     """OpenFHE's number of digits where none is asked for: ComputeNumLargeDigits, of the depth ``primes`` − 1."""
     return 1 if primes == 1 else 2 if primes <= 4 else 3
-
-
-def first_secure(several: Iterable[Parameters]) -> Parameters:
-    """The first parameter set that is as secure as its request asks, or else the last."""
-    for parameters in several:
-        if parameters.security_2018 >= parameters.spec.security:
-            break
-    return parameters
 
 
 def _is_possible(primes: int, digits: int) -> bool:

@@ -32,7 +32,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
     choices = key_switching.choices(spec, len(data)) if has_special else [None]
     several = (_switched(spec, data, switching) for switching in choices)
-    return key_switching.first_secure(several)
+    return requests.first_secure(several)
 
 
 def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:

@@ -32,12 +32,12 @@ def judged(answers: Sequence[Answer], params: Row) -> Answer:
     for row in settled(paired(*(answer.mappings for answer in answers))):
         judgement = with_judgement(row, params["levels"] == "any")
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
-        rows.append((*judgement, row["comparison_key"], of_run))
+        rows.append((*judgement, of_run))
     place = COLUMNS.index("verdict")
     shown = _SHOWN.get(params["show"], _ORDER)
     kept = [row for row in rows if kind_of(row[place]) in shown]
     kept.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
-    return Answer((*COLUMNS, "comparison_key", "run_id"), kept)
+    return Answer((*COLUMNS, "run_id"), kept)
 
 
 def kind_of(verdict: str) -> str:

@@ -69,7 +69,9 @@ LEADERBOARD = Figure(
         "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
         "of their difference and beyond the noise floor of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
-        "rank. Operations that an adapter composes of several calls of its library are ranked apart."
+        "rank. Each division is ranked by itself: in equal all libraries switch keys alike, in best each as its own "
+        "documentation would set it, at the level that was asked for. Operations that an adapter composes of several "
+        "calls of its library are ranked apart."
     ),
     view="leaderboard",
     subject=subject.OPERATION,
@@ -78,6 +80,7 @@ LEADERBOARD = Figure(
     chart="ratios.leaderboard",
     columns=(
         Column("label", "Variant"),
+        Column("division", "Division"),
         Column("rank", "Rank", formats.text, is_number=True),
         Column("mean_ratio", "× fastest", formats.digits, is_number=True),
         *RATIO_INTERVAL,
@@ -104,7 +107,7 @@ MATRIX = Figure(
     subject=subject.OPERATION,
     where={"phase": "operation"},
     narrowed_by=(*PLACE, "phase"),
-    may_lack=("phase", "security_2018"),
+    may_lack=("phase", "security_compared"),
     order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),
@@ -209,7 +212,7 @@ SPEEDUP = Figure(
     ),
     view="speedup",
     subject=subject.OPERATION,
-    narrowed_by=("scheme", "security_2018", "ring_dimension", "operation", *VECTOR, "phase"),
+    narrowed_by=("scheme", "security_compared", "ring_dimension", "operation", *VECTOR, "phase"),
     order="ring_dimension, operation, size, modulus_bits, comparison_key",
     tell=times.speedup,
     chart="ratios.speedup",

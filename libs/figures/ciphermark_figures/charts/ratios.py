@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from ciphermark_figures import parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
@@ -23,8 +24,11 @@ def leaderboard(rows: Sequence[Row]) -> Chart | None:
     if not ranked:
         return None
     names = style.variants_of(ranked)
-    counts = dict.fromkeys((row["common_cases"], row["is_composed"]) for row in ranked)
-    common = [f"{count} common cases{', composed' if is_composed else ''}" for count, is_composed in counts]
+    counts = dict.fromkeys((row["common_cases"], row["division"], row["is_composed"]) for row in ranked)
+    common = [
+        places.joined(f"{count} common cases", f"division {division}", "composed" * is_composed)
+        for count, division, is_composed in counts
+    ]
     title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
     base = alt.Chart(style.data(ranked, "variant", "label", "mean_ratio", "common_cases")).encode(
         x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
@@ -82,8 +86,12 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "operation"]
     if not judged:
         return None
-    farthest = sorted(judged, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]
-    labelled = [{**row, "case": _case(row), "kind": row["verdict"]} for row in farthest]
+    labels = parameters.apart(judged, lambda row: (_case(row), row["ring_dimension"]))
+    labelled = [
+        {**row, "case": places.joined(_case(row), label), "kind": row["verdict"]}
+        for row, label in zip(judged, labels, strict=True)
+    ]
+    labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]
     columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
     scale = style.log_scale()
     base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
@@ -94,12 +102,12 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
         color=look["color"],
     )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X("ratio:Q", scale=scale), tooltip=[alt.Tooltip(f"{name}:N") for name in columns], **look
+        x=alt.X("ratio:Q", scale=scale), tooltip=style.tips(*(f"{name}:N" for name in columns)), **look
     )
     one = style.one()
     return style.dressed(
         alt.layer(one, whiskers, points, data=style.data(labelled, *columns)).properties(
-            width="container", height=18 * len(farthest)
+            width="container", height=18 * len(labelled)
         )
     )
 

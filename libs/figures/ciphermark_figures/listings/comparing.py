@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_db.comparison import LEVELS
-from ciphermark_figures import formats
+from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
-from ciphermark_figures.listings.headings import threads
+from ciphermark_figures.listings.headings import message, threads
 from ciphermark_figures.listings.printed import Head, Printed, grouped, of, printed
 
-_HEADING = ("scheme", "ring_dimension", *LEVELS, "size", "data_pattern", "data_set", "threads")
+_HEADING = (
+    "experiment",
+    "scheme",
+    "ring_dimension",
+    "division",
+    *LEVELS,
+    "size",
+    "data_pattern",
+    "data_set",
+    "threads",
+)
+_MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "scheme")
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
     """A table per parameters, level, vector and threads of judged rows, by column name."""
-    for same in grouped(rows, lambda row: tuple(row[name] for name in _HEADING)):
+    known = parameters.with_apart(rows, lambda row: tuple(row[name] for name in _MEASURED))
+    for same in grouped(known, lambda row: (*(row[name] for name in _HEADING), row["apart"])):
         columns = [
             (Head("operation", is_prose=True), _name),
             of(VARIANT),
@@ -34,10 +46,15 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
 def _heading(row: Row) -> str:
     data = row["data_set"] or f"{row['data_pattern']} data"
     levels = [f"{_levels(row, year)} ({year})" for year in ("2018", "2024")]
-    return (
-        f"{row['scheme']} · N = {row['ring_dimension']} · security {', '.join(levels)} · {data}, "
-        f"{row['size']} values, {threads(row)}"
+    parts = (
+        row["experiment"],
+        row["scheme"],
+        f"N = {row['ring_dimension']}",
+        message([row]),
+        f"security {', '.join(levels)}",
+        f"{data}, {row['size']} values, {threads(row)}",
     )
+    return " · ".join(filter(None, parts))
 
 
 def _levels(row: Row, year: str) -> str:

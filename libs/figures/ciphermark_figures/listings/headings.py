@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue.columns import LOG_QP, SECURITY_2018, SECURITY_2024, N
+from ciphermark_figures.catalogue.columns import (
+    LOG_QP,
+    OF_LIBRARY,
+    SECURITY_2018,
+    SECURITY_2024,
+    N,
+    differing,
+)
 from ciphermark_figures.figure import Column
 from ciphermark_figures.listings.printed import head
 from ciphermark_figures.parameters import MESSAGE, told
@@ -46,7 +53,8 @@ def levels(rows: Sequence[Row]) -> str:
 
 def columns(rows: Sequence[Row]) -> list[Column]:
     """The columns that the heading cannot tell."""
-    return [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
+    own = [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
+    return [*own, *differing(OF_LIBRARY, rows)]
 
 
 def vector(rows: Sequence[Row]) -> str:

@@ -11,14 +11,20 @@ from ciphermark_figures.formats import digits, level, seconds
 
 def place(parameters: Row) -> str:
     """The scheme and the level that a figure is about."""
-    return f"{parameters['scheme']} at {level(parameters['security_2018'])} (2018)"
+    return f"{parameters['scheme']} at {level(parameters['security_compared'])} (2018)"
 
 
 def leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Which variant is the fastest, and how far behind the others are; of composed operations apart."""
+    """Which variant is the fastest, and how far behind the others are; of each division, and of composed operations,
+    apart.
+    """
     known = [row for row in every if row["mean_ratio"] is not None]
-    for is_composed in (False, True):
-        yield from _ranks([row for row in known if row["is_composed"] == is_composed], parameters)
+    for ranked in dict.fromkeys(map(_ranking, known)):
+        yield from _ranks([row for row in known if _ranking(row) == ranked], parameters)
+
+
+def _ranking(row: Row) -> tuple[str, bool]:
+    return row["division"], row["is_composed"]
 
 
 def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -26,10 +32,11 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
         return
     cases = _cases(known[0]["common_cases"])
     made = "compose" if known[0]["is_composed"] else "have"
+    where = f"{place(parameters)}, division {known[0]['division']}"
     over = f"geometric mean of the ratios to the fastest, over {cases} that all {made}"
     first = [row for row in known if row["rank"] == 1]
     if not first:
-        yield f"{place(parameters)}: {_means(known)} ({over}); too few samples to rank them."
+        yield f"{where}: {_means(known)} ({over}); too few samples to rank them."
         return
     leading = (
         f"{first[0]['variant']} is the fastest with {digits(first[0]['mean_ratio'])}×"
@@ -39,7 +46,7 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     told = [leading]
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
         told.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
-    yield f"{place(parameters)}: {'; '.join(told)} ({over})."
+    yield f"{where}: {'; '.join(told)} ({over})."
 
 
 def latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:

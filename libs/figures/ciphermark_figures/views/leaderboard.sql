@@ -7,7 +7,7 @@ with asked as (
     select max(c.security_bits) as bits
     from trial as t
     join case_ as c on c.key = t.case_key
-    where t.run_id = %(run_id)s and c.division = 'best' and c.security_bits <= %(security_2018)s
+    where t.run_id = %(run_id)s and c.division = 'best' and c.security_bits <= %(security_compared)s
 ),
 found as (
     select
@@ -30,7 +30,7 @@ found as (
         and scheme = %(scheme)s
         and case division
             when 'best' then security_bits = (select bits from asked)
-            else security_2018 = %(security_2018)s
+            else security_2018 = %(security_compared)s
         end
         and ring_dimension = any (%(ring_dimension)s)
         and operation = any (%(operation)s)
@@ -106,9 +106,9 @@ states as (
         and coalesce(
             case c.division
                 when 'best' then c.security_bits = (select bits from asked)
-                else p.security_2018 = %(security_2018)s
+                else p.security_2018 = %(security_compared)s
             end,
-            c.comparison_key in (select comparison_key from levels where security_2018 = %(security_2018)s)
+            c.comparison_key in (select comparison_key from levels where security_2018 = %(security_compared)s)
             or c.comparison_key not in (select comparison_key from levels)
         )
         and coalesce(p.ring_dimension, c.ring_dimension) = any (%(ring_dimension)s)

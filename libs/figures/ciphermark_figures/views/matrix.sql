@@ -42,7 +42,14 @@ select
     r.security_bits,
     r.ring_dimension_is_minimum,
     r.dimensions,
-    r.parameter_set_id
+    r.parameter_set_id,
+    r.security_compared,
+    r.key_switching,
+    r.digits,
+    r.special_primes,
+    r.scaling,
+    r.secret_distribution,
+    r.encryption
 from ratios(%(any_security)s) as r
 join case_ as c on c.key = r.case_key
 union all
@@ -88,7 +95,14 @@ select
     c.security_bits,
     c.ring_dimension_is_minimum,
     c.dimensions,
-    p.id
+    p.id,
+    case c.division when 'best' then c.security_bits else coalesce(p.security_2018, l.security_2018) end,
+    p.key_switching,
+    p.digits,
+    cardinality(p.special_moduli),
+    p.scaling,
+    p.secret_distribution,
+    p.encryption
 from trial as t
 join case_ as c on c.key = t.case_key
 left join parameter_set as p on p.id = t.parameter_set_id

@@ -9,6 +9,7 @@ select distinct
     c.plain_modulus,
     2::double precision ^ c.scale_bits as scale,
     c.security_bits,
+    c.division,
     c.ring_dimension_is_minimum,
     c.dimensions,
     c.data_pattern,

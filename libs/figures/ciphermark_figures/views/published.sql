@@ -32,7 +32,16 @@ select
     m.depth,
     m.dimensions,
     m.parameter_set_id,
-    m.case_key
+    m.division,
+    m.security_compared,
+    m.key_switching,
+    m.digits,
+    m.special_primes,
+    m.scaling,
+    m.secret_distribution,
+    m.encryption,
+    m.case_key,
+    m.comparison_key
 from published as p
 cross join (select id from run union all select null) as r
 left join published_match as m on m.published_id = p.id and m.run_id = r.id

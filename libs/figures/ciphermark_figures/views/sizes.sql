@@ -21,11 +21,20 @@ select
     depth,
     ring_dimension_is_minimum,
     dimensions,
-    parameter_set_id
+    parameter_set_id,
+    division,
+    security_compared,
+    key_switching,
+    digits,
+    special_primes,
+    scaling,
+    secret_distribution,
+    encryption
 from results
 where metric in ('size', 'expansion')
 group by
     run_id, variant, scheme, ring_dimension, modulus_bits, security_2018, experiment, phase, operation, size,
     data_pattern, threads, comparison_key, case_key, plain_modulus, scale, security_bits, depth,
-    ring_dimension_is_minimum, dimensions, parameter_set_id
+    ring_dimension_is_minimum, dimensions, parameter_set_id,
+    division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
 having bool_or(metric = 'size')

@@ -1,0 +1,52 @@
+"""How HElib switches keys in each division, by the rules of its ``addSpecialPrimes``. Pure: HElib is not asked.
+
+In *best* it does what it does by default: as many digits as its ``ContextBuilder`` has columns (``c``), or the next
+number of them that leaves the modulus as secure as asked, and special primes of the size that its noise asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ciphermark_core.model import ParameterSpec
+
+DEFAULT_DIGITS = 3
+MOST_BITS = 60
+LEAST_SPECIAL_BITS = 33  # 0.55 · 60
+LOSS_BITS = -math.log2(1 - 1 / 8)  # a prime counts as this much smaller
+_DEVIATION = 3.2  # of the errors in keys
+
+
+def choices(spec: ParameterSpec, primes: int) -> range:
+    """Numbers of digits to try for so many ciphertext primes: the first that is as secure as asked is taken."""
+    least = min(DEFAULT_DIGITS, primes) if spec.division == "best" else primes
+    return range(least, primes + 1)
+
+
+def split(primes: int, digits: int) -> list[list[int]]:
+    """Which ciphertext primes each digit has: as even as can be, the first ones larger."""
+    return list(_split(list(range(primes)), digits))
+
+
+def _split(left: list[int], digits: int) -> Iterator[list[int]]:
+    while left:
+        size = math.ceil(len(left) / digits)
+        yield left[:size]
+        left, digits = left[size:], digits - 1
+
+
+def special(spec: ParameterSpec, prime_bits: Sequence[float], digits: int) -> tuple[int, int]:
+    """Number and size of the special primes, for ciphertext primes of so many bits (logarithms) in so many digits."""
+    largest = max(sum(prime_bits[i] for i in digit) for digit in split(len(prime_bits), digits))
+    needed = max(1.0, largest + math.log2(_DEVIATION * digits) - _gain_bits(spec))
+    count = math.ceil(needed / (MOST_BITS - LOSS_BITS))
+    return count, max(LEAST_SPECIAL_BITS, math.ceil(needed / count + LOSS_BITS))
+
+
+def _gain_bits(spec: ParameterSpec) -> float:
+    """What the noise of switching moduli spares: half of a dense secret's coefficients are not 0."""
+    n, t = spec.ring_dimension, spec.plain_modulus
+    if t is None:
+        return 0.5 * math.log2(n / 2)
+    return math.log2(t * n / 2 * math.sqrt(math.log(n) / 12))
