@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_contract.operations import OPERATIONS, of_scheme, where
 from ciphermark_core.model import Scheme
@@ -22,7 +22,13 @@ def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
     assert declaration.compressions
     assert {*declaration.serializable} <= {*KEY_ITEMS}
     assert {*declaration.generates} <= {*GENERATED}
-    assert {*declaration.reasons} <= {*OPERATIONS, *METHODS, *GENERATED}
+    assert {*declaration.seeded} <= {*SEEDED_ITEMS}
+    assert {*declaration.reasons} <= {*OPERATIONS, *METHODS, *GENERATED, *KEY_ITEMS, *SEEDED_ITEMS}
+    assert not {*declaration.reasons} & {
+        *declaration.generates,
+        *declaration.serializable,
+        *declaration.seeded,
+    }
 
 
 def test_what_is_several_primitives_by_its_meaning_is_composed_for_nobody(declaration: Declaration) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_contract.declaration import KEY_ITEMS
+from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
 
 from .checks import serialization
 from .harness import Subject
@@ -33,6 +33,11 @@ def test_plaintexts(subject: Subject) -> None:
 def test_keys(subject: Subject, item: str) -> None:
     for compression in subject.declared.compressions:
         serialization.key_item(subject, item, compression)
+
+
+@pytest.mark.parametrize("item", SEEDED_ITEMS)
+def test_what_is_seeded_is_smaller_and_right(subject: Subject, item: str) -> None:
+    serialization.seeded(subject, item)
 
 
 def test_public_material_is_taken_as_a_whole(subject: Subject) -> None:

@@ -41,3 +41,5 @@ def test_the_page_of_operations_is_that_of_the_table() -> None:
     anew = "make it anew: python -m ciphermark_adapters.operations_page"
     assert operations_page.PAGE.read_text() == operations_page.page(list(registry.shipped().values())), anew
     assert operations_page.SUMMARIES.read_text() == operations_page.summaries(), anew
+    told = operations_page.additions(list(registry.shipped().values()))
+    assert operations_page.ADDITIONS.read_text() == told, anew

@@ -6,7 +6,7 @@ import pytest
 
 from ciphermark_benchmark import run_notes
 from ciphermark_core.budget import Budget
-from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Trial
+from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Trial
 from ciphermark_core.run import Host, Run
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
@@ -92,3 +92,19 @@ def test_notes_are_those_of_what_was_measured():
     first, second = run_notes.notes(outcomes)
     assert first == "seal, mul: without relinearization and rescaling"
     assert second.startswith("tenseal, add: allocates the result")
+
+
+def test_what_a_library_adds_is_told_beside_its_precision():
+    precise = outcome(variant="openfhe", samples=(Sample("precision", 20.0, "operation"),))
+    (note,) = run_notes.notes([precise, precise])[-1:]
+    assert note.startswith("openfhe, precision: OpenFHE adds noise while it decodes")
+    assert not [text for text in run_notes.notes([outcome(variant="openfhe")]) if "precision" in text]
+
+
+def test_objects_that_are_not_written_are_told_with_the_reason():
+    written = outcome(operation="none", variant="openfhe")
+    case = replace(written.trial.case, experiment="serialization")
+    found = run_notes.notes([replace(written, trial=replace(written.trial, case=case))])
+    (note,) = [text for text in found if "seeded" in text]
+    assert note.startswith("openfhe, no ciphertext_seeded, public_key_seeded, ")
+    assert note.endswith("and writes it whole")

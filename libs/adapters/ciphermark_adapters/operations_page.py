@@ -1,7 +1,8 @@
 """The page of operations, made of the table and of what adapters declare; and what each is, for those who may not know
 the table.
 
-``python -m ciphermark_adapters.operations_page`` writes :data:`PAGE` and :data:`SUMMARIES`; a test holds all equal.
+``python -m ciphermark_adapters.operations_page`` writes :data:`PAGE`, :data:`SUMMARIES` and :data:`ADDITIONS`; a test
+holds all equal.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ciphermark_contract.operations import OPERATIONS, Operation
 
 _REPOSITORY = Path(__file__).parents[3]
 PAGE = _REPOSITORY / "docs/operations.md"
+ADDITIONS = _REPOSITORY / "libs/figures/ciphermark_figures/additions.csv"
 SUMMARIES = _REPOSITORY / "libs/figures/ciphermark_figures/operations.csv"
 _HEAD = """# Operations
 
@@ -39,6 +41,14 @@ def summaries() -> str:
     csv.writer(text, lineterminator="\n").writerows(
         [("operation", "summary"), *((row.name, row.summary) for row in OPERATIONS.values())]
     )
+    return text.getvalue()
+
+
+def additions(declarations: Sequence[Declaration]) -> str:
+    """What each library adds on purpose, by the metric that pays for it, as CSV."""
+    text = io.StringIO()
+    told = {(item.library, metric, what) for item in declarations for metric, what in item.adds.items()}
+    csv.writer(text, lineterminator="\n").writerows([("library", "metric", "text"), *sorted(told)])
     return text.getvalue()
 
 
@@ -81,3 +91,4 @@ def _remarks(row: Operation, variants: Sequence[Declaration]) -> Iterator[str]:
 if __name__ == "__main__":
     PAGE.write_text(page(list(registry.shipped().values())))
     SUMMARIES.write_text(summaries())
+    ADDITIONS.write_text(additions(list(registry.shipped().values())))

@@ -167,12 +167,15 @@ class KeyOwner(Operator):
     def load(self, data: bytes) -> Handle:
         """Read a ciphertext that an evaluator dumped."""
 
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, made anew: keys, or an encryption of ``values``
+        with the secret key. Raises ``Unsupported`` for one that does not exist.
+        """
+        raise Unsupported(f"no {item.replace('_', ' ')} is written here")
+
     def bind_key_generation(self, item: str) -> Bound:
         """Bind the making of a new key, one of those that the declaration ``generates``; results are nothing, and the
-        owner's keys stay what they are. A rotation key is for one step.
-
-        Raises ``Unsupported`` for any other.
-        """
+        owner's keys stay what they are. A rotation key is for one step. Raises ``Unsupported`` for any other."""
         raise Unsupported(f"no {item.replace('_', ' ')} is made by itself here")
 
     @abstractmethod

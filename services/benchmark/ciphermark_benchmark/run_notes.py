@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ciphermark_adapters import registry
+from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
 from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
-from ciphermark_figures.subject import OPERATION
+from ciphermark_figures.subject import OBJECT, OPERATION
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
@@ -52,14 +53,38 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def notes(outcomes: Iterable[Outcome]) -> list[str]:
-    """What the measured operations include beyond the bare primitive, as the adapters declare it."""
-    timed = [o.trial.case for o in outcomes if o.status == "ok" and OPERATION.covers(o.trial.case.experiment)]
+    """What the measured operations include beyond the bare primitive, what libraries add on purpose, and which objects
+    they do not write, as the adapters declare it."""
+    known = list(outcomes)
+    timed = [o.trial.case for o in known if o.status == "ok" and OPERATION.covers(o.trial.case.experiment)]
     measured = {(case.variant, case.operation) for case in timed}
     told = {
         (variant, operation): registry.declaration(variant).note_on(operation.partition("(")[0])
         for variant, operation in sorted(measured)
     }
-    return [f"{variant}, {operation}: {note}" for (variant, operation), note in told.items() if note]
+    found = [f"{variant}, {operation}: {note}" for (variant, operation), note in told.items() if note]
+    return found + _additions(known) + _absences(known)
+
+
+def _additions(outcomes: Iterable[Outcome]) -> list[str]:
+    """What libraries add on purpose, of the metrics that were recorded."""
+    recorded = {(o.trial.case.variant, sample.metric) for o in outcomes for sample in o.samples}
+    told = ((name, metric, registry.declaration(name).adds.get(metric)) for name, metric in sorted(recorded))
+    return [f"{variant}, {metric}: {what}" for variant, metric, what in told if what]
+
+
+def _absences(outcomes: Iterable[Outcome]) -> list[str]:
+    """Which objects a variant does not write, where sizes were asked for, and why: each reason once."""
+    variants = {
+        o.trial.case.variant for o in outcomes if OBJECT.covers(o.trial.case.experiment) and o.status == "ok"
+    }
+    found: dict[tuple[str, str], list[str]] = {}
+    for variant in sorted(variants):
+        declared = registry.declaration(variant)
+        for item in (*KEY_ITEMS, *SEEDED_ITEMS):
+            if item not in (*declared.serializable, *declared.seeded):
+                found.setdefault((variant, declared.reason_against_object(item)), []).append(item)
+    return [f"{variant}, no {', '.join(items)}: {reason}" for (variant, reason), items in found.items()]
 
 
 def _has_small_primes(outcome: Outcome) -> bool:

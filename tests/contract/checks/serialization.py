@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ciphermark_contract.declaration import SEEDED_ITEMS
 from ciphermark_contract.interfaces import Handle, Vector
 
 from .. import examples
@@ -73,6 +74,27 @@ def key_item(subject: Subject, item: str, compression: str) -> None:
         data = subject.owner.dump_key(item, compression)
     assert isinstance(data, bytes)
     assert len(data) > 16, f"{item} has {len(data)} bytes"
+
+
+def seeded(subject: Subject, item: str) -> None:
+    """What is declared is written with a seed in the place of a half, and a ciphertext loads and decrypts right."""
+    owner, values, mode = subject.owner, subject.vector(0), subject.compression
+    keys = subject.declared.key_kinds(subject.scheme)
+    exist = {"relinearization_keys_seeded": keys.relinearization, "rotation_keys_seeded": bool(keys)}
+    if item not in subject.declared.seeded or not exist.get(item, True):
+        assert subject.declared.reason_against_object(item)
+        unsupported(lambda: owner.dump_seeded(item, values, mode))
+        return
+    with supported(item):
+        data = owner.dump_seeded(item, values, mode)
+    expanded = item.removesuffix("_seeded")
+    if expanded in subject.declared.serializable:
+        assert len(data) < 0.6 * len(owner.dump_key(expanded, mode))
+    if item == SEEDED_ITEMS[0]:
+        assert len(data) < 0.6 * len(owner.dump(owner.encrypt(values), mode))
+        for side in (owner, subject.evaluator):
+            compare(subject, owner.decrypt(owner.load(side.dump(side.load(data), mode))), values)
+        assert owner.dump_seeded(item, values, mode) != data, "two encryptions are the same"
 
 
 def existing_items(subject: Subject) -> list[str]:

@@ -1,6 +1,6 @@
 """What the HElib adapter declares."""
 
-from ciphermark_contract.declaration import KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import Declaration
 
 _COMMON = (
     "negate",
@@ -32,13 +32,19 @@ DECLARATIONS = (
         manages_levels=("bgv",),
         compressions=("none",),
         lacks_best=None,
-        serializable=KEY_ITEMS,
+        serializable=("parameters", "public_key", "secret_key"),
+        seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),
         requires=("_ciphermark_helib",),
         remedy=(
             "install HElib 2.2 or newer (from Homebrew, FreeBSD's ports or its own INSTALL.md), then run "
             "HELIB_ROOT=<its prefix> python3 setup/install.py --only native-helib"
         ),
         chooses_primes=True,
+        adds={
+            "precision": (
+                "nothing added: rawDecrypt, without the noise against key recovery that HElib's own decrypt adds"
+            ),
+        },
         notes={
             "parameters": (
                 "bgv: HElib chooses the primes, of 54 to 60 bits; of a request it takes the number of primes and their "
@@ -96,6 +102,12 @@ DECLARATIONS = (
             "keys": "matrices keep their random half as a seed; the public key contains context and all matrices",
         },
         reasons={
+            "ciphertext_seeded": "HElib writes both halves of a ciphertext, also of one encrypted with the secret key",
+            "public_key_seeded": "HElib writes the encryption key as a ciphertext, both halves of it",
+            **dict.fromkeys(
+                ("relinearization_keys", "rotation_keys"),
+                "HElib keeps the random half of matrices as a seed: there is no expanded form to write",
+            ),
             "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
             **dict.fromkeys(
                 ("key_pair", "relinearization_key", "rotation_key"),

@@ -109,11 +109,17 @@ class HElibKeyOwner(KeyOwner):
             "public_key": native.dump_public_key,
             "secret_key": native.dump_secret_key,
         }
-        if self._keys.relinearization:
-            dumps["relinearization_keys"] = native.dump_relinearization_keys
-        if self._automorphisms:
-            dumps["rotation_keys"] = native.dump_rotation_keys
         return dumps
+
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """See the contract: matrices, whose random half HElib keeps as a seed."""
+        require_none(compression)
+        dumps: dict[str, Callable[[], bytes]] = {}
+        if self._keys.relinearization:
+            dumps["relinearization_keys_seeded"] = self._native.dump_relinearization_keys
+        if self._automorphisms:
+            dumps["rotation_keys_seeded"] = self._native.dump_rotation_keys
+        return dumps[item]() if item in dumps else super().dump_seeded(item, values, compression)
 
 
 def require_none(compression: str) -> None:

@@ -1,6 +1,6 @@
 """What the OpenFHE adapter declares."""
 
-from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 
 _COMMON = (
     "negate",
@@ -46,6 +46,13 @@ DECLARATIONS = (
         chooses_primes=True,
         lacks_best=None,
         slot_generator=5,
+        adds={
+            "precision": (
+                "OpenFHE adds noise while it decodes, as large as the error that it estimates of the result, against "
+                "the recovery of keys from shared decryptions (its Security.md; Li and Micciancio, EUROCRYPT 2021): "
+                "some bits less than the ciphertext holds"
+            ),
+        },
         notes={
             "parameters": (
                 "OpenFHE chooses the primes: of a request it takes the number of primes and their size, which "
@@ -110,6 +117,9 @@ DECLARATIONS = (
             ),
         },
         reasons={
+            **dict.fromkeys(
+                SEEDED_ITEMS, "OpenFHE draws the uniform half of keys and ciphertexts and writes it whole"
+            ),
             "mod_switch": "OpenFHE's bfv keeps all primes to the end",
             "add_scalar": "OpenFHE adds numbers in ckks only",
             "mul_scalar": "OpenFHE multiplies by numbers in ckks only",

@@ -1,6 +1,6 @@
 """What the Pyfhel adapter declares."""
 
-from ciphermark_contract.declaration import GENERATED, Declaration
+from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration
 
 _COMMON = (
     "negate",
@@ -73,6 +73,9 @@ DECLARATIONS = (
             _COPY,
         ),
         reasons={
+            **dict.fromkeys(
+                SEEDED_ITEMS, "Pyfhel keeps SEAL's objects expanded, and has no call that writes seeded ones"
+            ),
             "mul_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
             "add_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",

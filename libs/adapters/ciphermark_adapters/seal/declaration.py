@@ -1,6 +1,6 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
-from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
+from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
@@ -58,7 +58,8 @@ _NOTES = {
     "encode": "from a vector of C++ integers or doubles",
     "mod_switch": "ckks drops a prime without dividing by it",
     "key_pair": "a KeyGenerator, which draws the secret key, and create_public_key",
-    "keys": "sizes are those of expanded keys, as an evaluator holds them, not of seeded ones",
+    "keys": "sizes are those of expanded keys, as an evaluator holds them; seeded ones have names of their own",
+    "seeded": "encrypt_symmetric and create_…_keys without a destination, which SEAL writes with a seed of 64 bytes",
 }
 
 
@@ -72,6 +73,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         compressions=("none", "zlib", "zstd"),
         lacks_best=None,
         serializable=KEY_ITEMS,
+        seeded=SEEDED_ITEMS,
         generates=GENERATED,
         requires=(module,),
         isa=isa,

@@ -86,6 +86,21 @@ class SealKeyOwner(KeyOwner):
             raise Unsupported(f"no {item} were made for this key owner")
         return dumps[item](compression)
 
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """See the contract: SEAL's Serializable objects."""
+        native = self._native
+        scale = self.parameters.scale or 1.0
+        encrypted = native.dump_seeded_reals if self._slots.are_real else native.dump_seeded_integers
+        dumps: dict[str, Callable[[str], bytes]] = {
+            "ciphertext_seeded": partial(encrypted, self._slots.checked(values), scale),
+            "public_key_seeded": native.dump_seeded_public_key,
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys_seeded"] = native.dump_seeded_relinearization_keys
+        if self._elements:
+            dumps["rotation_keys_seeded"] = partial(native.dump_seeded_rotation_keys, self._elements)
+        return dumps[item](compression) if item in dumps else super().dump_seeded(item, values, compression)
+
     def bind_key_generation(self, item: str) -> Bound:
         """See the contract; all from SEAL's KeyGenerator, of which a key pair takes a new one."""
         native = self._native

@@ -1,6 +1,6 @@
 """What the TenSEAL adapter declares."""
 
-from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")
 _CKKS = ("negate", *_BFV, "square")
@@ -57,6 +57,9 @@ DECLARATIONS = (
             ),
         },
         reasons={
+            **dict.fromkeys(
+                SEEDED_ITEMS, "TenSEAL keeps SEAL's objects expanded, and has no call that writes seeded ones"
+            ),
             "mul_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
             "add_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
             "key_pair": "TenSEAL makes a context and all its keys in one call",

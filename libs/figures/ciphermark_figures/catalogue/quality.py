@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_figures import formats, subject
+from ciphermark_figures.additions import with_additions
 from ciphermark_figures.catalogue.columns import (
     CHAIN,
     OPERATION,
@@ -18,18 +19,22 @@ from ciphermark_figures.catalogue.columns import (
 from ciphermark_figures.figure import Column, Figure
 from ciphermark_figures.sentences import quality
 
+_ADDITION = Column("addition", "What the library adds on purpose", formats.text, is_prose=True)
+
 NOISE = Figure(
     name="noise",
     title="Bits left against the number of operations",
     lead=(
         "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants stand side "
-        "by side at each count, since most agree. Fresh keys move a budget by a bit or two: less is no difference."
+        "by side at each count, since most agree. Fresh keys move a budget by a bit or two: less is no difference. "
+        "What a library adds on purpose when it decrypts stands beside."
     ),
     view="noise",
     subject=subject.NOISE,
     where={"phase": "operation"},
     narrowed_by=(*PLACE, *VECTOR),
     order="operation, ring_dimension, size, variant, repetitions",
+    derive=with_additions,
     tell=quality.noise,
     chart="quality.noise",
     columns=(
@@ -41,6 +46,7 @@ NOISE = Figure(
         Column("repetitions", "Operations", formats.digits, is_number=True),
         Column("bits", "Bits left", formats.bits, is_number=True),
         Column("meaning", "Of"),
+        _ADDITION,
     ),
 )
 BITS_LEFT = Figure(
@@ -56,6 +62,7 @@ BITS_LEFT = Figure(
     where={"phase": "operation"},
     narrowed_by=(*PLACE, *VECTOR),
     order="operation, ring_dimension, size, variant, meaning",
+    derive=with_additions,
     tell=quality.bits_left,
     chart="quality.bits_left",
     columns=(
@@ -67,6 +74,7 @@ BITS_LEFT = Figure(
         Column("bits", "Bits left", formats.bits, is_number=True),
         Column("meaning", "Of"),
         Column("n", "Samples", formats.digits, is_number=True),
+        _ADDITION,
     ),
 )
 DEPTH = Figure(

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_figures import formats, parameters, subject
+from ciphermark_figures.additions import addition
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import DATA, OPERATION, VARIANT
 from ciphermark_figures.catalogue.quality import DEPTH, NOISE
 from ciphermark_figures.listings.headings import LEVELS
-from ciphermark_figures.listings.printed import Head, Printed, grouped, of, printed
+from ciphermark_figures.listings.printed import Head, Printed, grouped, of, present, printed
 
 FIGURES = (DEPTH, NOISE, replace(NOISE, subject=subject.DEPTH))
 _ABOUT_DEPTH = "the most repetitions that still decrypt right"
@@ -58,6 +59,7 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         (Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"),
         (Head("fresh", True), lambda row: _written(row["fresh"])),
         (Head("last", True), lambda row: _written(row["last"])),
+        *present([(Head("added on purpose", is_prose=True, is_remark=True), _addition)], rows),
     ]
     known = parameters.with_apart(rows, lambda row: (row["operation"], row["data_pattern"], _parameters(row)))
     return printed(title, about, columns, sorted(known, key=lambda row: tuple(row[name] for name in _ORDER)))
@@ -66,6 +68,11 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
 def _parameters(row: Row) -> str:
     ring = f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
     return ", ".join(filter(None, (ring, parameters.told(row, parameters.MESSAGE), row.get("apart"))))
+
+
+def _addition(row: Row) -> str:
+    """Of rows of precision; those of depth tell no metric."""
+    return addition(row) if "meaning" in row else ""
 
 
 def _written(bits: float | None) -> str:

@@ -104,8 +104,17 @@ class Serialization(Experiment):
         )
         with suppress(Unsupported):  # a library without plaintext objects: no row
             sizes["plaintext"] = len(self.session.evaluator.dump_plaintext(plaintext, self._mode))
+        sizes |= self._seeded_sizes()
         expansion = Sample("expansion", len(dumped) / (_VALUE_BYTES * values), "ciphertext")
         return [Sample("size", float(size), name) for name, size in sizes.items()] + [expansion]
+
+    def _seeded_sizes(self) -> dict[str, int]:
+        sizes, owner = {}, self.session.owner
+        vector = data.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
+        for item in self.session.declaration.seeded:
+            with suppress(Unsupported):
+                sizes[item] = len(owner.dump_seeded(item, vector, self._mode))
+        return sizes
 
     def _key_sizes(self) -> dict[str, int]:
         sizes = {}

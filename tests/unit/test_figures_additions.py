@@ -1,0 +1,29 @@
+"""What a library adds on purpose stands beside the figure that pays for it, and beside no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_figures.additions import with_additions
+from ciphermark_figures.answer import Answer
+from ciphermark_figures.catalogue.quality import BITS_LEFT, NOISE
+
+
+@pytest.mark.parametrize(
+    ("library", "meaning", "words"),
+    [
+        ("OpenFHE", "precision", "adds noise while it decodes"),
+        ("HElib", "precision", "rawDecrypt"),
+        ("OpenFHE", "noise budget", ""),
+        ("SEAL", "precision", ""),
+        ("unheard of", "precision", ""),
+    ],
+)
+@pytest.mark.parametrize("figure", [BITS_LEFT, NOISE])
+def test_it_is_told_by_library_and_metric(figure, library, meaning, words):
+    answer = Answer(("library", "meaning", "bits"), [(library, meaning, 20.0)])
+    assert figure.derive is with_additions
+    (row,) = with_additions(answer, {}).mappings
+    assert (row["addition"] == "") == (words == "")
+    assert words in row["addition"]
+    assert "addition" in [column.name for column in figure.columns]
