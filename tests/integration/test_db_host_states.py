@@ -61,7 +61,8 @@ def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:
     run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts={})
     (row,) = rows(database, "select * from results where run_id = %s", run)
     assert (row["n"], row["quiet_share"], row["anchor_s"], row["steal_share"]) == (3, None, None, None)
-    assert rows(database, "select * from host_state where run_id = %s", run) == []
+    (state,) = rows(database, "select * from host_state where run_id = %s", run)
+    assert (state["trials"], state["watched_trials"], state["quiet_share"]) == (1, 0, None)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ select
     / nullif(sum(t.duration_s) filter (where t.facts ? 'run_delay_s'), 0) as run_delay_share,
     sum((t.facts ->> 'steal_s')::float8) / nullif(sum(t.duration_s) filter (where t.facts ? 'steal_s'), 0) as steal_share
 from trial as t
-where t.status = 'ok' and t.facts ? 'sampling_s'
+where t.status = 'ok' and exists (select from series as s where s.trial_id = t.id and s.metric = 'time')
 group by t.run_id;
 
 comment on view host_state is
-    'What hosts were like while samples were taken: a row per run, over its trials that ended ok and took samples';
-comment on column host_state.trials is 'Trials that took samples';
+    'What hosts were like while samples were taken: a row per run, over its trials that ended ok and timed something';
+comment on column host_state.trials is 'Trials that timed something';
 comment on column host_state.watched_trials is 'Those of them beside whose samples the anchor was executed';
 comment on column host_state.samples is 'Timed samples of the watched trials, warm-ups excepted';
 comment on column host_state.quiet_share is
