@@ -101,13 +101,10 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     mine("run", str(suite))
     statuses = mine.rows("select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key")
     assert {row["variant"]: row["status"] for row in statuses} == {"openfhe": "ok", "mine": "ok"}
-    found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", code=None, timeout_s=600)
-    if found.code == 0:  # on a host that is disturbed all the time there may be nothing to tell by
-        assert "runs: " in found.out
-        assert "step" in found.out
-        assert mine.rows("select count(*)::int as n from run where suite = 'bisect-planted'")[0]["n"] > 0
-    else:
-        assert "was disturbed" in found.err
+    found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", timeout_s=600)
+    assert "runs: " in found.out
+    assert "step" in found.out
+    assert mine.rows("select count(*)::int as n from run where suite = 'bisect-planted'")[0]["n"] > 0
 
 
 @needs_openfhe
