@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from ciphermark_core.statistics import NOISE_FLOOR, Estimate, estimate
+from ciphermark_core.statistics import NOISE_FLOOR, Estimate, estimate, ratio_of, verdict
 
 ERROR = 0.05
 LOOKS = 2  # an undecided test is repeated once, over all ratios
@@ -110,9 +110,9 @@ def search(
     step = estimate(pairs)
     if side != "above":
         return Found("several steps", known[last], error, before, after, step, ratios=known)
-    rest = known[last].median / step.median
-    is_more = rest > floor or rest < 1 / floor
-    return Found("step", known[last], error, before, after, step, rest if is_more else None, known)
+    rest = ratio_of(known[last], step)
+    is_more = verdict(rest, floor) in ("faster", "slower")  # the whole interval lies beyond the floor
+    return Found("step", known[last], error, before, after, step, rest.median if is_more else None, known)
 
 
 def _tested(
