@@ -1,4 +1,4 @@
-"""All services on this machine, without containers: one foreground process that starts and watches them.
+"""All services on this machine, without containers: one foreground process that starts them and keeps them going.
 
 python deploy/serve.py [--benchmark-port 8100] [--client-port 8101] [--server-port 8102]
                        [--dashboard-port 8103]
@@ -13,12 +13,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
+from stack import Service, conditions_file, services
+from supervision import Supervisor
+
+from ciphermark_db import embedded
+from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_measure.confinement import end_with
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +31,7 @@ PROGRAMS = Path(sys.executable).parent
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 20
 LOG_TAIL_LINES = 15
+LARGEST_LOG_BYTES = 10_000_000
 _POLL_S = 0.1
 
 
@@ -33,41 +39,75 @@ class ServingError(Exception):
     """Why the services cannot start, or cannot go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A program to run; with a port, it is ready when its `/readyz` says so."""
-
-    name: str
-    command: tuple[str, ...]
-    environment: dict[str, str] = field(default_factory=dict)
-    port: int | None = None
-
-    @property
-    def url(self) -> str:
-        """Where it answers, on this machine alone."""
-        return f"http://127.0.0.1:{self.port}"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Running:
-    """A service and its process."""
+    """A service and its process, once it is started. Its log grows from start to start."""
 
     service: Service
-    process: subprocess.Popen[bytes]
-    log: Path
+    home: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The service's name."""
+        return self.service.name
+
+    @property
+    def log(self) -> Path:
+        """What the service prints."""
+        return self.home / "logs" / f"{self.service.name}.log"
+
+    def start(self) -> None:
+        """Start the process; it ends with this one."""
+        program, *arguments = self.service.command
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [PROGRAMS / program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.service.environment},
+                cwd=ROOT,
+                start_new_session=True,  # Ctrl-C reaches this process alone, which stops the others in order
+                preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 (one thread)
+            )
+
+    def death(self) -> str | None:
+        """The exit code and the end of the log, once the process has ended."""
+        code = None if self.process is None else self.process.poll()
+        if code is None:
+            return None
+        tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
+        return f"{self.name} ended with exit code {code}; the end of {self.log}:\n{tail}"
 
     def require_alive(self) -> None:
-        """Raise `ServingError` with the end of the log where the process has ended."""
-        code = self.process.poll()
-        if code is not None:
-            tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
-            raise ServingError(
-                f"{self.service.name} ended with exit code {code}; the end of {self.log}:\n{tail}"
-            )
+        """Raise `ServingError` where the process has ended."""
+        reason = self.death()
+        if reason is not None:
+            raise ServingError(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedDatabase:
+    """The embedded PostgreSQL, which other commands share: it is started where it is gone, and never stopped."""
+
+    home: Path
+    name: str = "postgresql"
+
+    def start(self) -> None:
+        """Start it; raises `RuntimeError` where that cannot be."""
+        try:
+            embedded.ensure_started(self.home)
+        except DatabaseUnavailable as error:
+            raise RuntimeError(str(error)) from error
+
+    def death(self) -> str | None:
+        """That its process is gone. One that is frozen is not: it may go on."""
+        return None if embedded.is_running(self.home) else "the embedded PostgreSQL has ended"
 
 
 def main() -> int:
-    """Serve until Ctrl-C or SIGTERM (exit code 0), or until a service ends by itself (1)."""
+    """Serve until Ctrl-C or SIGTERM (exit code 0). 1: they cannot be started, or none could be kept going."""
     ports = _parse_options()
     home = Path(os.environ.get("CIPHERMARK_HOME") or ROOT / ".ciphermark").resolve()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -75,13 +115,12 @@ def main() -> int:
     try:
         database_url = _prepare(home)
         for service in services(home, ports, database_url):
-            running.append(_start(service, home))
+            running.append(Running(service, home))
+            running[-1].start()
         _wait_until_ready(running)
         _print_places(running, home)
-        while True:
-            for entry in running:
-                entry.require_alive()
-            time.sleep(_POLL_S)
+        _keep_going(running, home)
+        raise ServingError("none of the services could be kept going")
     except KeyboardInterrupt:
         print("\nstopping; the embedded PostgreSQL goes on, as after every command: ciphermark db stop")
         return 0
@@ -90,49 +129,6 @@ def main() -> int:
         return 1
     finally:
         _stop(running)
-
-
-def services(home: Path, ports: argparse.Namespace, database_url: str) -> list[Service]:
-    """Return the services in the order they start; they share blobs, and the client alone has `private`."""
-    private = {"CIPHERMARK_PRIVATE": str(home / "private")}
-    of_parties = {
-        "CIPHERMARK_CLIENT_URL": f"http://127.0.0.1:{ports.client_port}",
-        "CIPHERMARK_SERVER_URL": f"http://127.0.0.1:{ports.server_port}",
-        **_token_files(home, "benchmark", "client", "server"),
-    }
-    return [
-        _listening("client", ("ciphermark-client",), home, ports.client_port, private),
-        _listening("server", ("ciphermark-server",), home, ports.server_port, {}),
-        _listening("benchmark", ("ciphermark", "serve"), home, ports.benchmark_port, of_parties),
-        Service("worker", ("ciphermark", "worker"), {**_shared(home), **of_parties}),
-        _dashboard(home, ports, database_url),
-    ]
-
-
-def _shared(home: Path) -> dict[str, str]:
-    return {"CIPHERMARK_HOME": str(home), "CIPHERMARK_BLOBS": str(home / "blobs")}
-
-
-def _token_files(home: Path, *names: str) -> dict[str, str]:
-    return {f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name) for name in names}
-
-
-def _listening(
-    name: str, command: tuple[str, ...], home: Path, port: int, environment: dict[str, str]
-) -> Service:
-    own = {"CIPHERMARK_PORT": str(port), **_token_files(home, name)}
-    return Service(name, command, {**_shared(home), **own, **environment}, port)
-
-
-def _dashboard(home: Path, ports: argparse.Namespace, database_url: str) -> Service:
-    environment = {
-        "CIPHERMARK_DATABASE_URL": database_url,
-        "CIPHERMARK_HOST": "127.0.0.1",
-        "CIPHERMARK_PORT": str(ports.dashboard_port),
-        "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
-        **_token_files(home, "benchmark", "dashboard"),
-    }
-    return Service("dashboard", ("ciphermark-dashboard",), environment, ports.dashboard_port)
 
 
 def _parse_options() -> argparse.Namespace:
@@ -154,6 +150,10 @@ def _prepare(home: Path) -> str:
         (home / folder).mkdir(parents=True, exist_ok=True)
     for folder in ("private", "tokens"):
         (home / folder).chmod(0o700)
+    conditions_file(home).unlink(missing_ok=True)
+    for log in (home / "logs").glob("*.log"):
+        if log.stat().st_size > LARGEST_LOG_BYTES:
+            log.replace(log.with_suffix(".log.1"))
     environment = {**os.environ, "CIPHERMARK_HOME": str(home)}
     if (
         subprocess.run([PROGRAMS / "ciphermark", "db", "migrate"], env=environment, check=False).returncode
@@ -165,21 +165,17 @@ def _prepare(home: Path) -> str:
     return found.stdout.strip()
 
 
-def _start(service: Service, home: Path) -> Running:
-    program, *arguments = service.command
-    log = home / "logs" / f"{service.name}.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [PROGRAMS / program, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **service.environment},
-            cwd=ROOT,
-            start_new_session=True,  # Ctrl-C reaches this process alone, which stops the others in order
-            preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 (this process has one thread)
-        )
-    return Running(service, process, log)
+def _keep_going(running: Sequence[Running], home: Path) -> None:
+    """Return when nothing is left to keep going."""
+    databases = [] if os.environ.get("CIPHERMARK_DATABASE_URL") else [EmbeddedDatabase(home)]
+    supervisor = Supervisor([*databases, *running], _tell, conditions_file(home))
+    while supervisor.is_any_left:
+        supervisor.look(time.monotonic())
+        time.sleep(_POLL_S)
+
+
+def _tell(text: str) -> None:
+    print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def _wait_until_ready(running: Sequence[Running]) -> None:
@@ -229,15 +225,16 @@ def _dashboard_token(home: Path) -> Path:
 
 def _stop(running: Sequence[Running]) -> None:
     """Ask all to end, the last started first; kill those that do not."""
-    for entry in reversed(running):
-        entry.process.terminate()
+    processes = [entry.process for entry in reversed(running) if entry.process is not None]
+    for process in processes:
+        process.terminate()
     deadline_s = time.monotonic() + STOP_TIMEOUT_S
-    for entry in reversed(running):
+    for process in processes:
         try:
-            entry.process.wait(max(0.0, deadline_s - time.monotonic()))
+            process.wait(max(0.0, deadline_s - time.monotonic()))
         except subprocess.TimeoutExpired:
-            entry.process.kill()
-            entry.process.wait()
+            process.kill()
+            process.wait()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -81,6 +81,7 @@ def made(settings: Settings) -> FastAPI:
     )
     _surround(app, settings)
     _route(app, store, benchmark)
+    app.include_router(live.router(store, benchmark, settings.services_file))
     app.include_router(health.router({"database": partial(_reason_against, store)}))
     if settings.token is not None:
         _add_login(app, settings.token)
@@ -109,7 +110,6 @@ def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
     app.add_api_route("/case", found.case, response_class=HTMLResponse)
     app.add_api_route("/figures/{name}.{kind}", found.figure)
     app.add_api_route("/assets/{digest}/{name}", views.asset)
-    app.include_router(live.router(store, benchmark))
 
 
 def _add_login(app: FastAPI, token: str) -> None:

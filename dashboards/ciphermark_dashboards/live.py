@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -37,8 +39,10 @@ class Sheet:
     has_more: bool
 
 
-def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
-    """The routes. Without a benchmark service they list what is recorded, and start nothing."""
+def router(store: Store, benchmark: Benchmark | None, services_file: Path | None) -> APIRouter:
+    """The routes. Without a benchmark service they list what is recorded, and start nothing. ``services_file`` says
+    which services have died.
+    """
     routes = APIRouter()
 
     @routes.get(PATH)
@@ -56,6 +60,7 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
             recorded=recorded,
             suites=suites,
             why_not=reason,
+            ailing=await run_in_threadpool(ailing, services_file),
         )
 
     @routes.get(PATH + "/{run}")
@@ -111,6 +116,17 @@ def router(store: Store, benchmark: Benchmark | None) -> APIRouter:
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
+
+
+def ailing(services_file: Path | None) -> list[Row]:
+    """The services that are not running, as whoever keeps them going wrote them down; none where nobody did."""
+    if services_file is None:
+        return []
+    try:
+        rows = json.loads(services_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [row for row in rows if row["state"] != "running"]
 
 
 def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sheet:

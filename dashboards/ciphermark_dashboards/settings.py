@@ -24,6 +24,7 @@ class Settings:
 
     ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``token`` is what one
     logs in with; without one everybody who reaches the service may look. Who could start runs must log in.
+    ``services_file`` says how the services beside this one are, where somebody keeps them going who writes it.
     """
 
     database_url: str
@@ -34,6 +35,7 @@ class Settings:
     benchmark_url: str | None = None
     benchmark_token: Token = NO_TOKEN
     log_level: str = LEVELS[0]
+    services_file: Path | None = None
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -58,6 +60,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             file=Path(file) if (file := environment.get("CIPHERMARK_BENCHMARK_TOKEN_FILE")) else None,
         ),
         log_level=read.one_of(environment, "CIPHERMARK_LOG_LEVEL", LEVELS),
+        services_file=Path(file) if (file := environment.get("CIPHERMARK_SERVICES_FILE")) else None,
     )
 
 

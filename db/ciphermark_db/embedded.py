@@ -71,6 +71,11 @@ def stop(folder: Path) -> None:
             _stop(server)
 
 
+def is_running(folder: Path) -> bool:
+    """Whether the server's process is there, answering or not; asks nothing of it."""
+    return _running_pid(_Server.of(folder)) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Server:
     data: Path

@@ -1,7 +1,8 @@
-"""`make serve`: all services without containers, started, watched and stopped as one."""
+"""`make serve`: all services without containers, started and stopped as one, and each kept going by itself."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -64,11 +65,12 @@ class Serving:
             time.sleep(0.1)
 
     def services(self):
-        """Name -> process of each of the five."""
+        """Name -> process of those of the five that live."""
         found = {}
         for child in psutil.Process(self.process.pid).children():
-            (name,) = PROGRAMS & {Path(word).name for word in child.cmdline()}
-            found[name] = child
+            with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
+                for name in PROGRAMS & {Path(word).name for word in child.cmdline()}:
+                    found[name] = child
         return found
 
     def end(self, number=signal.SIGTERM):
@@ -170,14 +172,70 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
         os.close(ours)
 
 
-@pytest.mark.parametrize("victim", ["ciphermark-server", "worker"])
-def test_when_one_dies_the_others_are_stopped_and_the_reason_is_told(serving, victim):
-    running = serving.services()
-    running[victim].kill()
-    assert serving.process.wait(STOP_TIMEOUT_S) == 1
-    name = victim.removeprefix("ciphermark-")
-    assert f"{name} ended with exit code -9" in serving.text()
-    assert all(has_ended(process) for process in running.values())
+def wait_until(condition, what, timeout_s=120):
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, what
+        time.sleep(0.1)
+
+
+def is_ready(port):
+    try:
+        return status(port, "/readyz") == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("victim", ["ciphermark-server", "ciphermark-dashboard", "serve", "worker"])
+def test_one_that_dies_is_started_again_alone_and_told(serving, home, victim):
+    before = serving.services()
+    before[victim].kill()
+    wait_until(
+        lambda: serving.services().get(victim, before[victim]).pid != before[victim].pid, serving.text()
+    )
+    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
+    after = serving.services()
+    assert {name: process.pid for name, process in before.items() if name != victim} == {
+        name: process.pid for name, process in after.items() if name != victim
+    }
+    assert "ended with exit code -9" in serving.text()
+    assert "is started again" in serving.text()
+
+
+def test_a_database_that_was_killed_is_started_again(serving, home):
+    pid = int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: "postgresql is started again" in serving.text(), serving.text())
+    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
+
+
+def test_a_database_that_is_frozen_for_a_while_is_left_alone(serving, home):
+    server = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
+    frozen = [server, *server.children(recursive=True)]
+    for process in frozen:
+        process.suspend()
+    try:
+        wait_until(lambda: not is_ready(serving.ports["dashboard"]), "it is told that the database is away")
+    finally:
+        for process in frozen:
+            process.resume()
+    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
+    assert "postgresql" not in serving.text()
+
+
+def test_three_deaths_within_a_minute_stop_that_one_alone_and_the_page_says_so(serving, home):
+    killed = set()
+    for _ in range(3):
+        wait_until(lambda: serving.services().get("worker") not in (None, *killed), serving.text())
+        victim = serving.services()["worker"]
+        victim.kill()
+        killed.add(victim)
+    wait_until(lambda: "is left alone; the others go on" in serving.text(), serving.text())
+    assert all(map(is_ready, serving.ports.values()))
+    token = (home / "tokens" / "dashboard").read_text().strip()
+    page = text_of(serving.ports["dashboard"], "/runs", token)
+    assert "worker died 3 times within a minute and was left alone" in page
+    assert "ended with exit code -9" in page
 
 
 def test_nothing_outlives_a_supervisor_that_is_killed(serving):

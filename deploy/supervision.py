@@ -1,0 +1,120 @@
+"""Keeps several processes going: one that dies is started again, and stands in no other's way."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+MOST_DEATHS = 3
+WITHIN_S = 60.0
+_FIRST_PAUSE_S = 0.25
+_GROWTH = 4.0
+
+
+class Unit(Protocol):
+    """What is kept going."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+
+    def start(self) -> None:
+        """Start it; raises ``OSError`` or ``RuntimeError`` where that cannot be."""
+
+    def death(self) -> str | None:
+        """What it died of; ``None`` while it lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a unit is. ``deaths_s`` are the times of the deaths that count; it is started again at ``restart_at_s``, or
+    not at all where it was given up; in both cases ``reason`` is what it died of.
+    """
+
+    deaths_s: tuple[float, ...] = ()
+    restart_at_s: float | None = None
+    is_given_up: bool = False
+    reason: str | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it neither waits for its next start nor was given up."""
+        return self.restart_at_s is None and not self.is_given_up
+
+
+def after_death(before: Condition, now_s: float, reason: str) -> Condition:
+    """What becomes of a unit that died: a pause that grows with every death of the last minute, then a new start; after
+    the third within a minute none. Pure.
+    """
+    recent = (*(at_s for at_s in before.deaths_s if now_s - at_s < WITHIN_S), now_s)
+    if len(recent) >= MOST_DEATHS:
+        return Condition(recent, None, is_given_up=True, reason=reason)
+    return Condition(recent, now_s + _FIRST_PAUSE_S * _GROWTH ** (len(recent) - 1), reason=reason)
+
+
+class Supervisor:
+    """Looks at units, again and again. ``tell`` is called with a line for everything that happens; ``file`` says how
+    all of them are, for whoever cannot see this process.
+    """
+
+    def __init__(self, units: Sequence[Unit], tell: Callable[[str], None], file: Path) -> None:
+        self._units = units
+        self._conditions = [Condition() for _ in units]
+        self._tell = tell
+        self._file = file
+        self._write()
+
+    @property
+    def is_any_left(self) -> bool:
+        """Whether anything was not given up."""
+        return not all(condition.is_given_up for condition in self._conditions)
+
+    def look(self, now_s: float) -> None:
+        """Notice who died, and start whose pause is over."""
+        after = [self._looked_at(*pair, now_s) for pair in zip(self._units, self._conditions, strict=True)]
+        if after != self._conditions:
+            self._conditions = after
+            self._write()
+
+    def _looked_at(self, unit: Unit, before: Condition, now_s: float) -> Condition:
+        if before.is_running:
+            reason = unit.death()
+            return before if reason is None else self._died(unit, before, now_s, reason)
+        if before.restart_at_s is None or before.restart_at_s > now_s:
+            return before
+        try:
+            unit.start()
+        except (OSError, RuntimeError) as error:
+            return self._died(unit, before, now_s, f"it cannot be started: {error}")
+        self._tell(f"{unit.name} is started again")
+        return Condition(before.deaths_s)
+
+    def _died(self, unit: Unit, before: Condition, now_s: float, reason: str) -> Condition:
+        after = after_death(before, now_s, reason)
+        if after.restart_at_s is not None:
+            self._tell(f"{unit.name}: {reason}\nit is started again in {after.restart_at_s - now_s:.2g} s")
+        else:
+            self._tell(
+                f"{unit.name}: {reason}\n"
+                f"it died {len(after.deaths_s)} times within {WITHIN_S:.0f} s and is left alone; the others go on"
+            )
+        return after
+
+    def _write(self) -> None:
+        """Say how all of them are, in a file that is always whole."""
+        rows = [
+            {
+                "name": unit.name,
+                "state": "given up" if now.is_given_up else "running" if now.is_running else "waiting",
+                "deaths": len(now.deaths_s),
+                "reason": now.reason,
+            }
+            for unit, now in zip(self._units, self._conditions, strict=True)
+        ]
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        os.replace(fresh, self._file)
