@@ -23,7 +23,8 @@ COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET, *_JUDGED)
 # From ok to one of these is worse than any figure; the others say that nobody tried.
 FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
 _OTHER = {"a": "b", "b": "a"}
-_TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "digits")
+# What :func:`differences` compares.
+TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "digits")
 _LONGEST = 200  # characters of an error
 
 _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
@@ -110,7 +111,7 @@ def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
 def differences(row: Row, other: Row) -> str:
     """How the parameters of a row are other than those it is compared with; empty where they are the same.
 
-    Both have ``ring_dimension``, ``log_qp`` and ``security_2018``, and may have ``key_switching`` and ``digits``. Pure.
+    Both have all of :data:`TRAITS`. Pure.
     """
     found = []
     if row["security_2018"] != other["security_2018"]:
@@ -121,8 +122,8 @@ def differences(row: Row, other: Row) -> str:
     if abs(row["log_qp"] - other["log_qp"]) > _SAME_LOG_QP:
         found.append(f"log QP {row['log_qp']:.0f} against {other['log_qp']:.0f}")
     for name, words in (("key_switching", "key switching"), ("digits", "digits")):
-        if row.get(name) != other.get(name):
-            found.append(f"{words} {row.get(name) or 'none'} against {other.get(name) or 'none'}")
+        if row[name] != other[name]:
+            found.append(f"{words} {row[name] or 'none'} against {other[name] or 'none'}")
     return ", ".join(found)
 
 
@@ -208,4 +209,4 @@ def _level(bits: int | None) -> str:
 
 
 def _side(row: Row, name: str) -> Row:
-    return {trait: row[f"{name}_{trait}"] for trait in _TRAITS}
+    return {trait: row[f"{name}_{trait}"] for trait in TRAITS}

@@ -70,6 +70,8 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
                     case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
                     outcomes.append(make.outcome(run, case, times(make, cost * number * slower)))
         untimed = (
+            Sample("cold_time", cost * 9.0, "operation", ordinal=0),
+            Sample("first_touch_time", cost * 2.0, "operation", ordinal=0),
             Sample("peak_memory", cost * 1e7, "operation", ordinal=0),
             Sample("noise_budget", 100.0 - cost, "operation", ordinal=0),
         )
@@ -98,6 +100,8 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
             variant, experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"}
         )
         outcomes.append(make.outcome(run, case, worked(make, cost * slower), programs=(program(variant),)))
+        case = make.case(variant, experiment="key_generation", operation="key_pair")
+        outcomes.append(make.outcome(run, case, times(make, cost * 5 * slower)))
     case = make.case("tenseal", operation="rotate(1)")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
     database.record_outcomes(outcomes)

@@ -25,6 +25,8 @@ def row(variant="seal", median=2.0, **changes):
         "ring_dimension": 8192,
         "modulus_bits": [50, 40, 60],
         "log_qp": 150.0,
+        "key_switching": "hybrid",
+        "digits": 3,
         "security_2018": 128,
         "security_2024": 128,
         "ring_dimension_is_minimum": True,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ciphermark_contract.interfaces import Bound
 from ciphermark_measure import anchor, lost_time
 from ciphermark_measure.host_state import TOLERANCE, Gate
-from ciphermark_measure.sampling import Phase, Target
+from ciphermark_measure.sampling import ClockError, Phase, Target
 from ciphermark_measure.stopping import Rule
 
 MS = 1_000_000
@@ -211,3 +211,24 @@ def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
     assert lost_time.steal_of(text, [1]) == 300
     assert lost_time.steal_of(text, [0, 1]) == 320
     assert lost_time.steal_of("cpu0 1 1 1 1\n", []) == 0
+
+
+@pytest.mark.parametrize(("astray", "is_sound"), [("while disturbed", True), ("always", False)])
+def test_a_clock_is_judged_by_quiet_samples(astray, is_sound):
+    """A process that loses its core between the loop's clock and the worker's is no clock that lies."""
+    world = World(between(20, 10_000))
+    gate = world.gate()
+    phase = phase_of(world, gate)
+    honest = phase.bounds[0].run
+
+    def run(loops):
+        is_disturbed = world.slow_at(world.now) > 1
+        return honest(loops) // (2 if is_disturbed or astray == "always" else 1)
+
+    phase.bounds[0].run = run
+    sampled(phase, gate)
+    if is_sound:
+        phase.require_sound_clock()
+        return
+    with pytest.raises(ClockError, match=r"reports 0\.5 times"):
+        phase.require_sound_clock()

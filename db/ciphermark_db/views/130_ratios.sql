@@ -50,7 +50,9 @@ create function ratios(any_security boolean) returns table (
     special_primes integer,
     scaling text,
     secret_distribution text,
-    encryption text
+    encryption text,
+    fastest_key_switching text,
+    fastest_digits integer
 )
 language sql stable parallel safe
 begin atomic
@@ -107,7 +109,9 @@ select
     ranked.special_primes,
     ranked.scaling,
     ranked.secret_distribution,
-    ranked.encryption
+    ranked.encryption,
+    ranked.fastest_key_switching,
+    ranked.fastest_digits
 from (
     select
         timed.*,
@@ -118,7 +122,9 @@ from (
         first_value(timed.is_disturbed) over fastest_first as fastest_is_disturbed,
         first_value(timed.security_2018) over fastest_first as fastest_security_2018,
         first_value(timed.ring_dimension) over fastest_first as fastest_ring_dimension,
-        first_value(timed.log_qp) over fastest_first as fastest_log_qp
+        first_value(timed.log_qp) over fastest_first as fastest_log_qp,
+        first_value(timed.key_switching) over fastest_first as fastest_key_switching,
+        first_value(timed.digits) over fastest_first as fastest_digits
     from (
         select
             g.*,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_db.comparison import differences
+from ciphermark_db.comparison import TRAITS, differences
 from ciphermark_figures import formats, parameters, subject
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import times
@@ -136,5 +136,5 @@ def _hexl(row: Row) -> str:
 
 def _remark(row: Row) -> str:
     """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
-    fastest = {name: row[f"fastest_{name}"] for name in ("ring_dimension", "log_qp", "security_2018")}
+    fastest = {name: row[f"fastest_{name}"] for name in TRAITS}
     return ", ".join(filter(None, (differences(row, fastest), "" if row["is_paired"] else UNPAIRED)))

@@ -49,7 +49,9 @@ select
     r.special_primes,
     r.scaling,
     r.secret_distribution,
-    r.encryption
+    r.encryption,
+    r.fastest_key_switching,
+    r.fastest_digits
 from ratios(%(any_security)s) as r
 join case_ as c on c.key = r.case_key
 union all
@@ -102,7 +104,9 @@ select
     cardinality(p.special_moduli),
     p.scaling,
     p.secret_distribution,
-    p.encryption
+    p.encryption,
+    null,
+    null
 from trial as t
 join case_ as c on c.key = t.case_key
 left join parameter_set as p on p.id = t.parameter_set_id
