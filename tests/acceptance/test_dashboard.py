@@ -338,7 +338,6 @@ def test_every_cell_leads_to_its_case(watched: Watched) -> None:
 @pytest.mark.parametrize(
     ("path", "figure"),
     [
-        ("/", "leaderboard"),
         pytest.param(
             "/hexl", "speedup", marks=pytest.mark.skipif(not HAS_HEXL, reason="no HEXL on this CPU")
         ),

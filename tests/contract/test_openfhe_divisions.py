@@ -9,6 +9,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
+from ciphermark_measure.parameter_selection import resolved
 
 from . import examples, harness
 from .checks import operations
@@ -63,8 +64,8 @@ def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
     ("primes", "digits", "special"),
     [
         (15, 8, 2),  # 756 bits leave room for 120
-        (13, 4, 4),  # 656 bits leave room for 240: a digit of 4 primes has 206
-        (9, 1, 8),  # 456 bits leave room for 480
+        (13, 5, 3),  # 656 bits leave room for 225: a digit of 3 primes has 156 and takes 180
+        (9, 2, 5),  # 456 bits leave room for 425: a digit of 5 primes has 256 and takes 300
     ],
 )
 def test_the_fewest_digits_are_taken_that_are_secure(
@@ -77,3 +78,26 @@ def test_the_fewest_digits_are_taken_that_are_secure(
     assert free.key_switching == KeySwitching("hybrid", 3)
     assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", digits), 128)
     assert len(secure.special_moduli) == special
+
+
+@pytest.mark.parametrize(
+    ("bits", "ring_dimension", "digits"),
+    [
+        ((50, 40, 40, 40, 60), 16384, 1),  # at 8192 170 of 218 bits leave no room for a special prime of 60
+        ((56, *[50] * 8, 60), 32768, 2),  # 456 bits are more than the 438 of 16384
+        (
+            (56, *[50] * 14, 60),
+            32768,
+            8,
+        ),  # a larger ring would do with fewer digits: the smallest comes first
+    ],
+)
+def test_the_smallest_ring_comes_before_the_fewest_digits(
+    variant: str, bits: tuple[int, ...], ring_dimension: int, digits: int
+) -> None:
+    least = ParameterSpec(
+        "ckks", 1024, bits, scale_bits=bits[1], ring_dimension_is_minimum=True, division="best"
+    )
+    found = resolved(harness.adapter(variant), least)
+    assert (found.ring_dimension, found.security_2018) == (ring_dimension, 128)
+    assert found.key_switching == KeySwitching("hybrid", digits)

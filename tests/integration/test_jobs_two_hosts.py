@@ -195,8 +195,8 @@ def test_a_job_goes_to_the_host_that_has_what_it_needs(
 ) -> None:
     alpha, beta = hosts.add("alpha"), hosts.add("beta")
     workers.start(network_url, "alpha", alpha, CIPHERMARK_ADAPTER_PATH="")  # knows no planted variant
-    wait_until(lambda: jobs.rows("select * from offer"), "alpha is there")
-    job_ids = jobs.submit(suite_text(["planted-good"], ["add"]), count=3)
     workers.start(network_url, "beta", beta)
+    wait_until(lambda: len(jobs.rows("select * from offer")) == 2, "both are there")
+    job_ids = jobs.submit(suite_text(["planted-good"], ["add"]), count=3)
     for job_id in job_ids:
         assert jobs.wait(job_id, "done")["hostname"] == "beta"

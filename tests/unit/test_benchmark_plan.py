@@ -215,11 +215,6 @@ IMPOSSIBLE = {
         {"kind": "serialization", "variants": ["tenseal"], "operations": ["zlib"]},
         "TenSEAL offers no compression zlib here; offered: zstd",
     ),
-    "division": (
-        {"variants": ["helib"], "schemes": ["bgv"], "division": "best"},
-        "HElib has no setting for the division best here: HElib's own choice, three digits with larger special primes, "
-        "is not made yet; ask for `division: equal`",
-    ),
     "no compression": (
         {"kind": "serialization", "variants": ["tenseal"], "operations": ["none"]},
         "TenSEAL cannot serialize without compression here; offered: zstd",

@@ -34,6 +34,10 @@ Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation 
 class Bound(ABC):
     """An operation with its operands: the one thing that is ever timed."""
 
+    prepares_in_run = (
+        False  # whether ``run`` does more than it times: then its clock cannot be watched from outside
+    )
+
     @abstractmethod
     def run(self, loops: int) -> int:
         """Execute ``loops`` times over all rows; return the elapsed nanoseconds of the whole loop."""
@@ -180,10 +184,8 @@ class KeyOwner(Operator):
 
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:
-        """Serialize one of ``KEY_ITEMS``, made anew where the owner does not hold it.
-
-        Raises ``Unsupported`` for one that does not exist.
-        """
+        """Serialize one of ``KEY_ITEMS``, made anew where the owner does not hold it. Raises ``Unsupported`` for one
+        that does not exist."""
 
 
 class Evaluator(Operator):

@@ -16,6 +16,8 @@ class EvaluationKeyGeneration(Bound):
     each execution takes a secret key of its own, made off the clock. Afterwards the maps are what they were.
     """
 
+    prepares_in_run = True
+
     def __init__(self, context: Any, generate: Callable[[Any], object]) -> None:
         self._context = context
         self._generate = generate
