@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
+from command import wait_until
 
 from ciphermark_db import embedded
 from ciphermark_db.errors import DatabaseUnavailable
@@ -30,6 +32,10 @@ def start_elsewhere(folder: Path) -> subprocess.Popen[str]:
 
 def postmaster(folder: Path) -> int:
     return int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
+def is_over(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def answer(url: str, sql: str) -> object:
@@ -68,7 +74,10 @@ def test_a_gateway_survives_a_kill(home: Path, make) -> None:
         database.migrate()
         run = make.run()
         database.record_run(run)
+        (backend,) = database.query("select pg_backend_pid()").rows[0]
         os.kill(postmaster(home), signal.SIGKILL)
+        # Without its postmaster a backend ends when it next looks, and answers until then.
+        wait_until(lambda: is_over(backend), "the backend has ended")
         outcome = make.outcome(run, samples=make.times([0.1]))
         with pytest.raises(DatabaseUnavailable, match=r"(?s)cannot be used.*CIPHERMARK_DATABASE_URL"):
             database.record_outcome(outcome)

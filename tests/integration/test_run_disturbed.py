@@ -56,7 +56,7 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
         if (sample["metric"], sample["stage"]) == ("time", "operation") and not sample["is_warmup"]
     ]
     assert any(taken)
-    assert SAMPLES < len(taken) <= 3 * SAMPLES
+    assert len(taken) > SAMPLES
     assert outcome["facts"]["run_delay_s"] > 0
     assert 0 < outcome["facts"]["anchor_quiet_s"] <= outcome["facts"]["anchor_s"]
     stored = ciphermark.rows(

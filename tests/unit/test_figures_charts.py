@@ -119,6 +119,22 @@ def test_nothing_is_drawn_of_nothing(name):
     assert draw([]) is None
 
 
+@pytest.mark.parametrize(
+    ("draw", "row", "figure"),
+    [
+        (operations.latency_against_n, TIME, 0.002),
+        (operations.by_data, RATIO, 2.0),
+        (ratios.speedup, RATIO | {"variant_on": "seal-hexl"}, 2.0),
+    ],
+)
+def test_a_figure_without_an_interval_has_a_whisker_of_no_length(draw, row, figure):
+    """Vega complains of a plot in which no whisker has an end."""
+    chart = draw(of_variants("seal", **row | {"ci_low": None, "ci_high": None}))
+    assert [(mark["from"], mark["to"]) for mark in shown(chart)] == [(figure, figure)]
+    (ends,) = {(mark["from"], mark["to"]) for mark in shown(draw(of_variants("seal", **row)))}
+    assert ends == (row["ci_low"], row["ci_high"])
+
+
 def test_the_leaderboard_keeps_the_order_of_its_rows():
     equal = {"division": "equal"}
     rows = [

@@ -12,7 +12,7 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 
-_COLUMNS = ("variant", "label", "ring", "size", "median", "ci_low", "ci_high")
+_COLUMNS = ("variant", "label", "ring", "size", "median", "ci_low", "ci_high", "from", "to")
 
 
 def latency_against_n(rows: Sequence[Row]) -> Chart | None:
@@ -48,11 +48,11 @@ def by_data(rows: Sequence[Row]) -> Chart | None:
         shape=style.shape(names),
         tooltip=style.tips("variant:N", "operation:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
     )
-    whiskers = base.mark_rule().encode(x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"))
+    whiskers = base.mark_rule().encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
     one = style.one()
-    columns = ("variant", "operation", "place", "ratio", "ci_low", "ci_high", "verdict")
+    columns = ("variant", "operation", "place", "ratio", "from", "to", "verdict")
     return style.dressed(
-        alt.layer(one, whiskers, points, data=style.data(chosen, *columns))
+        alt.layer(one, whiskers, points, data=style.data(style.with_ends(chosen, "ratio"), *columns))
         .properties(width=style.WIDTH, height=alt.Step(9))
         .facet(facet=_by_n(chosen), columns=2)
         .resolve_axis(x="independent")
@@ -88,9 +88,9 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
             alt.Tooltip("ci_high:Q", title="to", format=".3s"),
         ),
     )
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"))
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
     return style.dressed(
-        alt.layer(line, whiskers, points, data=style.data(rows, *_COLUMNS))
+        alt.layer(line, whiskers, points, data=style.data(style.with_ends(rows, "median"), *_COLUMNS))
         .properties(width=style.WIDTH, height=style.HEIGHT)
         .facet(facet=alt.Facet("label:N", title=None), columns=2)
         .resolve_scale(y="independent")

@@ -68,13 +68,13 @@ def speedup(rows: Sequence[Row]) -> Chart | None:
         **look,
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), color=look["color"]
+        x=alt.X("from:Q"), x2=alt.X2("to:Q"), color=look["color"]
     )
     one = style.one()
-    columns = ("operation", "place", "ratio", "ci_low", "ci_high", "verdict")
+    columns = ("operation", "place", "ratio", "from", "to", "verdict")
     order = [f"N = {ring}" for ring in places.ring_order(known)]
     return style.dressed(
-        alt.layer(one, whiskers, points, data=style.data(known, *columns))
+        alt.layer(one, whiskers, points, data=style.data(style.with_ends(known, "ratio"), *columns))
         .properties(width=style.WIDTH, height=alt.Step(24))
         .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
         .resolve_axis(x="independent")

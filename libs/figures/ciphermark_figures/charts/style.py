@@ -141,6 +141,21 @@ def data(rows: Sequence[Row], *columns: str) -> alt.Data:
     )
 
 
+def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
+    """Rows with the ends of a whisker: of the interval, or the figure itself where it has none (too few samples).
+
+    A plot in which no row had any would leave Vega without an extent for its scale.
+    """
+    return [
+        {
+            **row,
+            "from": row[figure] if row["ci_low"] is None else row["ci_low"],
+            "to": row[figure] if row["ci_high"] is None else row["ci_high"],
+        }
+        for row in rows
+    ]
+
+
 def _told(row: Row) -> str:
     quiet = row.get("quiet_share")
     known = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
