@@ -16,6 +16,10 @@ from typing import BinaryIO
 from ciphermark_core import wire
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NO_NEW_PRIVS = 38
+_CAP_IPC_LOCK = 14
+_MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
 WHERE = signal.SIGUSR1
 _FIRST_TO_GO = "1000"  # of the kernel's scale when memory runs out
 
@@ -41,11 +45,12 @@ def own_output() -> BinaryIO:
 
 
 def confine(memory_mb: int) -> None:
-    """Limit private memory, and die with the process that started this one, or before it where memory runs out. Asked
-    by :data:`WHERE`, tell on standard error which calls this process is in, whatever it does.
+    """Limit private memory, gain no privileges, and die with the process that started this one, or before it where
+    memory runs out. Asked by :data:`WHERE`, tell on standard error which calls this process is in, whatever it does.
     """
     faulthandler.register(WHERE)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if os.getppid() == 1:
         sys.exit("the executor is gone")
     limit = memory_mb * 1024 * 1024
@@ -53,6 +58,29 @@ def confine(memory_mb: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(OSError):  # a kernel that does not let us
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+
+
+def seal() -> None:
+    """Let no other process of this user read this one's memory, and no dump or swap space have it.
+
+    ``coredump_filter`` is what MADV_DONTDUMP is for one mapping, for all of them, later ones included. Pages are locked
+    where that has no limit: under one, a library's later allocations would fail. Raises ``OSError`` where the kernel
+    does not seal. Files of this process in ``/proc`` belong to root from then on: what it writes there must be open.
+    """
+    Path("/proc/self/coredump_filter").write_text("0")
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "the kernel does not keep other processes from this one's memory")
+    if _may_lock_all():
+        library.mlockall(_MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+
+
+def _may_lock_all() -> bool:
+    """Whether this process may lock memory without a limit."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    status = Path("/proc/self/status").read_text()
+    (effective,) = (line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+    return limit == resource.RLIM_INFINITY or bool(int(effective, 16) >> _CAP_IPC_LOCK & 1)
 
 
 def pin(cpus: set[int] | None) -> bool:

@@ -36,8 +36,12 @@ def main() -> None:
     is_pinned = confinement.pin(arguments.cpus)
     from ciphermark_measure.clock import MonotonicClock  # numpy and the rest load confined
     from ciphermark_measure.parties import messages
+    from ciphermark_measure.probes import peak_memory
 
     party = _party(arguments)
+    if arguments.role == "client":  # the server's party has nothing that others may not see, and tests look
+        peak_memory.keep_open()
+        confinement.seal()
     gc.freeze()  # what is there stays: collections need not look at it
     clock = MonotonicClock()
     hello = protocol.Hello(messages.VERSION, platform.python_version(), clock.now_ns(), is_pinned)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ciphermark_core.metrics import METRICS
@@ -11,6 +13,17 @@ from ciphermark_measure.probe import Probe
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # proc(5): resets the high-water mark of the resident set
+
+
+_held: dict[int, int] = {}  # the open file by process: a child of ours would reset its parent's mark
+
+
+def keep_open() -> None:
+    """Open what resets the mark for good: a process that seals itself cannot open it later. Does nothing where the
+    kernel refuses: the probe tells.
+    """
+    with suppress(OSError):
+        _held[os.getpid()] = os.open(_CLEAR_REFS, os.O_WRONLY)
 
 
 class PeakMemory(Probe):
@@ -29,7 +42,11 @@ class PeakMemory(Probe):
 
     def start(self) -> None:
         """See :meth:`Probe.start`: sets the mark to the present resident set."""
-        _CLEAR_REFS.write_text(_RESET_PEAK)
+        held = _held.get(os.getpid())
+        if held is None:
+            _CLEAR_REFS.write_text(_RESET_PEAK)
+        else:
+            os.write(held, _RESET_PEAK.encode())
 
     def stop(self) -> Mapping[str, float]:
         for line in _STATUS.read_text().splitlines():

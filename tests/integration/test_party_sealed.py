@@ -1,0 +1,118 @@
+"""Processes of one user keep out of each other's way: a client's party lets none of them read its memory.
+
+Root may read all memory, so the parties belong to somebody else where the tests are root's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ciphermark_core import wire
+from ciphermark_measure.parties import messages
+from ciphermark_measure.probes.peak_memory import PeakMemory
+
+NOBODY = 65534
+WHO: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+_LOOK = """
+import sys
+with open(f"/proc/{sys.argv[1]}/maps") as maps, open(f"/proc/{sys.argv[1]}/mem", "rb", buffering=0) as memory:
+    heap = next(line for line in maps if "[heap]" in line)
+    memory.seek(int(heap.partition("-")[0], 16))
+    print(len(memory.read(64)))
+"""
+pytestmark = pytest.mark.skipif(
+    subprocess.run(
+        [sys.executable, "-c", "import ciphermark_measure"], check=False, stderr=subprocess.DEVNULL, **WHO
+    ).returncode
+    != 0,
+    reason="the user nobody cannot read this checkout, so that no party can be somebody else's than root's",
+)
+
+
+class Started:
+    """A party of an ordinary user, spoken to as its services do."""
+
+    def __init__(self, role: str, blobs: Path) -> None:
+        command = [sys.executable, "-m", "ciphermark_measure.parties.worker"]
+        command += ["--role", role, "--blobs", str(blobs), "--memory-mb", "1500"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **WHO)
+        assert isinstance(self.reply(), messages.Hello)
+
+    def ask(self, request: messages.Request) -> object:
+        assert self.process.stdin is not None
+        self.process.stdin.write(wire.to_line(request))
+        self.process.stdin.flush()
+        return self.reply()
+
+    def reply(self) -> object:
+        assert self.process.stdout is not None
+        return messages.read_reply(self.process.stdout.readline())
+
+    def looked_into(self) -> subprocess.CompletedProcess[str]:
+        """What another process of the same user gets of this one's memory."""
+        command = [sys.executable, "-c", _LOOK, str(self.process.pid)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, **WHO)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def blobs() -> Iterator[Path]:
+    """A folder that the parties' user may write; those of pytest are for their own user alone."""
+    folder = Path(tempfile.mkdtemp(prefix="ciphermark-sealed-"))
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def client(blobs: Path) -> Iterator[Started]:
+    party = Started("client", blobs)
+    yield party
+    party.end()
+
+
+def test_the_memory_of_a_client_with_keys_is_closed_to_its_own_user(client: Started) -> None:
+    made = client.ask(messages.MakeKeys(variant="seal", workload="lmc-encrypted"))
+    assert isinstance(made, messages.KeysMade)
+    looked = client.looked_into()
+    assert looked.returncode != 0
+    assert "PermissionError" in looked.stderr
+
+
+def test_the_look_finds_what_is_open(blobs: Path) -> None:
+    """The same look at a server's party, which has no secret."""
+    server = Started("server", blobs)
+    try:
+        assert server.looked_into().stdout == "64\n"
+    finally:
+        server.end()
+
+
+def test_a_sealed_client_can_gain_no_privileges_and_leaves_no_dump(client: Started) -> None:
+    folder = Path(f"/proc/{client.process.pid}")
+    status = dict(
+        line.split(":\t", 1) for line in (folder / "status").read_text().splitlines() if ":\t" in line
+    )
+    assert status["NoNewPrivs"] == "1"
+    assert (folder / "environ").stat().st_uid == 0  # of what cannot be dumped, files are root's
+    if os.geteuid() == 0:
+        assert int((folder / "coredump_filter").read_text(), 16) == 0
+
+
+@pytest.mark.skipif(PeakMemory().available() is not None, reason="the kernel resets no high-water mark here")
+def test_a_sealed_client_still_tells_its_peak_memory(client: Started) -> None:
+    made = client.ask(messages.MakeKeys(variant="seal", workload="lmc-encrypted"))
+    assert isinstance(made, messages.KeysMade)
+    assert any(sample.metric == "peak_memory" for sample in made.samples)
