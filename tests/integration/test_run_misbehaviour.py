@@ -94,12 +94,17 @@ def test_a_deed_costs_its_own_trial(outcomes, deed):
 
 @pytest.mark.parametrize("deed", IN_MUL)
 def test_a_deed_costs_no_other_trial(outcomes, deed):
+    counts: Counter[str] = Counter()
     for operation in ("add", "sub"):
         outcome = outcomes[f"planted-{deed}", operation]
         assert (outcome["status"], outcome["error"]) == ("ok", None)
         taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
-        assert Counter(item["stage"] for item in taken).keys() == {"encrypt", "operation", "decrypt"}
-        assert min(Counter(item["stage"] for item in taken).values()) >= 3
+        stages = Counter(item["stage"] for item in taken)
+        assert stages["operation"] >= 3
+        counts += stages
+    # Once for both, or by a second worker once more.
+    assert counts.keys() == {"encrypt", "operation", "decrypt"}
+    assert min(counts.values()) >= 3
 
 
 @pytest.mark.parametrize("deed", EVERYWHERE)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure import operands
+from ciphermark_measure import operands, proportion
 from ciphermark_measure.caching import Times
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments.base import Setting
@@ -80,13 +81,45 @@ def measured(monkeypatch, size, caches, operation="add"):
     ],
 )
 def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches, executed):
+    monkeypatch.setattr(proportion, "is_computing", lambda row_bytes, row_ns: False)
     experiment, findings = measured(monkeypatch, size, caches)
     assert findings.status == "ok"
     assert findings.facts["executed_ciphertexts"] == executed
     assert {len(item.rows) for item in experiment._sets} == {executed}
     whole, client = -(-size // 1024), min(executed, 4)
-    scales = {phase.name: phase.scale for phase in experiment._phases}
+    assert len({vector.tobytes() for vector in experiment._sets[0].vectors[:-1]}) <= operands.DISTINCT
+    scales = {phase.name: phase.scale for phase in experiment._phases.values()}
     assert scales == {"encrypt": whole / client, "operation": whole / executed, "decrypt": whole / client}
+
+
+def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
+    monkeypatch.setattr(proportion, "is_computing", lambda row_bytes, row_ns: row_ns > 0)
+    experiment, findings = measured(monkeypatch, 10 * 1024, {"L2": 6 * ROW_BYTES})
+    assert findings.facts["executed_ciphertexts"] == 2
+    assert {phase.scale for phase in experiment._phases.values()} == {5.0}
+
+
+def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
+    session = prepare("cleartext", CKKS, KeyRequest())
+    phases = []
+    for name, size in (("add", 512), ("sub", 512), ("mul", 512), ("add", 512), ("add", 256)):
+        case = Case("cleartext", "arithmetic", name, CKKS, size, "random")
+        phases.append({sample.phase for sample in _of(_findings_of(session, case), "time")})
+    whole = {"encrypt", "operation", "decrypt"}
+    # A product has three polynomials, and so a decryption of its own.
+    assert phases == [whole, {"operation"}, {"operation", "decrypt"}, {"operation"}, whole]
+
+
+def test_what_comes_out_wrong_tells_no_encryption(monkeypatch):
+    session = prepare("cleartext", CKKS, KeyRequest())
+    with monkeypatch.context() as patch:
+        patch.setattr(session.owner, "decrypt", lambda ciphertext: np.zeros(CKKS.slots))
+        assert _findings(session, "add").status == "wrong"
+    assert {sample.phase for sample in _of(_findings(session, "add"), "time")} == {
+        "encrypt",
+        "operation",
+        "decrypt",
+    }
 
 
 def test_a_part_that_comes_out_wrong_is_found(monkeypatch):
@@ -114,7 +147,10 @@ def test_operations_share_encryptions_and_no_objects(monkeypatch):
 
 
 def _findings(session, operation, spec=CKKS):
-    case = Case("cleartext", "arithmetic", operation, spec, 512, "random")
+    return _findings_of(session, Case("cleartext", "arithmetic", operation, spec, 512, "random"))
+
+
+def _findings_of(session, case):
     clock = MonotonicClock()
     trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
     experiment = Latency(Setting(session, trial, clock, resolution_ns(clock)))

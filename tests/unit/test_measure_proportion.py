@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_measure.proportion import executed, executed_by_client
+from ciphermark_measure.proportion import executed, executed_by_client, executed_computing, is_computing
 
 CACHES = {"L1d": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
 
@@ -35,3 +35,15 @@ def test_at_least_one_and_never_more_than_there_are(ciphertexts, row_bytes, cach
     assert 1 <= count <= ciphertexts
     assert count == ciphertexts or count * row_bytes > max(caches.values())
     assert 1 <= executed_by_client(count) <= count
+
+
+@pytest.mark.parametrize(
+    ("row_bytes", "row_ns", "expected"),
+    [(64, 99, False), (64, 100, True), (1 << 20, 1.6e6, False), (1 << 20, 1.7e6, True)],
+)
+def test_what_takes_long_for_each_cache_line_computes(row_bytes, row_ns, expected):
+    assert is_computing(row_bytes, row_ns) is expected
+
+
+def test_two_ciphertexts_tell_of_what_computes():
+    assert [executed_computing(count) for count in (1, 2, 3, 1000)] == [1, 2, 2, 2]

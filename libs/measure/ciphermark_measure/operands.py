@@ -27,8 +27,14 @@ class OperandSet:
     expected: Sequence[Vector]
 
 
+# So many ciphertexts of a vector hold values of their own; further ones hold the same again, in objects of their own:
+# what an operation costs does not depend on it, and encrypting thousands would take longer than all samples do.
+DISTINCT = 4
+
+
 def build(session: Session, case: Case, seed: int, index: int, most: int | None = None) -> OperandSet:
     """The operand set number ``index`` of a case, for ``most`` ciphertexts of the vector or all; in objects of its own.
+    Beyond :data:`DISTINCT` ciphertexts values are repeated, but for a last one that is not full.
 
     Raises ``Exhausted`` where the operand itself cannot be made (a product for ``relinearize``, say).
     """
@@ -39,9 +45,18 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
         values = data.operand(case, seed, 2 * index + min(number, 1), more=number - 1)
         return data.chunks(values, slots)
 
-    first = drawn(0)[:most]
-    made = [operands.made(_source(session, drawn, chunk), call) for chunk in range(len(first))]
-    return OperandSet(first, [item.row for item in made], [slots for item in made for slots in item.expected])
+    whole = drawn(0)
+    numbers = [_distinct(number, whole) for number in range(len(whole[:most]))]
+    made = [operands.made(_source(session, drawn, number), call) for number in numbers]
+    vectors = [whole[number] for number in numbers]
+    return OperandSet(
+        vectors, [item.row for item in made], [slots for item in made for slots in item.expected]
+    )
+
+
+def _distinct(number: int, chunks: Sequence[Vector]) -> int:
+    """The piece of a vector whose values the ciphertext ``number`` holds."""
+    return number if len(chunks[number]) < len(chunks[0]) else number % DISTINCT
 
 
 def executed_for(call: Call) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
 from time import perf_counter
@@ -14,6 +14,7 @@ from ciphermark_contract.operations import read, where
 from ciphermark_core import host
 from ciphermark_core.model import Sample
 from ciphermark_measure import caching, operands, proportion
+from ciphermark_measure.client_phases import ClientPhases, form
 from ciphermark_measure.experiments import latency_time
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
 from ciphermark_measure.experiments.kind import ExperimentKind, without_primitive
@@ -29,8 +30,9 @@ _LOOKS = 2
 
 
 class Latency(Experiment):
-    """Samples the three phases of one operation on vectors of one or more ciphertexts, of which as many are executed as
-    tell what all take: see :mod:`ciphermark_measure.proportion`.
+    """Samples one operation on vectors of one or more ciphertexts, of which as many are executed as tell what all take:
+    see :mod:`ciphermark_measure.proportion`; with it encryption and decryption, where no trial of the worker has told
+    them: see :mod:`ciphermark_measure.client_phases`.
 
     Before the first sample the result of every operand set is decrypted and compared; after the last one the
     results of the last samples are, and fresh operands are timed against the repeated ones.
@@ -43,7 +45,8 @@ class Latency(Experiment):
         self._executed = proportion.executed(self._ciphertexts, self._row_bytes(), host.caches())
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
-        self._phases: list[Phase] = []
+        self._phases: dict[str, Phase] = {}
+        self._client = ClientPhases(setting, 1.0)
         self._facts: dict[str, float] = {}
         self._single: list[Sample] = []  # executions that cannot be repeated
         self._findings = Findings("ok")
@@ -51,10 +54,10 @@ class Latency(Experiment):
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
         self.session.require_keys_for(self.case.operation)
-        self._sets = [self._build(0)]
-        self._sets += [self._build(index) for index in range(1, self._set_count())]
+        self._executed = self._count_that_tells()
+        self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
-        self._execute_cold(self._bounds[0])
+        self._execute_cold(self._bounds[0], self._executed)
         for index, (bound, item) in enumerate(zip(self._bounds, self._sets, strict=True)):
             if index > 0:  # the first one was executed cold: what that came to is what is checked
                 bound.run(1)
@@ -63,49 +66,62 @@ class Latency(Experiment):
                 return
         start = perf_counter()
         self._facts["executed_ciphertexts"] = self._executed
-        self._phases = self._made_phases()
-        for phase in self._phases:
+        self._phases = {phase.name: phase for phase in self._made_phases()}
+        for phase in self._phases.values():
             phase.calibrate()
             phase.warm_up(self.setting.trial.budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
 
-    def _execute_cold(self, bound: Bound) -> None:
+    def _count_that_tells(self) -> int:
+        """Of how many ciphertexts the time is taken: of a few, where one shows that the caches are no matter."""
+        most = proportion.executed(self._ciphertexts, self._row_bytes(), host.caches())
+        few = proportion.executed_computing(most)
+        if few == most:
+            return most
+        one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
+        self._execute_cold(one, 1)
+        row_ns = min(one.run(1) for _ in range(_LOOKS))  # a stall looks like work
+        return few if proportion.is_computing(self._row_bytes(), row_ns) else most
+
+    def _execute_cold(self, bound: Bound, ciphertexts: int) -> None:
         """The first execution of this operation in the process, which is fresh: told, where it is that."""
         is_first = self._call.name not in self.session.executed
         elapsed_ns = bound.run(1)
         self.session.executed.update(operands.executed_for(self._call))
         if is_first:
-            self._keep_single("cold_time", elapsed_ns / 1e9)
+            self._keep_single("cold_time", elapsed_ns / 1e9, ciphertexts)
 
-    def _keep_single(self, metric: str, elapsed_s: float) -> None:
-        """The time of one execution, as that of the whole vector."""
-        whole_s = elapsed_s * self._ciphertexts / self._executed
+    def _keep_single(self, metric: str, elapsed_s: float, ciphertexts: int) -> None:
+        """The time of one execution, on so many ciphertexts, as that of the whole vector."""
+        whole_s = elapsed_s * self._ciphertexts / ciphertexts
         ordinal = sum(sample.metric == metric for sample in self._single)
         self._single.append(Sample(metric, whole_s, "operation", ordinal=ordinal))
 
     def turn(self) -> bool:
-        for phase in self._phases:
+        for phase in self._phases.values():
             if not phase.is_done:
                 phase.take()
-        return all(phase.is_done for phase in self._phases)
+        return all(phase.is_done for phase in self._phases.values())
 
     def close(self) -> Findings:
         """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
         if not self._phases:
             return replace(self._findings, facts=self._facts)
-        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases) / 1e9
+        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases.values()) / 1e9
         try:
-            for phase in self._phases:
+            for phase in self._phases.values():
                 self._facts |= phase.facts
                 phase.require_sound_clock()
         except ClockError as error:
             self._findings = replace(self._findings, status="wrong", error=str(error))
         if self._findings.status == "ok":
             self._check_after()
+        if self._findings.status == "ok":
+            self._client.tell()
         samples = [
             *self._quality(),
             *self._single,
-            *(sample for phase in self._phases for sample in phase.samples),
+            *(sample for phase in self._phases.values() for sample in phase.samples),
         ]
         return replace(self._findings, samples=tuple(samples), facts=self._facts)
 
@@ -125,9 +141,9 @@ class Latency(Experiment):
         decrypt = owner.bind("decrypt", results)
         return samples + alone("decrypt", lambda: decrypt.run(1))
 
-    def _build(self, index: int) -> OperandSet:
+    def _build(self, index: int, most: int | None = None) -> OperandSet:
         start = perf_counter()
-        made = operands.build(self.session, self.case, self.setting.trial.seed, index, self._executed)
+        made = operands.build(self.session, self.case, self.setting.trial.seed, index, most or self._executed)
         self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
         return made
 
@@ -168,47 +184,36 @@ class Latency(Experiment):
         return checking.tolerance(session.parameters, max(2, self._call.count))
 
     def _made_phases(self) -> list[Phase]:
-        budget, clock, resolution = self.setting.trial.budget, self.setting.clock, self.setting.resolution_ns
-        owner, gate, count = self.session.owner, self.setting.gate, self._client_count
-        client = target(budget, resolution, is_client=True)
-        encrypts = [
-            owner.bind("encrypt", [(vector,) for vector in item.vectors[:count]]) for item in self._sets
-        ]
-        decrypts = [owner.bind("decrypt", self._to_decrypt(bound)) for bound in self._bounds]
-        by_client, by_operation = self._ciphertexts / count, self._ciphertexts / self._executed
+        setting, count = self.setting, proportion.executed_by_client(self._executed)
+        results = [self._for_owner(bound.results()[:count]) for bound in self._bounds]
+        self._client = ClientPhases(setting, self._ciphertexts / count)
+        aim = target(setting.trial.budget, setting.resolution_ns)
+        scale = self._ciphertexts / self._executed
         return [
-            Phase("encrypt", encrypts, client, clock, gate=gate, scale=by_client),
-            Phase(
-                "operation", self._bounds, target(budget, resolution), clock, gate=gate, scale=by_operation
+            *self._client.encrypt([item.vectors[:count] for item in self._sets]),
+            Phase("operation", self._bounds, aim, setting.clock, gate=setting.gate, scale=scale),
+            *self._client.decrypt(
+                results, form(self.session, self._revealed(self._bounds[0].results()[:1])[0])
             ),
-            Phase("decrypt", decrypts, client, clock, gate=gate, scale=by_client),
         ]
 
-    @property
-    def _client_count(self) -> int:
-        return proportion.executed_by_client(self._executed)
-
-    def _to_decrypt(self, bound: Bound) -> list[tuple[Handle]]:
-        """The results of as many rows as the client is timed with."""
-        results = bound.results()[: self._client_count]
-        return [(self.session.to_owner(result),) for result in self._revealed(results)]
+    def _for_owner(self, results: Sequence[Any]) -> list[Handle]:
+        """Results as ciphertexts that the owner holds."""
+        return [self.session.to_owner(result) for result in self._revealed(results)]
 
     def _check_after(self) -> None:
         """The results of the last samples of every phase are right, and were computed."""
-        encrypt, operation, decrypt = self._phases
-        owner, session = self.session.owner, self.session
-        item = self._sets[encrypt.last_index]
-        encrypted = [owner.decrypt(result) for result in encrypt.last_results]
-        if not self._is_right("encrypt", encrypted, item.vectors[: len(encrypted)]):
-            return
-        item = self._sets[operation.last_index]
-        if not self._is_right(
-            "operation", session.decrypted(self._revealed(operation.last_results)), item.expected
-        ):
-            return
-        item, decrypted = self._sets[decrypt.last_index], decrypt.last_results
-        if self._is_right("decrypt", decrypted, item.expected[: len(decrypted)]):
-            self._check_computed()
+        shown: dict[str, Callable[[Sequence[Any]], Sequence[Vector]]] = {
+            "encrypt": lambda results: [self.session.owner.decrypt(result) for result in results],
+            "operation": lambda results: self.session.decrypted(self._revealed(results)),
+            "decrypt": lambda results: results,
+        }
+        for name, phase in self._phases.items():
+            item, actual = self._sets[phase.last_index], shown[name](phase.last_results)
+            expected = item.vectors if name == "encrypt" else item.expected
+            if not self._is_right(name, actual, expected[: len(actual)]):
+                return
+        self._check_computed()
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
         found = checking.accuracy(actual, expected, self._tolerance(self.session))
@@ -238,13 +243,13 @@ class Latency(Experiment):
             fresh = evaluator.bind(self._call.name, item.rows)
             seen_s.append(seen.run(1) / 1e9)
             fresh_s.append(fresh.run(1) / 1e9)
-            self._keep_single("first_touch_time", fresh_s[-1])
+            self._keep_single("first_touch_time", fresh_s[-1], self._executed)
             found = self._checked(fresh, item)
             if found.status != "ok":
                 self._findings = found
                 return None
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
-        operation = self._phases[1]
+        operation = self._phases["operation"]
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
         return caching.Times(

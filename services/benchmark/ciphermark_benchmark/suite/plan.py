@@ -84,7 +84,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
-    """Order the cases: blocks and comparisons shuffled by the suite's seed."""
+    """Order the cases: blocks and comparisons shuffled by the suite's seed; those that lead come first."""
     budget = suite.budget.budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
@@ -97,8 +97,10 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     blocks = []
     for (parameters, threads, _, has_workloads), comparisons in groups.items():
         ordered = [Comparison(tuple(trials)) for trials in comparisons.values()]
-        shuffle(ordered)
-        blocks.append(Block(parameters, threads, tuple(ordered), has_workloads))
+        first = _leading(ordered)
+        rest = [item for item in ordered if item not in first]
+        shuffle(rest)
+        blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
     shuffle(blocks)
     refused = tuple(
         (_trial(run_id, item.case, 0, suite.seed, budget), item.reason)
@@ -106,6 +108,20 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
         if item.reason is not None
     )
     return Plan(tuple(blocks), refused)
+
+
+def _leading(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Of each experiment, vector size and data pattern the comparison that comes first in the suite, of those that have
+    the most variants. What its workers tell for all that follow, such as how long encryption takes, is told of the same
+    case in every run, and by as many variants in turns as can be.
+    """
+    found: dict[tuple[str, int, str], Comparison] = {}
+    for item in comparisons:
+        case = item.trials[0].case
+        leader = found.setdefault((case.experiment, case.size, case.data_pattern), item)
+        if len(item.trials) > len(leader.trials):
+            found[case.experiment, case.size, case.data_pattern] = item
+    return list(found.values())
 
 
 def without(plan: Plan, done: set[str]) -> Plan:
