@@ -15,15 +15,17 @@ from ciphermark_figures.subject import OBJECT, OPERATION
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
+_MOST_REASONS = 32
+
 
 def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """Every reason for an outcome other than ok, with how often it was given, most frequent first."""
+    """The reasons for outcomes other than ok, with how often each was given, the most frequent first."""
     told = Counter(
         f"{outcome.status}: {outcome.trial.case.variant}, {outcome.trial.case.operation}: {outcome.error}"
         for outcome in outcomes
         if outcome.status != "ok"
     )
-    return told.most_common(12)
+    return told.most_common(_MOST_REASONS)
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
