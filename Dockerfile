@@ -79,5 +79,4 @@ ENTRYPOINT ["ciphermark-dashboard"]
 
 FROM runtime AS benchmark
 COPY --from=benchmark-environment /opt/ciphermark .
-COPY suites suites
 ENTRYPOINT ["ciphermark"]

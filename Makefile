@@ -15,7 +15,7 @@ setup: ## Install everything into .venv and .build (about ten minutes the first 
 
 demo: setup ## Measure the quick suite, show the results and write a report
 	@mkdir -p .ciphermark
-	$(BIN)/ciphermark run suites/quick.yaml
+	$(BIN)/ciphermark run quick
 	@$(BIN)/ciphermark report last -o .ciphermark/report.html
 
 serve: setup ## Start all services here, without containers; Ctrl-C stops them

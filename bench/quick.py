@@ -94,7 +94,7 @@ def section(progress: Progress) -> Iterator[Figure]:
         progress(f"starting {_STARTS} workers of {variant}")
         start_s = median(started(variant).start_s for _ in range(_STARTS))
         yield Figure("quick", f"{variant} worker start without keys", start_s, "s", Target(most=0.5))
-    progress("ciphermark run suites/quick.yaml, one to two minutes")
+    progress("ciphermark run quick, one to two minutes")
     with fresh_home() as home:
         wall_s, outcomes, spent = _run(home)
     yield from figures(wall_s, outcomes, spent)

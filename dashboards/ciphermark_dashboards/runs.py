@@ -26,7 +26,7 @@ def named(store: Store, asked: str) -> Run:
         return run
     latest = found(store, "last")
     if latest is None:
-        raise NotFoundError("No run is recorded yet: make one with `ciphermark run suites/quick.yaml`.")
+        raise NotFoundError("No run is recorded yet: make one with `ciphermark run quick`.")
     raise NotFoundError(f"{asked} is no run here; the latest is {latest['run_id']}.")
 
 

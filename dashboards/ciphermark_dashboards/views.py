@@ -125,7 +125,7 @@ def nothing_yet() -> HTMLResponse:
         "No run yet",
         "Nothing has been recorded in this database. Make a first run, on the command line as here or on the page "
         "Runs where a benchmark service is connected, and open this page again:",
-        example="ciphermark run suites/quick.yaml",
+        example="ciphermark run quick",
     )
 
 

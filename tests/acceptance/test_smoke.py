@@ -42,7 +42,7 @@ def smoke(tmp_path_factory):
         )
 
     outcomes = home.parent / "outcomes.jsonl"
-    done = ciphermark("run", "suites/smoke.yaml", "--json", str(outcomes))
+    done = ciphermark("run", "smoke", "--json", str(outcomes))
     assert (done.returncode, done.stderr) == (0, "")
     yield ciphermark, done.stdout, [json.loads(line) for line in outcomes.read_text().splitlines()], home
     embedded.stop(home)

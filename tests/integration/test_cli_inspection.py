@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_every_documented_command_is_there():
     assert {"run", "results", "compare", "sql", "adapters", "doctor", "suite", "db"} <= {
         path[0] for path in COMMANDS
     }
-    assert {("suite", "schema"), ("suite", "explain"), ("db", "url")} <= set(COMMANDS)
+    assert {("suite", "list"), ("suite", "new"), ("suite", "explain"), ("db", "url")} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -56,7 +57,7 @@ def test_the_help_of_the_program_says_where_to_begin(bare):
     done = bare("--help")
     for name in ("run", "results", "compare", "sql", "adapters", "doctor", "suite", "db"):
         assert name in done.out
-    assert "ciphermark run suites/quick.yaml" in done.out
+    assert "ciphermark run quick" in done.out
 
 
 def test_the_version(bare):
@@ -157,6 +158,48 @@ def test_the_doctor_warns_of_more_threads_than_cores(bare):
 
 
 # Suites
+
+
+def test_the_shipped_suites_are_listed_with_what_they_are_for(bare):
+    out = bare("suite", "list").out
+    for path in SUITES:
+        assert f"\n{path.stem} " in out
+    assert "The tour" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_new_suite_is_written_as_answered_and_never_over_another(bare, tmp_path):
+    path = tmp_path / "mine.yaml"
+    answers = ("--values", "10000", "--exact", "--largest", "1000", "--depth", "3")
+    out = bare("suite", "new", str(path), *answers).out
+    assert f"ciphermark run {path}" in out
+    explained = json.loads(bare("suite", "explain", str(path), "--format", "json").out)
+    assert {case["depth"] for case in explained["cases"]} == {3}
+    assert "is there already" in bare("suite", "new", str(path), *answers, code=2).err
+
+
+def test_what_a_new_suite_lacks_is_asked_for_where_somebody_can_answer(bare, tmp_path):
+    error = bare("suite", "new", str(tmp_path / "mine.yaml"), "--values", "10", code=2).err
+    assert "Say it with --largest: there is nobody to ask here" in error
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
+    """Four questions, answered one after another."""
+    master, slave = pty.openpty()
+    path = tmp_path / "asked.yaml"
+    process = subprocess.Popen([PROGRAM, "suite", "new", str(path)], stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    os.write(master, b"100\n10\n2\ny\n")
+    said = b""
+    try:
+        while chunk := os.read(master, 4096):
+            said += chunk
+    except OSError:  # the other end is closed: the command has ended
+        pass
+    assert process.wait(60) == 0, said
+    assert b"How many numbers are computed on?" in said
+    assert "# 100 whole numbers below 10, 2 multiplications in a row, 128 bits" in path.read_text()
 
 
 @pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)

@@ -24,7 +24,7 @@ def ciphermark(tmp_path_factory, new_url):
 
 # Arguments ({0}: the folder) -> what the message must say.
 MISTAKES = {
-    "run nothing": (["run"], ["run what?", "suites/quick.yaml", "--resume"]),
+    "run nothing": (["run"], ["run what?", "ciphermark suite list", "--resume"]),
     "run a missing file": (
         ["run", "{0}/goood.yaml"],
         ["goood.yaml: cannot read the suite: No such file", "did you mean '{0}/good.yaml'?"],
@@ -89,7 +89,7 @@ def test_a_home_that_cannot_be_is_told(ciphermark):
 def test_without_any_run_there_is_a_way_to_begin(tmp_path, new_url):
     empty = Ciphermark(tmp_path / "home", new_url())
     for arguments in (["results", "last"], ["compare", "last", "last"]):
-        assert "begin with `ciphermark run suites/quick.yaml`" in empty(*arguments, code=2).err
+        assert "begin with `ciphermark run quick`" in empty(*arguments, code=2).err
 
 
 def test_a_suite_file_may_have_any_name(ciphermark):

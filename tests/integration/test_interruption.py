@@ -105,7 +105,7 @@ def wait_until_held(pid: int) -> None:
         time.sleep(0.002)
 
 
-@pytest.mark.parametrize("command", [("worker",), ("serve", "--worker"), ("run", "suites/quick.yaml")])
+@pytest.mark.parametrize("command", [("worker",), ("serve", "--worker"), ("run", "quick")])
 def test_ctrl_c_while_a_program_loads_ends_it_without_a_word(
     ciphermark: Ciphermark, command: tuple[str, ...]
 ) -> None:

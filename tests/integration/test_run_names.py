@@ -125,8 +125,8 @@ def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path
 
 def test_mistakes_are_told(ciphermark, tmp_path) -> None:
     for arguments, told in (
-        (("run", "suites/smoke.yaml", "--label", "two words"), "cannot be the label of a run"),
-        (("run", "suites/smoke.yaml", "--label", "last"), "means the latest run"),
+        (("run", "smoke", "--label", "two words"), "cannot be the label of a run"),
+        (("run", "smoke", "--label", "last"), "means the latest run"),
         (("runs", "import", str(tmp_path / "none.xz")), "cannot read"),
         (("results", "nobody"), "no run is"),
     ):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ciphermark_benchmark.api import suites as limited
-from ciphermark_benchmark.suite import files
+from ciphermark_benchmark.suite import files, shipped
 from ciphermark_core.errors import UserError
 
 GOOD = """\
@@ -39,17 +39,24 @@ def test_a_good_suite_is_read_as_it_stands():
     assert experiment.plain_modulus.bits == 20
 
 
-def test_a_bare_name_is_short_for_a_shipped_suite(tmp_path, monkeypatch):
+def test_a_bare_name_is_that_of_a_shipped_suite_wherever_one_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shipped = tmp_path / "suites" / "mine.yaml"
-    shipped.parent.mkdir()
-    shipped.write_text(GOOD)
-    assert files.load(Path("mine"))[0].name == "mine"
-    for other in ("yours", "folder/mine", "./suites/../mine"):
+    assert files.load(Path("quick"))[0].name == "quick"
+    for other in ("quik", "folder/quick", "./suites/../quick", "quick.yaml"):
         with pytest.raises(UserError, match="cannot read the suite"):
             files.load(Path(other))
-    (tmp_path / "mine").write_text(GOOD.replace("name: mine", "name: nearer"))
-    assert files.load(Path("mine"))[0].name == "nearer"
+    with pytest.raises(UserError, match="did you mean 'quick'"):
+        files.load(Path("quik"))
+    (tmp_path / "quick").write_text(GOOD.replace("name: mine", "name: nearer"))
+    assert files.load(Path("quick"))[0].name == "nearer"
+
+
+def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
+    assert {"micro", "pir-report", "quick", "seal-vs-openfhe", "smoke", "tenseal-ml"} <= set(shipped.names())
+    for name in shipped.names():
+        suite, text = files.load(Path(name))
+        assert suite.name == name
+        assert shipped.summary(text)
 
 
 def test_what_is_left_out_has_the_documented_default():
@@ -124,9 +131,9 @@ WRONG = {
         ["unknown operation 'mull' for arithmetic", "did you mean 'mul'?", "it knows negate, add"],
     ),
     "operation of another kind": (
-        changed("add, mul", "rotate: [1]"),
+        changed("add, mul", "zstd"),
         12,
-        ["unknown operation 'rotate' for arithmetic"],
+        ["unknown operation 'zstd' for arithmetic"],
     ),
     "data pattern": (
         changed("sizes: [full, 100]", "data: [rnd]"),

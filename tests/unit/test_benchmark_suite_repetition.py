@@ -11,6 +11,7 @@ from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
+from ciphermark_measure.experiments import KINDS
 
 CHAIN = """\
 name: mine
@@ -75,6 +76,35 @@ def test_blocks_of_one_chain_serve_all_counts() -> None:
     assert len(plan.make("12345678123456781234567812345678", suite, cases(CHAIN)).blocks) == 4
 
 
+@pytest.mark.parametrize("kind", [name for name in KINDS if name != "repetition"])
+def test_every_kind_takes_a_chain_for_a_depth_at_the_smallest_ring(kind: str) -> None:
+    text = changed("kind: repetition", f"kind: {kind}").replace(
+        "    repetitions: [2, 20]\n", "    depth: 3\n"
+    )
+    found = cases(text.replace("    operations: [mul]\n", ""))
+    assert found
+    specs = {item.case.parameters for item in found}
+    assert {(spec.depth, spec.ring_dimension_is_minimum) for spec in specs} == {(3, True)}
+
+
+def test_a_depth_of_its_own_takes_any_operation_in_a_row() -> None:
+    text = changed("for-depth", "for-depth\n    depth: 2").replace("[mul]", "[add, {rotate: [1]}]")
+    found = [item.case for item in cases(text)]
+    assert {case.parameters.depth for case in found} == {2}
+    assert {case.operation for case in found} == {"add", "rotate(1)"}
+
+
+def test_rotations_among_arithmetic_are_cases_of_rotation() -> None:
+    text = changed("kind: repetition", "kind: arithmetic").replace(
+        "    repetitions: [2, 20]\n", "    depth: 3\n"
+    )
+    found = [item.case for item in cases(text.replace("[mul]", "[mul, {rotate: [1]}]"))]
+    assert {(case.experiment, case.operation) for case in found} == {
+        ("arithmetic", "mul"),
+        ("rotation", "rotate(1)"),
+    }
+
+
 def test_t_gives_slots_at_as_many_rings_as_its_size_allows() -> None:
     (first, *_) = cases(changed("{value: 65537}", "{bits: 20}"))
     assert first.case.parameters.plain_modulus == 786433  # 1 modulo 2^18: at every ring up to 131072
@@ -111,21 +141,22 @@ WRONG = {
     ),
     "no repetition": (changed("[2, 20]", "[0]"), 12, ["greater than or equal to 1"]),
     "repetitions twice": (changed("[2, 20]", "[2, 2]"), 12, ["2 is listed twice"]),
-    "for-depth elsewhere": (
-        changed("kind: repetition", "kind: depth")
-        .replace("smallest", "[4096]")
-        .replace("    repetitions: [2, 20]\n", ""),
-        7,
-        ["for-depth is for the kind repetition"],
+    "no depth": (
+        changed("kind: repetition", "kind: depth").replace("    repetitions: [2, 20]\n", ""),
+        3,
+        ["for-depth needs `depth`", "such as 3"],
     ),
-    "smallest elsewhere": (
-        changed("kind: repetition", "kind: noise")
-        .replace("for-depth", "[40, 40]")
-        .replace("    repetitions: [2, 20]\n", ""),
-        6,
-        ["smallest is for the kind repetition", "[8192]"],
+    "depth of a given chain": (
+        changed("for-depth", "[40, 40]\n    depth: 3"),
+        8,
+        ["depth is what `modulus_bits: for-depth` has room for"],
     ),
-    "for-depth of an addition": (changed("[mul]", "[mul, add]"), 11, ["for mul or square, not for 'add'"]),
+    "no multiplication": (changed("for-depth", "for-depth\n    depth: 0"), 8, ["greater than or equal to 1"]),
+    "for-depth of an addition": (
+        changed("[mul]", "[mul, add]"),
+        11,
+        ["so many mul or square, and 'add' is none", "`depth`"],
+    ),
     "smallest of the default": (
         changed("for-depth", "default"),
         7,

@@ -30,7 +30,7 @@ def found(database: Database, asked: str) -> str:
         return ids[0]
     known = database.run_ids()
     if not known:
-        raise UserError("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
+        raise UserError("no run is recorded yet: begin with `ciphermark run quick`")
     if not ids:
         raise UserError(
             f"no run is meant by {asked!r}: the latest is {known[-1]}; `ciphermark runs` lists them"

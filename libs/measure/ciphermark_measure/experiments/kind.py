@@ -38,7 +38,7 @@ class Varied:
 class ExperimentKind:
     """One row. ``operations`` are the names that it knows, ``defaults`` those that it takes where a suite names none.
 
-    ``searches_ring``: it may be asked for the smallest ring, and for a modulus chain that is made for its repetitions.
+    ``also``: the kind whose operations a suite may name here, too; they become cases of that kind.
     ``determines`` and ``is_until_exhausted``: see :class:`ciphermark_core.experiments.Experiment`.
     ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``reason`` says
     why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
@@ -52,7 +52,7 @@ class ExperimentKind:
     trial_s: Callable[[Case, Budget, float], float]
     reason: Callable[[Case, Declaration], str | None]
     varied: tuple[Varied, ...] = ()
-    searches_ring: bool = False
+    also: str | None = None
     has_memory_worker: bool = False
     determines: str | None = None
     is_until_exhausted: bool = False

@@ -279,6 +279,7 @@ KINDS = (
         defaults=where(lambda row: row.is_default and not row.is_rotation),
         trial_s=latency_time.trial_s,
         reason=without_primitive,
+        also="rotation",
     ),
     ExperimentKind(
         "rotation",
@@ -287,5 +288,6 @@ KINDS = (
         defaults=where(lambda row: row.is_default and row.is_rotation),
         trial_s=latency_time.trial_s,
         reason=without_primitive,
+        also="arithmetic",
     ),
 )

@@ -241,7 +241,6 @@ KINDS = (
         trial_s=_trial_s,
         reason=_reason,
         varied=(Varied(REPETITIONS, most=1 << 20, is_list=True, example="[50, 100]"),),
-        searches_ring=True,
         has_memory_worker=True,
     ),
 )

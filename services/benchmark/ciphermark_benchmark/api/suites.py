@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from ciphermark_benchmark.data_sets.finder import Finder
-from ciphermark_benchmark.suite import files
+from ciphermark_benchmark.suite import files, shipped
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
 from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.errors import UserError
@@ -42,7 +42,7 @@ class Catalogue:
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         named = environ.get(FOLDER_VARIABLE)
-        self._folder = Path(named) if named else Path("suites")
+        self._folder = Path(named) if named else shipped.FOLDER
 
     def names(self) -> list[str]:
         """The names, sorted."""

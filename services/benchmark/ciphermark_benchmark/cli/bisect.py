@@ -25,7 +25,7 @@ from ciphermark_core.statistics import NOISE_FLOOR, Estimate
 
 _EXAMPLES = """[bold]Example[/bold]
 
-  ciphermark bisect suites/micro.yaml seal-4.0 seal-4.1 seal-mine --case "mul"
+  ciphermark bisect micro seal-4.0 seal-4.1 seal-mine --case "mul"
 """
 
 

@@ -26,13 +26,13 @@ from ciphermark_db.reports import report
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
 
-  ciphermark run suites/quick.yaml
+  ciphermark run quick
 
-  ciphermark run suites/quick.yaml --variant seal --variant seal-hexl
+  ciphermark run quick --variant seal --variant seal-hexl
 
   ciphermark run --resume 6f1c…            go on with a run that was interrupted
 
-  ciphermark run suites/smoke.yaml --json outcomes.jsonl
+  ciphermark run smoke --json outcomes.jsonl
 """
 
 
@@ -42,7 +42,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(
-    suite: Annotated[Path | None, typer.Argument(help="Suite file; not needed with --resume.")] = None,
+    suite: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A suite by its name (`ciphermark suite list`), or a suite file; not needed with --resume."
+        ),
+    ] = None,
     variant: Annotated[
         list[str] | None, typer.Option("--variant", help="Only this variant; may be given several times.")
     ] = None,
@@ -78,7 +83,9 @@ def _prepared(
 ) -> Prepared:
     if resume is None:
         if suite is None:
-            raise UserError("run what? Name a suite file (suites/quick.yaml), or a run to --resume")
+            raise UserError(
+                "run what? Name a suite (quick; `ciphermark suite list` has more) or a suite file, or a run to --resume"
+            )
         return runs.new(home, suite, variants, label)
     if variants:
         raise UserError("--resume goes on with the variants that the run began with: leave --variant out")

@@ -55,7 +55,7 @@ def listed(
         return
     console = wide_console()
     if not rows:
-        console.print("no run is recorded yet: begin with `ciphermark run suites/quick.yaml`")
+        console.print("no run is recorded yet: begin with `ciphermark run quick`")
         return
     console.print(_table(rows))
 

@@ -16,6 +16,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from ciphermark_benchmark.data_sets.finder import Finder
+from ciphermark_benchmark.suite import shipped
 from ciphermark_benchmark.suite.form import FORMS, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
@@ -51,7 +52,8 @@ def text_of(path: Path) -> str:
             raise UserError(f"{path}: a suite of more than 1 MiB is not one")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        known = sorted(str(item) for item in path.parent.glob("*.yaml"))
+        nearby = sorted(str(item) for item in path.parent.glob("*.yaml"))
+        known = nearby if len(path.parts) > 1 or path.suffix else [*shipped.names(), *nearby]
         hint = did_you_mean(str(path), known)
         raise UserError(f"{path}: cannot read the suite: {error.strerror}{hint}") from None
     except UnicodeDecodeError:
@@ -59,10 +61,11 @@ def text_of(path: Path) -> str:
 
 
 def spelled_out(path: Path) -> Path:
-    """A bare name is short for a file in ``suites``, where there is one: ``quick`` for ``suites/quick.yaml``."""
-    shipped = Path("suites", f"{path.name}.yaml")
-    is_short = len(path.parts) == 1 and not path.exists() and shipped.exists()
-    return shipped if is_short else path
+    """A bare name, such as ``quick``, means the suite of that name that comes with Ciphermark, unless a file is called
+    so.
+    """
+    is_short = len(path.parts) == 1 and not path.exists() and path.name in shipped.names()
+    return shipped.path(path.name) if is_short else path
 
 
 def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:

@@ -31,7 +31,7 @@ from ciphermark_benchmark.suite.fields import (
 from ciphermark_benchmark.suite.operations import PRODUCTS, OperationText, require_known, written
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import earlier
-from ciphermark_core.dimensions import Value
+from ciphermark_core.dimensions import REPETITIONS, Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     KindName = str
 else:
     KindName = Literal[tuple(KINDS)]
-_SEARCHING = tuple(row.name for row in KINDS.values() if row.searches_ring)
+# Kinds whose chain has a length of its own: that many multiplications are what `for-depth` makes room for.
+_REPEATING = tuple(row.name for row in KINDS.values() if any(v.dimension is REPETITIONS for v in row.varied))
 
+_DEEPEST = 1024
 _LARGEST_SIZE = 1 << 40  # elements: 8 TB in the clear
 
 T = TypeVar("T")
@@ -54,14 +56,19 @@ class Matrix(Strict):
     variants: Several[Variant]
     schemes: Several[Scheme]
     ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
-        description="N; smallest (repetition): the smallest at which the modulus chain is secure, for each library "
-        "by itself"
+        description="N; smallest: the smallest at which the modulus chain is secure, for each library by itself"
     )
     modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
         "default",
         validate_default=True,
-        description="prime sizes, special prime last, or the library's default chain; for-depth (repetition): one that "
-        "Ciphermark makes for `repetitions` multiplications",
+        description="prime sizes, special prime last, or the library's default chain; for-depth: one that Ciphermark "
+        "makes for `depth` multiplications in a row",
+    )
+    depth: Annotated[int, Field(ge=1, le=_DEEPEST)] | None = Field(
+        None,
+        validate_default=True,
+        description="multiplications in a row that `modulus_bits: for-depth` has room for; in the kind repetition, as "
+        "many as `repetitions` where it is not given",
     )
     plain_modulus: PlainModulus = PlainModulus(bits=20)
     scale_bits: ScaleBits = Field(30, description="log2 of the ckks scale")
@@ -91,26 +98,28 @@ class Matrix(Strict):
             for values in product(*(as_list(getattr(self, name)) for name in names))
         ]
 
-    @field_validator("ring_dimension")
-    @classmethod
-    def _only_chains_search(cls, value: T, info: ValidationInfo) -> T:
-        if value == "smallest" and info.data.get("kind", _SEARCHING[0]) not in _SEARCHING:
-            raise ValueError(
-                f"smallest is for the kind {' or '.join(_SEARCHING)}: write a list of ring dimensions, such as [8192]"
-            )
-        return value
-
     @field_validator("modulus_bits")
     @classmethod
     def _chain_is_known(cls, value: T, info: ValidationInfo) -> T:
-        if value == "for-depth" and info.data.get("kind", _SEARCHING[0]) not in _SEARCHING:
-            raise ValueError(
-                f"for-depth is for the kind {' or '.join(_SEARCHING)}: write prime sizes, or `default`"
-            )
         if value == "default" and info.data.get("ring_dimension") == "smallest":
             raise ValueError(
                 "default depends on the ring dimension, so `ring_dimension: smallest` needs `modulus_bits: for-depth` "
                 "or prime sizes"
+            )
+        return value
+
+    @field_validator("depth")
+    @classmethod
+    def _depth_is_told(cls, value: int | None, info: ValidationInfo) -> int | None:
+        is_asked = info.data.get("modulus_bits", "for-depth") == "for-depth"
+        if value is not None and not is_asked:
+            raise ValueError(
+                "depth is what `modulus_bits: for-depth` has room for: write that, or leave depth out"
+            )
+        is_for_depth = info.data.get("modulus_bits") == "for-depth"
+        if value is None and is_for_depth and info.data.get("kind", _REPEATING[0]) not in _REPEATING:
+            raise ValueError(
+                "for-depth needs `depth`: how many multiplications in a row the chain has room for, such as 3"
             )
         return value
 
@@ -144,11 +153,12 @@ class Matrix(Strict):
     @field_validator("operations")
     @classmethod
     def _operations_fit_the_chain(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        repeats = info.data.get("kind") in _REPEATING and info.data.get("depth", 1) is None
         for name in value or ():
-            if info.data.get("modulus_bits") == "for-depth" and name not in PRODUCTS:
+            if repeats and info.data.get("modulus_bits") == "for-depth" and name not in PRODUCTS:
                 raise ValueError(
-                    f"for-depth makes a modulus chain for {' or '.join(PRODUCTS)}, not for {name!r}: give "
-                    "that an experiment of its own with prime sizes or `default`"
+                    f"for-depth makes a modulus chain for so many {' or '.join(PRODUCTS)}, and {name!r} is none: write "
+                    "`depth`, or give it an experiment of its own with prime sizes or `default`"
                 )
         return value
 

@@ -53,9 +53,16 @@ def _call(name: Any, argument: Any) -> str:
     return f"{name}({', '.join(map(str, _as_list(argument)))})"
 
 
+def kind_of(text: str, kind: str) -> str:
+    """The kind of the cases that an operation makes in an experiment: another one where only that has it."""
+    row = KINDS[kind]
+    return kind if row.also is None or text.partition("(")[0] in row.operations else row.also
+
+
 def require_known(text: str, kind: str) -> None:
     """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
-    known, name = KINDS[kind].operations, text.partition("(")[0]
+    row, name = KINDS[kind], text.partition("(")[0]
+    known = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
     if name not in known:
         raise ValueError(
             f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; it knows {', '.join(known)}"

@@ -13,7 +13,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
 from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
-from ciphermark_benchmark.suite.operations import defaults
+from ciphermark_benchmark.suite.operations import defaults, kind_of
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
@@ -162,7 +162,7 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
         ):
             case = Case(
                 variant=variant,
-                experiment=experiment.kind,
+                experiment=kind_of(operation, experiment.kind),
                 operation=operation,
                 parameters=spec,
                 size=spec.slots if size == "full" else size,
@@ -205,7 +205,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         plain_modulus=plain_modulus,
         scale_bits=experiment.scale_bits if is_ckks else None,
         security=0 if experiment.security == "none" else experiment.security,
-        depth=point.repetitions if asked == "for-depth" else None,
+        depth=(experiment.depth or point.repetitions) if asked == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
         division=point.division,
     )

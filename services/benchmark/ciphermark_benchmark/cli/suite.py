@@ -1,0 +1,176 @@
+"""``suite``: what can be measured, and what a suite file means, before anything runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, cast
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.suite import case_rows, composition, estimate, files, form, plan, shipped
+from ciphermark_benchmark.suite.composition import Wish
+from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core import host as hosts
+from ciphermark_core.errors import UserError
+
+_suite = typer.Typer(
+    help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",
+    no_args_is_help=True,
+)
+_NEW_EXAMPLES = """[bold]Examples[/bold]
+
+  ciphermark suite new mine.yaml           asks what it has to know
+
+  ciphermark suite new mine.yaml --values 10000 --exact --largest 1000 --depth 3
+"""
+T = TypeVar("T")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    _suite.command("list", epilog="[bold]Example[/bold]  ciphermark suite list")(list_)
+    _suite.command("new", epilog=_NEW_EXAMPLES)(new)
+    _suite.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain quick")(explain)
+    _suite.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")(
+        schema
+    )
+    app.add_typer(_suite, name="suite")
+
+
+def loaded(path: Path) -> form.Suite:
+    """A suite with the data sets that it can name, checked."""
+    catalogue = Catalogue(homes.find(), os.environ, files.spelled_out(path).parent)
+    return files.load(path, catalogue)[0]
+
+
+def list_() -> None:
+    """The suites that come with Ciphermark: name, what for, and a guess of the time."""
+    console = Console(highlight=False)
+    facts = hosts.collect()
+    table = Table(box=None, pad_edge=False)
+    for name in ("suite", "time", "what for"):
+        table.add_column(name, overflow="fold", no_wrap=name != "what for")
+    for name in shipped.names():
+        suite, text = files.load(shipped.path(name))
+        planned = plan.cases(suite, runs.available(suite, facts))
+        seconds = estimate.run_s(planned, suite.budget.budget)
+        table.add_row(name, estimate.in_words(seconds), escape(shipped.summary(text)))
+    console.print(table)
+    console.print("Times are guesses for an idle host. Execute one with: ciphermark run NAME")
+
+
+def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    file: Annotated[Path, typer.Argument(help="The file to write; the suite is called like it.")],
+    values: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
+    exact: Annotated[
+        bool | None,
+        typer.Option("--exact/--approximate", help="Whole numbers that come out exactly, or real ones."),
+    ] = None,
+    largest: Annotated[int | None, typer.Option(help="Numbers are below this.")] = None,
+    depth: Annotated[int | None, typer.Option(help="How many multiplications follow one another.")] = None,
+    security: Annotated[Literal["128", "192", "256"], typer.Option(help="Bits of security.")] = "128",
+    largest_result: Annotated[
+        int | None, typer.Option(help="Exact: the largest result, where it is less than factors can make.")
+    ] = None,
+    precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
+) -> None:
+    """Write a suite for a computation that you have in mind. Asks for what is not given."""
+    if file.exists():
+        raise UserError(f"{file} is there already: name another file, or remove it")
+    wish = Wish(
+        file.stem,
+        _answer("--values", values, "How many numbers are computed on?", int),
+        _answer("--largest", largest, "They are below?", int),
+        _answer("--depth", depth, "How many multiplications follow one another?", int),
+        _answer("--exact or --approximate", exact, "Whole numbers that must come out exactly?", bool),
+        int(security),
+        largest_result,
+        precision_bits,
+    )
+    text = composition.composed(wish, _installed())
+    suite = files.parse(text, str(file))
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
+    planned = plan.cases(suite, runs.available(suite, hosts.collect()))
+    console = Console(highlight=False)
+    console.print(f"{file}: {_outlook(suite, planned)}", soft_wrap=True)
+    console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
+
+
+def _answer(option: str, given: T | None, question: str, kind: type[T]) -> T:
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise UserError(f"{question} Say it with {option}: there is nobody to ask here")
+    answer: Any = typer.confirm(question) if kind is bool else typer.prompt(question, type=kind)
+    return cast(T, answer)
+
+
+def _installed() -> list[str]:
+    """The variants that can be measured here, the computation in the clear aside; where there is none, all."""
+    flags = frozenset(hosts.collect().cpu_flags)
+    names = [name for name, declared in registry.declarations().items() if not declared.is_reference]
+    return [name for name in names if registry.availability(name, flags).is_installed] or names
+
+
+def _outlook(suite: form.Suite, planned: list[PlannedCase]) -> str:
+    possible = sum(item.reason is None for item in planned)
+    seconds = estimate.run_s(planned, suite.budget.budget)
+    return (
+        f"{possible * suite.budget.processes} trials of {possible} cases, "
+        f"{len(planned) - possible} cases unsupported; a guess: {estimate.in_words(seconds)} on an idle host"
+    )
+
+
+def schema() -> None:
+    """JSON Schema of suite files."""
+    typer.echo(json.dumps(form.json_schema(), indent=2))
+
+
+def explain(
+    file: Annotated[Path, typer.Argument(help="Suite file, or the name of one that comes with Ciphermark.")],
+    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+) -> None:
+    """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
+    suite = loaded(file)
+    facts = hosts.collect()
+    planned = plan.cases(suite, runs.available(suite, facts))
+    if format == "json":
+        seconds = estimate.run_s(planned, suite.budget.budget)
+        cases = [case_rows.as_dict(item) for item in planned]
+        typer.echo(json.dumps({"suite": suite.name, "estimated_s": round(seconds), "cases": cases}, indent=2))
+        return
+    console = wide_console()
+    console.print(_cases_table(planned))
+    console.print(_outlook(suite, planned))
+    crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
+    if crowding is not None:
+        console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
+
+
+def _cases_table(planned: list[PlannedCase]) -> Table:
+    """A row per case; the division where any is not equal."""
+    has_divisions = any(item.case.parameters.division != "equal" for item in planned)
+    columns: dict[str, Callable[[Any], object]] = {
+        name: value for name, value in case_rows.COLUMNS.items() if has_divisions or name != "division"
+    }
+    table = Table(box=None, pad_edge=False)
+    for name in (*columns, "skipped"):
+        table.add_column(name, overflow="fold")
+    for item in planned:
+        table.add_row(*(str(value(item.case)) for value in columns.values()), escape(item.reason or ""))
+    return table

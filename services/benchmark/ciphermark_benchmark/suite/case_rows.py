@@ -1,0 +1,76 @@
+"""A case of a plan in the words of a suite: as a row of a table, and as JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core.dimensions import DATA_SET, REPETITIONS
+from ciphermark_core.model import Case
+
+_OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
+
+
+def _ring(case: Case) -> str:
+    return "smallest" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
+
+
+def _operation(case: Case) -> str:
+    """With how often, or with the options of a workload."""
+    count = REPETITIONS.of(case.dimensions)
+    options = {name: value for name, value in case.dimensions.items() if name not in _OWN_COLUMNS}
+    text = case.operation if count is None else f"{case.operation} × {count}"
+    return f"{text} ({', '.join(f'{name} {value}' for name, value in options.items())})" if options else text
+
+
+def _chain(case: Case) -> str:
+    bits = case.parameters.modulus_bits
+    if case.parameters.depth is not None:
+        return f"for depth {case.parameters.depth}"
+    return "default" if bits is None else ",".join(map(str, bits))
+
+
+def _scale(case: Case) -> str:
+    """The scale of ckks; t of bfv and bgv by its value."""
+    scale_bits, modulus = case.parameters.scale_bits, case.parameters.plain_modulus
+    return str(modulus or "") if scale_bits is None else f"2^{scale_bits}"
+
+
+def as_dict(item: PlannedCase) -> dict[str, object]:
+    """A case with every field that a suite decides, and why it is skipped."""
+    case = item.case
+    return {
+        "experiment": case.experiment,
+        "variant": case.variant,
+        "scheme": case.parameters.scheme,
+        "ring_dimension": case.parameters.ring_dimension,
+        "modulus_bits": case.parameters.modulus_bits,
+        "plain_modulus": case.parameters.plain_modulus,
+        "scale_bits": case.parameters.scale_bits,
+        "depth": case.parameters.depth,
+        "ring_dimension_is_minimum": case.parameters.ring_dimension_is_minimum,
+        "division": case.parameters.division,
+        "operation": case.operation,
+        "repetitions": REPETITIONS.of(case.dimensions),
+        "size": case.size,
+        "data_pattern": case.data_pattern,
+        "data_set": DATA_SET.of(case.dimensions),
+        "dimensions": dict(case.dimensions),
+        "threads": case.threads,
+        "skipped": item.reason,
+    }
+
+
+COLUMNS: dict[str, Callable[[Case], object]] = {
+    "experiment": lambda case: case.experiment,
+    "variant": lambda case: case.variant,
+    "scheme": lambda case: case.parameters.scheme,
+    "division": lambda case: case.parameters.division,
+    "N": _ring,
+    "chain": _chain,
+    "scale, t": _scale,
+    "operation": _operation,
+    "size": lambda case: case.size,
+    "data": lambda case: DATA_SET.of(case.dimensions) or case.data_pattern,
+    "threads": lambda case: case.threads,
+}

@@ -1,0 +1,27 @@
+"""The suites that come with Ciphermark: files of this package, each known by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "suites"
+
+
+def names() -> list[str]:
+    """The names, sorted."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def path(name: str) -> Path:
+    """Where the suite of that name is, or would be."""
+    return FOLDER / f"{name}.yaml"
+
+
+def summary(text: str) -> str:
+    """What a suite says of itself: the comment at its beginning; empty where there is none. Pure."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.lstrip("# "))
+    return " ".join(lines)

@@ -1,0 +1,71 @@
+"""A suite out of a few answers is one that can be read, and means what was answered."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import composition, files, plan
+from ciphermark_benchmark.suite.composition import Wish
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Case
+
+VARIANTS = ["seal", "openfhe"]
+
+
+def cases(wish: Wish) -> list[Case]:
+    suite = files.parse(composition.composed(wish, VARIANTS), "mine.yaml")
+    available = {name: Availability(registry.declaration(name)) for name in VARIANTS}
+    return [item.case for item in plan.cases(suite, available)]
+
+
+@given(
+    st.integers(1, 10**9),
+    st.integers(2, 10**6),
+    st.integers(1, 20),
+    st.booleans(),
+    st.sampled_from([128, 192, 256]),
+)
+def test_what_was_answered_is_what_is_measured(
+    values: int, largest: int, depth: int, is_exact: bool, security: int
+) -> None:
+    wish = Wish("mine", values, largest, depth, is_exact, security)
+    if is_exact and (largest - 1) ** (depth + 1) >= 1 << 59:
+        with pytest.raises(UserError, match="do not fit a plaintext modulus"):
+            composition.composed(wish, VARIANTS)
+        return
+    found = cases(wish)
+    assert {case.parameters.depth for case in found} == {depth}
+    assert {case.parameters.security for case in found} == {security}
+    assert all(case.parameters.ring_dimension_is_minimum for case in found)
+    assert {case.size for case in found if case.experiment in ("arithmetic", "rotation")} == {values}
+    if is_exact:
+        moduli = {case.parameters.plain_modulus for case in found}
+        assert all(modulus > (largest - 1) ** (depth + 1) for modulus in moduli if modulus is not None)
+        assert None not in moduli
+    else:
+        assert {case.parameters.scheme for case in found} == {"ckks"}
+
+
+def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
+    wish = Wish("mine", 10, 1 << 30, 5, True, largest_result=1 << 32)
+    assert composition.plain_modulus_bits(wish) == 34
+    assert {case.parameters.scheme for case in cases(wish)} == {"bfv"}
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Wish("mine", 0, 10, 1, True), "values must be from 1"),
+        (Wish("mine", 1, 1, 1, True), "largest must be from 2"),
+        (Wish("mine", 1, 10, 0, True), "depth must be from 1 to 64, not 0"),
+        (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate"),
+        (Wish("mine", 1, 10, 1, False, precision_bits=41), "40 bits of precision at most, not 41"),
+    ],
+)
+def test_the_impossible_is_told_with_what_can_be_done(wish: Wish, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        composition.composed(wish, VARIANTS)
