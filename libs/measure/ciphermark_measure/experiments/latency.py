@@ -14,6 +14,7 @@ from ciphermark_contract.operations import read, where
 from ciphermark_core import host
 from ciphermark_core.model import Sample
 from ciphermark_measure import caching, operands, proportion
+from ciphermark_measure.calibration import make_ready
 from ciphermark_measure.client_phases import ClientPhases, form
 from ciphermark_measure.experiments import latency_time
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
@@ -57,10 +58,10 @@ class Latency(Experiment):
         self._executed = self._count_that_tells()
         self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
-        self._execute_cold(self._bounds[0], self._executed)
+        executed_ns = self._execute_cold(self._bounds[0], self._executed)
         for index, (bound, item) in enumerate(zip(self._bounds, self._sets, strict=True)):
             if index > 0:  # the first one was executed cold: what that came to is what is checked
-                bound.run(1)
+                executed_ns = min(executed_ns, bound.run(1))
             self._findings = self._checked(bound, item)
             if self._findings.status != "ok":
                 return
@@ -68,8 +69,8 @@ class Latency(Experiment):
         self._facts["executed_ciphertexts"] = self._executed
         self._phases = {phase.name: phase for phase in self._made_phases()}
         for phase in self._phases.values():
-            phase.calibrate()
-            phase.warm_up(self.setting.trial.budget.warmups)
+            known_ns = executed_ns if phase.bounds is self._bounds else 0
+            make_ready(phase, known_ns, self.setting.trial.budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
 
     def _count_that_tells(self) -> int:
@@ -83,13 +84,14 @@ class Latency(Experiment):
         row_ns = min(one.run(1) for _ in range(_LOOKS))  # a stall looks like work
         return few if proportion.is_computing(self._row_bytes(), row_ns) else most
 
-    def _execute_cold(self, bound: Bound, ciphertexts: int) -> None:
-        """The first execution of this operation in the process, which is fresh: told, where it is that."""
+    def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
+        """The first execution of this operation in the process, which is fresh: told, where it is that. Its time."""
         is_first = self._call.name not in self.session.executed
         elapsed_ns = bound.run(1)
         self.session.executed.update(operands.executed_for(self._call))
         if is_first:
             self._keep_single("cold_time", elapsed_ns / 1e9, ciphertexts)
+        return elapsed_ns
 
     def _keep_single(self, metric: str, elapsed_s: float, ciphertexts: int) -> None:
         """The time of one execution, on so many ciphertexts, as that of the whole vector."""

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_contract.interfaces import PythonBound
+from ciphermark_measure.calibration import make_ready
+from ciphermark_measure.clock import MonotonicClock
+from ciphermark_measure.sampling import Phase, Target
+from ciphermark_measure.stopping import Rule
+
+
+@pytest.mark.parametrize(
+    ("sample_ns", "executed_ns", "is_spared"),
+    [
+        (1_000_000, 49_999_999, False),
+        (1_000_000, 50_000_000, True),
+        (20_000_000, 79_999_999, False),
+        (20_000_000, 80_000_000, True),
+    ],
+)
+def test_what_fills_a_sample_by_itself_is_not_calibrated(sample_ns, executed_ns, is_spared):
+    calls = []
+    bounds = [PythonBound(lambda: calls.append(1), [()]) for _ in range(2)]
+    phase = Phase("operation", bounds, Target(sample_ns, Rule(1)), MonotonicClock())
+    make_ready(phase, executed_ns, 3)
+    assert len([sample for sample in phase.times if sample.is_warmup]) == 3
+    assert (phase.loops == 1) is is_spared
+    assert (len(calls) == 3) is is_spared  # the warm-ups alone
