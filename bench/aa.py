@@ -90,7 +90,7 @@ def whole(rows: Sequence[Compared]) -> Figure:
     flagged = sum(row.verdict in _FLAGS for row in rows)
     undecided = sum(row.verdict == "too few samples" for row in rows)
     target = Target(most=int(_STATED_RATE * len(rows)))
-    note = f"{undecided} had too few quiet samples"
+    note = f"{undecided} had too few samples that count"
     return Figure("aa", f"flagged of {len(rows)}, operation", flagged, target=target, note=note)
 
 

@@ -95,7 +95,7 @@ def _of_times(row: Row, remark: str) -> Judgement:
     told = ", ".join(filter(None, (remark, host_drift.remark(anchors))))
     without = host_drift.disturbed(row)
     if without:
-        reason = f"not comparable: no quiet sample in run {' and run '.join(without)}"
+        reason = f"not comparable: no sample that counts in run {' and run '.join(without)}"
         return Judgement(ratio.median, None, None, reason, told, anchors)
     ratio = host_drift.widened(ratio, anchors)
     return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), told, anchors)

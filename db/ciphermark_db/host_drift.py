@@ -29,8 +29,8 @@ def anchor_ratio(row: Row) -> float | None:
 
 
 def disturbed(row: Row) -> list[str]:
-    """The runs whose figure of a row is made of disturbed samples, since there are no others."""
-    return [side for side in "ab" if row[f"{side}_quiet_share"] == 0]
+    """The runs whose figure of a row is made of disturbed samples, since there are no others: nothing corrects them."""
+    return [side for side in "ab" if row[f"{side}_quiet_share"] == 0 and row[f"{side}_slow_down"] is None]
 
 
 def widened(ratio: Estimate, anchors: float | None) -> Estimate:

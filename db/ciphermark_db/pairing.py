@@ -52,6 +52,7 @@ OWN = (
     "is_composed",
     "anchor_s",
     "quiet_share",
+    "slow_down",
 )
 _SAME_FIGURE = ("case_key", "phase", "metric", "repetitions")
 _ORDER = (

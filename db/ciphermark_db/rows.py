@@ -18,7 +18,7 @@ from ciphermark_db import registries
 Row = dict[str, Any]
 Place = tuple[str, str | None, str | None, str]
 
-SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool", "bool")
+SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool", "bool", "float8")
 
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
 # What parameter sets tell since: part of their identity where it is not what it was in all of them at first.
@@ -237,6 +237,7 @@ def sample(series_id: int, value: Sample) -> tuple[Any, ...]:
         value.repetitions,
         value.is_warmup,
         value.is_disturbed,
+        value.slow_down,
     )
 
 

@@ -171,7 +171,7 @@ def test_a_run_differs_from_itself_in_nothing(recorded):
         <= kinds
         <= {"unchanged", "not comparable", "no difference", *DISTURBED}
     )
-    reasons = ("both runs are unsupported", "no quiet sample in run a and run b")
+    reasons = ("both runs are unsupported", "no sample that counts in run a and run b")
     told = {verdict.partition(": ")[2] for verdict in verdicts if "not comparable" in verdict}
     assert {reason for reason in told if not reason.startswith(reasons)} == set()
     for row in rows:

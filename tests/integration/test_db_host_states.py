@@ -1,4 +1,4 @@
-"""Samples that were disturbed stand in no figure, unless there are no others; every figure tells what was kept."""
+"""Times are corrected by their slow-downs; what was disturbed stands in no figure, unless there is nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import pytest
 from ciphermark_core.run import Run
 from ciphermark_db.gateway import Database
 
-FACTS = {"anchor_s": 5e-5, "anchor_spread": 0.4, "sampling_s": 2.0, "steal_s": 0.3, "run_delay_s": 0.15}
+FACTS = {
+    "anchor_kernel": 2.0,
+    "anchor_s": 5e-5,
+    "anchor_spread": 0.4,
+    "sampling_s": 2.0,
+    "steal_s": 0.3,
+    "run_delay_s": 0.15,
+}
 VARIANTS = ("seal", "seal-hexl")
 
 
@@ -28,6 +35,24 @@ def recorded(database: Database, make):
         for variant, times, disturbed in trials:
             samples = watched(make.times(times), disturbed)
             database.record_outcome(make.outcome(run, make.case(variant), samples, facts=facts))
+        return run
+
+    return record
+
+
+@pytest.fixture
+def slowed(database: Database, make):
+    """Record a run of trials: variant, times, their slow-downs."""
+
+    def record(*trials) -> Run:
+        run = make.run()
+        database.record_run(run)
+        for variant, times, slow_downs in trials:
+            samples = [
+                replace(sample, slow_down=slow_down)
+                for sample, slow_down in zip(make.times(times), slow_downs, strict=True)
+            ]
+            database.record_outcome(make.outcome(run, make.case(variant), tuple(samples), facts=FACTS))
         return run
 
     return record
@@ -116,3 +141,39 @@ def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) 
     )
     assert (row["samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
     assert (row["run_delay_share"], row["steal_share"]) == (pytest.approx(0.1), pytest.approx(0.2))
+
+
+def test_times_are_corrected_and_intervals_widened_by_the_error_of_that(database: Database, slowed) -> None:
+    run = slowed(("seal", [1.0, 1.1, 1.5, 1.5, 1.8, 1.2], [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]))
+    (row,) = rows(database, "select * from results where run_id = %s", run)
+    slow_down = (1.5 * 1.2 * 1.5 * 1.2) ** (1 / 6)
+    assert row["median"] == pytest.approx((1.0 + 1.1) / 2)
+    assert (row["n"], row["min"], row["max"]) == (6, pytest.approx(1.0), pytest.approx(1.25))
+    assert row["slow_down"] == pytest.approx(slow_down)
+    assert row["quiet_share"] == pytest.approx(1 / 3)
+    assert (row["ci_low"], row["ci_high"]) == (
+        pytest.approx(1.0 / slow_down**0.4),
+        pytest.approx(1.25 * slow_down**0.4),
+    )
+    kept = rows(database, "select value, slow_down from measurement where run_id = %s order by ordinal", run)
+    assert [item["value"] for item in kept] == [1.0, 1.1, 1.5, 1.5, 1.8, 1.2]
+    assert [item["slow_down"] for item in kept] == [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]
+
+
+@pytest.mark.parametrize(("other", "widening"), [("seal@again", 1.0), ("seal-hexl", 1.5 ** (0.4 * 2**0.5))])
+def test_what_slows_two_of_one_build_alike_cancels_in_a_round(
+    database: Database, slowed, other, widening
+) -> None:
+    factors = [1.5] * 6
+    run = slowed(("seal", [1.5] * 6, factors), (other, [3.0, 3.0, 3.0, 3.15, 3.15, 3.15], factors))
+    (row,) = rows(database, "select * from ratio where run_id = %s and variant <> fastest_variant", run)
+    assert (row["n"], row["ratio"], row["quiet_share"]) == (6, pytest.approx(2.05), 0)
+    assert row["ci_low"] == pytest.approx(2.0 / widening)
+    assert row["ci_high"] == pytest.approx(2.1 * widening)
+
+
+def test_another_anchor_is_no_anchor_to_compare_with(database: Database, recorded) -> None:
+    former = {name: fact for name, fact in FACTS.items() if name != "anchor_kernel"}
+    run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts=former)
+    (row,) = rows(database, "select * from results where run_id = %s", run)
+    assert (row["quiet_share"], row["anchor_s"]) == (1.0, None)

@@ -82,7 +82,7 @@ def test_its_figures_are_in_results(ran: tuple[Ciphermark, str]) -> None:
         "where metric in ('page_faults', 'page_size') order by metric, phase"
     )
     phases = ("decrypt", "encrypt", "operation")
-    # Three quiet samples are asked for, and nine at most are taken for them.
+    # Three samples are asked for, and four at most are taken for them.
     assert [(row["phase"], row["unit"], row["is_sampled"]) for row in rows] == [
         *((phase, "faults", True) for phase in phases),
         *((phase, "bytes", True) for phase in phases),

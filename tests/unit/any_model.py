@@ -88,6 +88,7 @@ samples = st.builds(
     is_warmup=st.booleans(),
     repetitions=st.none() | sizes,
     is_disturbed=st.booleans(),
+    slow_down=numbers,
 )
 accuracies = st.builds(
     model.Accuracy,

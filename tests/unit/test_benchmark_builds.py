@@ -225,14 +225,25 @@ def test_ratios_are_of_rounds_that_count_in_both() -> None:
     ]
     assert bisect.ratios(outcomes, ["a", "b"]) == {
         "b": [1.5, 3.0]
-    }  # all of process 1, which has no quiet round
+    }  # all of process 1, which has no round that counts
 
 
-def _outcome(case: Case, process: int, times: Sequence[tuple[float, bool]]) -> Outcome:
+def test_ratios_are_of_corrected_times() -> None:
+    case = subjects_here()[0].case
+    outcomes = [
+        _outcome(replace(case, variant="a"), 0, [(1.0, False), (1.5, False)], [1.0, 1.5]),
+        _outcome(replace(case, variant="b"), 0, [(2.8, False), (2.0, False)], [1.4, 1.0]),
+    ]
+    assert bisect.ratios(outcomes, ["a", "b"]) == {"b": [2.0]}
+
+
+def _outcome(
+    case: Case, process: int, times: Sequence[tuple[float, bool]], slow_downs: Sequence[float] = (1.0,) * 3
+) -> Outcome:
     trial = Trial(f"{case.variant}{process}", "run", case, process, 1, Budget())
     samples = [
-        Sample("time", value, "operation", ordinal=ordinal, is_disturbed=is_disturbed)
-        for ordinal, (value, is_disturbed) in enumerate(times)
+        Sample("time", value, "operation", ordinal=n, is_disturbed=is_disturbed, slow_down=slow_downs[n])
+        for n, (value, is_disturbed) in enumerate(times)
     ]
     warm_up = Sample("time", 100.0, "operation", ordinal=0, is_warmup=True)
     return Outcome(trial, "ok", "", 0.0, (warm_up, *samples, Sample("time", 50.0, "encrypt")))

@@ -29,6 +29,7 @@ ROW = {
     "a_is_composed": False,
     "a_anchor_s": None,
     "a_quiet_share": None,
+    "a_slow_down": None,
     "b_n": 10,
     "b_median": 1.0,
     "b_low": 0.95,
@@ -44,6 +45,7 @@ ROW = {
     "b_is_composed": False,
     "b_anchor_s": None,
     "b_quiet_share": None,
+    "b_slow_down": None,
 }
 ABSENT = {
     "n": None,
@@ -261,10 +263,11 @@ def test_a_long_error_is_cut():
     assert len(told) < 300
 
 
-def test_times_of_which_no_sample_was_quiet_are_not_compared():
+def test_times_of_which_no_sample_counts_are_not_compared():
     found = judged(ROW | {"b_quiet_share": 0.0, "a_quiet_share": 1.0})
-    assert (found.verdict, found.ratio) == ("not comparable: no quiet sample in run b", 2.0)
+    assert (found.verdict, found.ratio) == ("not comparable: no sample that counts in run b", 2.0)
     assert judged(ROW | {"b_quiet_share": 0.2, "a_quiet_share": 1.0}).verdict == "faster"
+    assert judged(ROW | {"b_quiet_share": 0.0, "b_slow_down": 1.4}).verdict == "faster"
 
 
 def test_what_the_anchors_explain_is_no_difference_and_is_remarked():

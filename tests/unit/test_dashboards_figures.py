@@ -29,6 +29,7 @@ FIGURE = dict.fromkeys(PLACE) | {
     "is_composed": False,
     "anchor_s": None,
     "quiet_share": None,
+    "slow_down": None,
     "comparison_key": "c",
 }
 JUDGED = {"direction": "lower", "floor": 1.05, "floor_kind": "factor"}

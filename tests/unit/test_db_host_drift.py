@@ -10,6 +10,7 @@ from ciphermark_core.statistics import Estimate, verdict
 from ciphermark_db import host_drift
 
 BASE = {"unit": "s", "variant": "seal", "anchor_ratio": 1.0, "ratio": 1.0}
+NAMES = ("quiet_share", "slow_down")
 factors = st.floats(0.3, 3.0)
 
 
@@ -89,6 +90,18 @@ def test_of_one_host_there_is_nothing_to_tell(known):
     assert host_drift.told(known) is None
 
 
-def test_figures_without_a_quiet_sample_are_named():
-    assert host_drift.disturbed({"a_quiet_share": 0.0, "b_quiet_share": 0.4}) == ["a"]
-    assert host_drift.disturbed({"a_quiet_share": None, "b_quiet_share": 1.0}) == []
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ((0.0, None), (0.4, 1.2), ["a"]),
+        ((0.0, 1.4), (0.0, None), ["b"]),  # what was slowed and is corrected can be compared
+        ((None, None), (1.0, 1.01), []),
+    ],
+)
+def test_figures_made_of_disturbed_samples_are_named(a, b, expected):
+    row = {
+        f"{side}_{name}": value
+        for side, own in (("a", a), ("b", b))
+        for name, value in zip(NAMES, own, strict=True)
+    }
+    assert host_drift.disturbed(row) == expected

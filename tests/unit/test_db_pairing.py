@@ -45,6 +45,7 @@ FIGURE = {
     "is_composed": False,
     "anchor_s": None,
     "quiet_share": None,
+    "slow_down": None,
     "case_key": "seal-add",
     "comparison_key": "add",
 }

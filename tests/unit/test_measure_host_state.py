@@ -1,16 +1,18 @@
-"""Quiet samples are told from disturbed ones by the anchor beside them and by the wait for the core."""
+"""Times are corrected by the anchor beside them; what others had the core in is disturbed."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
+from statistics import median
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_contract.interfaces import Bound
+from ciphermark_core.model import Sample
 from ciphermark_measure import anchor, lost_time
-from ciphermark_measure.host_state import TOLERANCE, Gate
+from ciphermark_measure.host_state import TOLERANCE, Gate, counts
 from ciphermark_measure.sampling import ClockError, Phase, Target
 from ciphermark_measure.stopping import Rule
 
@@ -71,25 +73,51 @@ def between(start_ms, end_ms, factor=1.4):
     return lambda now: factor if start_ms * MS <= now < end_ms * MS else 1.0
 
 
-def test_on_a_quiet_host_all_samples_count_and_none_is_added():
+def test_on_a_quiet_host_nothing_is_corrected_and_no_sample_is_added():
     world = World()
     gate = world.gate()
     samples = sampled(phase_of(world, gate), gate)
     assert len(samples) == 10
     assert not any(sample.is_disturbed for sample in samples)
+    assert {sample.slow_down for sample in samples} == {1.0}
 
 
 @pytest.mark.parametrize("window", [(30, 75), (0, 55)], ids=["in between", "from the beginning"])
-def test_disturbed_samples_are_marked_and_kept_and_others_are_taken_for_them(window):
+def test_times_of_slow_states_are_kept_and_corrected_and_no_sample_is_added(window):
     world = World(between(*window))
     gate = world.gate()
     phase = phase_of(world, gate)
     samples = sampled(phase, gate)
-    assert sum(not sample.is_disturbed for sample in samples) >= 10
-    assert {round(sample.value * 1e3) for sample in samples if sample.is_disturbed} >= {14}
-    assert {round(sample.value * 1e3) for sample in samples if not sample.is_disturbed} == {10}
-    assert [sample.ordinal for sample in samples] == list(range(len(samples)))
-    assert "is_short_of_quiet" not in phase.facts
+    assert len(samples) == 10
+    assert {round(sample.value * 1e3) for sample in samples} == {10, 14}
+    # A state that begins or ends beside a sample shows in one of its two readings: it is corrected by half of that.
+    assert sum(sample.corrected == pytest.approx(0.01, rel=1e-3) for sample in samples) >= 8
+    assert median(phase.counted_s) == pytest.approx(0.01, rel=1e-3)
+    assert "is_short_of_samples" not in phase.facts
+
+
+@given(factor=st.floats(1.0, 3.0), cost_ns=st.integers(20_000, 50 * MS))
+def test_what_slows_anchor_and_operation_alike_is_corrected_whole(factor, cost_ns):
+    world = World(lambda now: factor if int(now / (400 * MS)) % 2 else 1.0)
+    gate = world.gate()
+    phase = phase_of(world, gate, cost_ns=cost_ns, samples=400)
+    gate.begin_trial(float(ANCHOR_NS))
+    while not phase.is_done:
+        phase.take()
+    gate.settle()
+    assert median(phase.counted_s) == pytest.approx(cost_ns / 1e9, rel=0.01)
+
+
+def test_a_probe_that_tells_no_time_is_not_corrected():
+    world = World(lambda now: 1.4)
+    gate = world.gate()
+    gate.begin_trial(float(ANCHOR_NS))
+    phase = phase_of(world, gate)
+    phase.take()
+    (taken,) = phase.times
+    phase._readings = [replace(taken, metric=metric) for metric in ("cpu_time", "peak_memory")]
+    corrected = {sample.metric: sample.slow_down for sample in phase.samples}
+    assert corrected == {"time": pytest.approx(1.4), "cpu_time": pytest.approx(1.4), "peak_memory": 1.0}
 
 
 def test_a_worker_that_never_sees_the_quiet_state_learns_of_it_from_others():
@@ -99,24 +127,27 @@ def test_a_worker_that_never_sees_the_quiet_state_learns_of_it_from_others():
     gate.begin_trial(float(ANCHOR_NS))
     while not phase.is_done:
         phase.take()
-    assert all(sample.is_disturbed for sample in phase.samples)
-    assert len(phase.samples) == 30  # three times as many as were asked for, no more
-    assert phase.facts["is_short_of_quiet"] == 1
-    assert phase.counted_s == pytest.approx([0.014] * 30)
+    assert len(phase.samples) == 10
+    assert [sample.value for sample in phase.samples] == pytest.approx([0.014] * 10)
+    assert phase.counted_s == pytest.approx([0.01] * 10)
     facts = gate.facts()
-    assert facts["anchor_s"] == pytest.approx(1.4 * ANCHOR_NS / 1e9, abs=1e-9)
-    assert facts["anchor_quiet_s"] == pytest.approx(ANCHOR_NS / 1e9)
+    assert facts["anchor_s"] == pytest.approx(ANCHOR_NS / 1e9)
     assert facts["anchor_spread"] == pytest.approx(0.4, abs=1e-3)
 
 
-def test_time_ends_the_wait_for_quiet_samples_too():
-    world = World(lambda now: 1.4)
+@pytest.mark.parametrize(("most_ns", "expected"), [(10**12, 13), (115 * MS, 12)], ids=["samples", "time"])
+def test_where_others_have_the_core_a_third_more_samples_are_taken_at_most(most_ns, expected):
+    world = World()
     gate = world.gate()
-    gate.begin_trial(float(ANCHOR_NS))
-    phase = phase_of(world, gate, samples=10, most_ns=170 * MS)
+    gate.begin_trial(None)
+    phase = phase_of(world, gate, most_ns=most_ns)
     while not phase.is_done:
         phase.take()
-    assert len(phase.samples) == math.ceil(170 / 14)
+        phase._arounds[-1] = replace(phase._arounds[-1], waited_share=0.9)
+    assert len(phase.samples) == expected
+    assert all(sample.is_disturbed for sample in phase.samples)
+    assert phase.facts["is_short_of_samples"] == 1
+    assert phase.counted_s == pytest.approx([0.01] * expected)
 
 
 def test_a_phase_that_is_over_stays_so():
@@ -127,25 +158,26 @@ def test_a_phase_that_is_over_stays_so():
     first = phase_of(world, gate)
     while not first.is_done:
         first.take()
+    assert {sample.slow_down for sample in first.samples} == {1.0}
     second = phase_of(world, gate)
     while not second.is_done:
         second.take()
     gate.settle()
-    assert all(sample.is_disturbed for sample in first.samples)
     assert first.is_done
-    assert first.facts["is_short_of_quiet"] == 1
+    assert first.counted_s == pytest.approx([0.01] * 10, rel=1e-3)  # by the level that was learned since
 
 
-def test_a_sample_in_which_the_process_waited_for_its_core_is_disturbed():
-    world = World()
+@pytest.mark.parametrize(
+    ("waited_ns", "expected"), [(0, 1.4), (2 * MS, 1.75), (5 * MS, 2.8), (5 * MS + 1, None), (10 * MS, None)]
+)
+def test_the_wait_for_the_core_is_taken_out_where_most_of_a_sample_is_left(waited_ns, expected):
+    world = World(lambda now: 1.4)
     gate = world.gate()
-    gate.begin_trial(None)
+    gate.begin_trial(float(ANCHOR_NS))
     begun = gate.before()
-    world.delay += 3 * MS
-    waited = gate.after(begun, 10 * MS)
-    begun = gate.before()
-    world.delay += MS // 10
-    assert gate.are_quiet([waited, gate.after(begun, 10 * MS)]) == [False, True]
+    world.delay += waited_ns
+    (slow_down,) = gate.slow_downs([gate.after(begun, 10 * MS)])
+    assert slow_down == (expected and pytest.approx(expected))
 
 
 def test_what_cannot_be_read_disturbs_nothing():
@@ -160,6 +192,7 @@ def test_without_an_anchor_all_samples_count_and_nothing_is_claimed():
     samples = sampled(phase_of(world, gate), gate)
     assert len(samples) == 10
     assert not any(sample.is_disturbed for sample in samples)
+    assert {sample.slow_down for sample in samples} == {1.0}
     assert gate.facts() == {}
 
 
@@ -181,14 +214,25 @@ def test_readings_cost_at_most_a_twentieth_of_the_time_of_samples(cost_ns, count
     assert gate.facts()["anchor_cost_s"] * 1e9 <= 0.05 * phase.sampled_ns + free_ns
 
 
-@given(levels=st.lists(st.floats(1.0, 1.0 + (TOLERANCE - 1) * 0.9), min_size=5, max_size=40))
-def test_what_varies_within_the_tolerance_is_quiet(levels):
-    factors = iter(levels * 50)
-    world = World(lambda now: next(factors))
-    gate = world.gate()
-    gate.begin_trial(float(ANCHOR_NS))
-    begun = gate.before()
-    assert gate.are_quiet([gate.after(begun, 10 * MS)]) == [True]
+def test_what_is_told_of_a_trial_is_of_its_timed_samples():
+    sample = Sample("time", 1.0, "operation")
+    of_operation = [replace(sample, slow_down=factor) for factor in (1.0, TOLERANCE, 1.2, 1.3)]
+    known = counts(
+        [
+            replace(sample, is_warmup=True, slow_down=9.0),
+            replace(sample, metric="size", slow_down=9.0),
+            *of_operation,
+            replace(sample, is_disturbed=True),
+            replace(sample, stage="encrypt", is_disturbed=True),
+        ]
+    )
+    assert known == {
+        "timed_samples": 6.0,
+        "quiet_samples": 2.0,
+        "disturbed_phases": 1.0,
+        "slow_down": (TOLERANCE + 1.2) / 2,
+    }
+    assert "slow_down" not in counts([replace(sample, is_disturbed=True)])
 
 
 def test_the_real_anchor_takes_time_and_less_than_it_may():
@@ -214,15 +258,16 @@ def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
 
 
 @pytest.mark.parametrize(("astray", "is_sound"), [("while disturbed", True), ("always", False)])
-def test_a_clock_is_judged_by_quiet_samples(astray, is_sound):
+def test_a_clock_is_judged_by_samples_that_count(astray, is_sound):
     """A process that loses its core between the loop's clock and the worker's is no clock that lies."""
-    world = World(between(20, 10_000))
+    world = World()
     gate = world.gate()
     phase = phase_of(world, gate)
     honest = phase.bounds[0].run
 
     def run(loops):
-        is_disturbed = world.slow_at(world.now) > 1
+        is_disturbed = world.now > 20 * MS
+        world.delay += 6 * MS if is_disturbed else 0
         return honest(loops) // (2 if is_disturbed or astray == "always" else 1)
 
     phase.bounds[0].run = run

@@ -89,7 +89,7 @@ from unnest(%(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metric
 returning stage, party, step, metric, id;
 
 -- name: copy_samples
-copy sample (series_id, value, loops, ordinal, repetitions, is_warmup, is_disturbed) from stdin (format binary);
+copy sample (series_id, value, loops, ordinal, repetitions, is_warmup, is_disturbed, slow_down) from stdin (format binary);
 
 -- name: analyze
 analyze host, build, parameter_set, run, case_, trial, series, sample;

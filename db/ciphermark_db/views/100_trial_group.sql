@@ -66,7 +66,7 @@ from (
         array_agg(id) as trial_ids,
         bool_and(facts ? 'anchor_s') as is_watched,
         median_of(array_agg((facts ->> 'anchor_s')::float8 order by (facts ->> 'anchor_s')::float8) filter (
-            where facts ? 'anchor_s'
+            where facts ? 'anchor_kernel'
         )) as anchor_s,
         max((facts ->> 'anchor_spread')::float8) as anchor_spread,
         sum((facts ->> 'steal_s')::float8) / nullif(sum(duration_s) filter (where facts ? 'steal_s'), 0) as steal_share,

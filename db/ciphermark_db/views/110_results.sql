@@ -31,8 +31,8 @@ select
     coalesce(s.repetitions, (g.dimensions ->> 'repetitions')::integer) as repetitions,
     cardinality(s.sorted) as n,
     median_of(s.sorted) as median,
-    interval_low(s.sorted, g.is_sequential) as ci_low,
-    interval_high(s.sorted, g.is_sequential) as ci_high,
+    interval_low(s.sorted, g.is_sequential) / widening(s.slow_down, 1) as ci_low,
+    interval_high(s.sorted, g.is_sequential) * widening(s.slow_down, 1) as ci_high,
     mad_of(s.sorted) as mad,
     s.sorted[1] as min,
     s.sorted[cardinality(s.sorted)] as max,
@@ -67,7 +67,8 @@ select
     g.special_primes,
     g.scaling,
     g.secret_distribution,
-    g.encryption
+    g.encryption,
+    case when g.is_watched and m.unit = 's' then s.slow_down end as slow_down
 from trial_group as g
 join run as r on r.id = g.run_id
 join host as h on h.id = r.host_id
@@ -80,16 +81,20 @@ left join lateral (
         place.metric,
         pooled.repetitions,
         pooled.sorted,
-        pooled.quiet_share
+        pooled.quiet_share,
+        pooled.slow_down
     from (
         select
             placed.place_id,
             sample.repetitions,
             coalesce(
-                array_agg(sample.value order by sample.value) filter (where not sample.is_disturbed),
+                array_agg(sample.value / sample.slow_down order by sample.value / sample.slow_down) filter (
+                    where not sample.is_disturbed
+                ),
                 array_agg(sample.value order by sample.value)
             ) as sorted,
-            count(*) filter (where not sample.is_disturbed)::float8 / count(*) as quiet_share
+            count(*) filter (where is_quiet(sample.is_disturbed, sample.slow_down))::float8 / count(*) as quiet_share,
+            exp(avg(ln(sample.slow_down)) filter (where not sample.is_disturbed)) as slow_down
         from (
             select id, min(id) over (partition by stage, party, step, metric) as place_id
             from series
@@ -107,5 +112,5 @@ left join metric as m on m.name = s.metric;
 
 comment on view results is
     'Medians with intervals: a row per run, case, status, phase, metric and repetitions; samples of all'
-    ' processes of a case are pooled. Samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
+    ' processes of a case are pooled. Each time is divided by its slow-down; samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
     'exhausted ones; the others have one row without metric, so that failures show';

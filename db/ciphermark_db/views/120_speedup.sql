@@ -21,9 +21,12 @@ select
     pairs.repetitions,
     cardinality(pairs.sorted) as n,
     median_of(pairs.sorted) as ratio,
-    interval_low(pairs.sorted, g.is_sequential) as ci_low,
-    interval_high(pairs.sorted, g.is_sequential) as ci_high,
-    verdict(interval_low(pairs.sorted, g.is_sequential), interval_high(pairs.sorted, g.is_sequential)) as verdict,
+    interval_low(pairs.sorted, g.is_sequential) / pairs.widening as ci_low,
+    interval_high(pairs.sorted, g.is_sequential) * pairs.widening as ci_high,
+    verdict(
+        interval_low(pairs.sorted, g.is_sequential) / pairs.widening,
+        interval_high(pairs.sorted, g.is_sequential) * pairs.widening
+    ) as verdict,
     g.comparison_key,
     g.security_2024,
     g.plain_modulus,
@@ -57,14 +60,18 @@ cross join lateral (
             array_agg(off_s / on_s order by off_s / on_s) filter (where not is_disturbed),
             array_agg(off_s / on_s order by off_s / on_s)
         ) as sorted,
-        count(*) filter (where not is_disturbed)::float8 / count(*) as quiet_share
+        count(*) filter (where is_quiet(is_disturbed, slow_down))::float8 / count(*) as quiet_share,
+        widening(
+            exp(avg(ln(slow_down)) filter (where not is_disturbed)), exp(avg(ln(slow_down)) filter (where not is_disturbed))
+        ) as widening
     from (
         select
             phase_of(s.stage, s.party, s.step) as phase,
             x.repetitions,
-            max(x.value) filter (where s.trial_id = any (g.trial_ids)) as off_s,
-            max(x.value) filter (where s.trial_id = any (on_group.trial_ids)) as on_s,
-            bool_or(x.is_disturbed) as is_disturbed
+            max(x.value / x.slow_down) filter (where s.trial_id = any (g.trial_ids)) as off_s,
+            max(x.value / x.slow_down) filter (where s.trial_id = any (on_group.trial_ids)) as on_s,
+            bool_or(x.is_disturbed) as is_disturbed,
+            max(x.slow_down) as slow_down
         from series as s
         join sample as x on x.series_id = s.id and x.series_id = any (array(
             select id from series where trial_id = any (g.trial_ids || on_group.trial_ids)

@@ -120,6 +120,9 @@ from (
         first_value(timed.trial_ids) over fastest_first as fastest_trial_ids,
         first_value(timed.sorted) over fastest_first as fastest_sorted,
         first_value(timed.is_disturbed) over fastest_first as fastest_is_disturbed,
+        first_value(timed.slow_down) over fastest_first as fastest_slow_down,
+        first_value(timed.library) over fastest_first as fastest_library,
+        first_value(timed.hexl) over fastest_first as fastest_hexl,
         first_value(timed.security_2018) over fastest_first as fastest_security_2018,
         first_value(timed.ring_dimension) over fastest_first as fastest_ring_dimension,
         first_value(timed.log_qp) over fastest_first as fastest_log_qp,
@@ -133,23 +136,28 @@ from (
             coalesce(s.repetitions, (g.dimensions ->> 'repetitions')::integer) as repetitions,
             g.dimensions ->> 'data_set' as data_set,
             s.sorted,
-            s.is_disturbed
+            s.is_disturbed,
+            s.slow_down
         from trial_group as g
         cross join lateral (
             select
                 phase_of(place.stage, place.party, place.step) as phase,
                 pooled.repetitions,
                 pooled.sorted,
-                pooled.is_disturbed
+                pooled.is_disturbed,
+                pooled.slow_down
             from (
                 select
                     placed.place_id,
                     sample.repetitions,
                     coalesce(
-                        array_agg(sample.value order by sample.value) filter (where not sample.is_disturbed),
+                        array_agg(sample.value / sample.slow_down order by sample.value / sample.slow_down) filter (
+                            where not sample.is_disturbed
+                        ),
                         array_agg(sample.value order by sample.value)
                     ) as sorted,
-                    bool_and(sample.is_disturbed) as is_disturbed
+                    bool_and(sample.is_disturbed) as is_disturbed,
+                    exp(avg(ln(sample.slow_down)) filter (where not sample.is_disturbed)) as slow_down
                 from (
                     select id, min(id) over (partition by stage, party, step) as place_id
                     from series
@@ -186,12 +194,13 @@ cross join lateral (
                 where ranked.is_disturbed or ranked.fastest_is_disturbed
             )
         ) as sorted,
-        count(*) filter (where not pair.is_disturbed)::float8 / nullif(count(*), 0) as quiet_share
+        count(*) filter (where is_quiet(pair.is_disturbed, pair.slow_down))::float8 / nullif(count(*), 0) as quiet_share
     from (
         select
-            max(x.value) filter (where s.trial_id = any (ranked.trial_ids)) as own_s,
-            max(x.value) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
+            max(x.value / x.slow_down) filter (where s.trial_id = any (ranked.trial_ids)) as own_s,
+            max(x.value / x.slow_down) filter (where s.trial_id = any (ranked.fastest_trial_ids)) as fastest_s,
             bool_or(x.is_disturbed) as is_disturbed,
+            max(x.slow_down) as slow_down,
             max(t.started_at) <= min(t.started_at + t.duration_s * interval '1 second') as is_one_turn
         from series as s
         join sample as x on x.series_id = s.id and x.series_id = any (array(
@@ -208,6 +217,17 @@ cross join lateral (
     ) as pair
     where pair.own_s is not null and pair.fastest_s > 0 and pair.is_one_turn
 ) as pairs
+-- What slows a build slows another one of its library as much, so that in one round it cancels. Other code has another exponent.
+cross join lateral (
+    select
+        case
+            when ranked.rank = 1 and ranked.variant = ranked.fastest_variant then 1
+            when pairs.sorted is not null
+                and ranked.library = ranked.fastest_library
+                and ranked.hexl is not distinct from ranked.fastest_hexl then 1
+            else widening(ranked.slow_down, ranked.fastest_slow_down)
+        end as widening
+) as errors
 cross join lateral (
     select
         coalesce(
@@ -216,11 +236,11 @@ cross join lateral (
         case
             when pairs.sorted is not null then interval_low(pairs.sorted, ranked.is_sequential)
             else interval_low(ranked.sorted, ranked.is_sequential) / nullif(interval_high(ranked.fastest_sorted, ranked.is_sequential), 0)
-        end as low,
+        end / errors.widening as low,
         case
             when pairs.sorted is not null then interval_high(pairs.sorted, ranked.is_sequential)
             else interval_high(ranked.sorted, ranked.is_sequential) / nullif(interval_low(ranked.fastest_sorted, ranked.is_sequential), 0)
-        end as high
+        end * errors.widening as high
 ) as figures;
 end;
 

@@ -22,7 +22,8 @@ select
     p.key_switching,
     p.digits,
     p.scaling,
-    t.parameter_set_id
+    t.parameter_set_id,
+    x.slow_down
 from series as s
 join trial as t on t.id = s.trial_id
 join case_ as c on c.key = t.case_key

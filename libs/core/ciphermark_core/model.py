@@ -168,7 +168,9 @@ class Sample:
     ``value`` is per execution: that of ``loops`` executions is divided by them. ``stage`` is ``keys``, ``encrypt``,
     ``operation`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
     names a part of the stage, of whichever party; without a step, ``party`` is the one whose own sum or peak it is.
-    ``repetitions`` counts operations applied so far (depth, noise, repetition). ``is_disturbed``: others slowed it.
+    ``repetitions`` counts operations applied so far (depth, noise, repetition). ``slow_down`` is how many times as long
+    as on a quiet host it took, by the anchor beside it and the wait for the core. ``is_disturbed``: others had the core
+    for most of it.
     """
 
     metric: str
@@ -181,6 +183,12 @@ class Sample:
     is_warmup: bool = False
     repetitions: int | None = None
     is_disturbed: bool = False
+    slow_down: float = 1.0
+
+    @property
+    def corrected(self) -> float:
+        """The value as it would have been on a quiet host, as far as that is known."""
+        return self.value / self.slow_down
 
     @property
     def phase(self) -> str:

@@ -1,7 +1,8 @@
 """The anchor: a short fixed piece of work, executed around samples in the process that takes them and on its core.
 
-It is bound by throughput, as the libraries' own transforms are: a thread beside it on the core, or a lower frequency,
-slows it. It sees neither what takes memory bandwidth alone, since it lies in the caches, nor other cores.
+Most of it is bound by throughput, as the libraries' own transforms are, and the rest by latency: a thread beside it on
+the core, or a lower frequency, slows it by about as much as it slows them. It sees neither what takes memory bandwidth
+alone, since it lies in the caches, nor other cores.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import ctypes
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+# Which work it is: times of different kernels say nothing of each other.
+KERNEL = 2
 
 _LIBRARY = Path(__file__).parent / "native" / "_anchor.so"  # where set-up puts it
 # The least of so many counts: an interrupt hits one of them, a disturbed state all.
@@ -26,7 +30,7 @@ class Anchor:
         self._kernel(1)  # makes what it works on
 
     def read_ns(self) -> int:
-        """Execute it, for about 0.15 ms; its time in nanoseconds."""
+        """Execute it, for about 0.17 ms; its time in nanoseconds."""
         return int(self._kernel(_REPEATS))
 
 

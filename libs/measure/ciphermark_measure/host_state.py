@@ -1,10 +1,11 @@
-"""The state of the host around samples: quiet, or disturbed by what others do on the core.
+"""The state of the host around samples: how much others on the core slowed it.
 
 An :class:`~ciphermark_measure.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 %
-of the time of samples at most. A sample is disturbed where a reading beside it is above the quiet level by more
-than :data:`TOLERANCE`, or where the process waited for its core meanwhile. The quiet level is a low quantile of all
-readings of this process, or what another worker of the run found, if that is lower: a worker that begins in a disturbed
-state learns the level when the host calms down, and what it took before is disturbed from then on.
+of the time of samples at most. The slow-down of a sample is the mean of the readings beside it over the quiet level,
+and its time is divided by that. Where the process waited for its core, the kernel tells for how long, and the time is
+divided by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet level is a
+low quantile of all readings of this process, or what another worker of the run found, if that is lower: a worker that
+begins in a slow state learns the level when the host calms down, and what it took before is corrected by that.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import Protocol
 
 from ciphermark_core.model import Sample
 from ciphermark_core.statistics import NOISE_FLOOR
 from ciphermark_measure import lost_time
+from ciphermark_measure.anchor import KERNEL
 from ciphermark_measure.clock import Clock, MonotonicClock
 
-# What is less shows no difference between figures either.
+# A sample is quiet that was slowed by less: that shows no difference between figures either.
 TOLERANCE = NOISE_FLOOR
 _QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
 _SHARE = 0.04  # of the time of samples, for readings
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
-_WAITED_SHARE = 0.02  # of a sample
+_MOST_WAITED = 0.5  # of a sample
 
 
 class Reader(Protocol):
@@ -47,16 +49,21 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Where a sample lies: the number of the last reading before it (the next is the first after), and whether the
-    process had to wait for its core meanwhile.
+    """Where a sample lies: the number of the last reading before it (the next is the first after), and the share of its
+    time for which the process had to wait for its core.
     """
 
     reading: int
-    has_waited: bool
+    waited_share: float = 0.0
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether the process was kept from its core for so long that the rest tells nothing."""
+        return self.waited_share > _MOST_WAITED
 
 
 class Gate:
-    """Tells quiet samples from disturbed ones; without a ``reader`` nothing is known, and all count."""
+    """Tells by how much samples were slowed; without a ``reader`` nothing is known, and all count as they are."""
 
     def __init__(
         self,
@@ -106,41 +113,45 @@ class Gate:
     def after(self, begun: Begun, lasted_ns: int) -> Around:
         """A sample that was begun is over."""
         if self._reader is None:
-            return Around(-1, has_waited=False)
+            return Around(-1)
         delay_ns = self._run_delay_ns()
         waited_ns = 0 if delay_ns is None or begun.delay_ns is None else delay_ns - begun.delay_ns
         self._balance_ns = min(self._balance_ns + _SHARE * lasted_ns, _SAVED * self._cost_ns)
         if self._is_affordable:
             self._read(self._reader)
-        return Around(begun.reading, waited_ns > _WAITED_SHARE * lasted_ns)
+        return Around(begun.reading, waited_ns / max(1, lasted_ns))
 
     def settle(self) -> None:
         """No sample follows for now: those after the last reading get one."""
         if self._reader is not None and len(self._readings) > self._first:
             self._read(self._reader)
 
-    def are_quiet(self, arounds: Sequence[Around]) -> list[bool]:
-        """Which samples were taken in the quiet state, by what is known now."""
+    def slow_downs(self, arounds: Sequence[Around]) -> list[float | None]:
+        """How many times as long as in the quiet state each sample took, by what is known now of the anchor beside it
+        and of the wait for the core; ``None`` where nobody knows.
+        """
         level = self.quiet_ns
         if level is None:
-            return [True] * len(arounds)
-        is_slow = [reading > TOLERANCE * level for reading in self._readings]
+            return [1.0] * len(arounds)
         return [
-            not around.has_waited and True not in is_slow[around.reading : around.reading + 2]
+            None
+            if around.is_disturbed
+            else fmean(self._readings[around.reading : around.reading + 2])
+            / level
+            / (1 - around.waited_share)
             for around in arounds
         ]
 
     def facts(self) -> dict[str, float]:
-        """Of the trial: the anchor's time in the quiet state and its level (s), its spread, how many readings and what
-        they cost (s). Nothing where nothing is known.
+        """Of the trial: which anchor it was, its time in the quiet state, to which times are corrected (s), its spread,
+        how many readings and what they cost (s). Nothing where nothing is known.
         """
         readings, level = sorted(self._readings[self._first :]), self.quiet_ns
         if not readings or level is None:
             return {}
-        quiet = [reading for reading in readings if reading <= TOLERANCE * level]
         return {
-            "anchor_s": median(quiet or readings) / 1e9,
-            "anchor_quiet_s": level / 1e9,
+            "anchor_kernel": float(KERNEL),
+            "anchor_s": level / 1e9,
             "anchor_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
             "anchor_readings": float(len(readings)),
             "anchor_cost_s": self._spent_ns / 1e9,
@@ -162,13 +173,18 @@ class Gate:
 
 
 def counts(samples: Iterable[Sample]) -> dict[str, float]:
-    """Of a trial: its timed samples, those of them that are quiet, and its phases without a quiet one. Pure."""
-    quiet: dict[str, list[bool]] = {}
+    """Of a trial: its timed samples, those of them that are quiet, its phases without a sample that counts, and by how
+    much those that count were slowed, in the median. Pure.
+    """
+    phases: dict[str, list[Sample]] = {}
     for sample in samples:
         if sample.metric == "time" and not sample.is_warmup:
-            quiet.setdefault(sample.phase, []).append(not sample.is_disturbed)
-    return {
-        "timed_samples": float(sum(map(len, quiet.values()))),
-        "quiet_samples": float(sum(map(sum, quiet.values()))),
-        "disturbed_phases": float(sum(not any(of_phase) for of_phase in quiet.values())),
+            phases.setdefault(sample.phase, []).append(sample)
+    timed = [sample for of_phase in phases.values() for sample in of_phase]
+    counted = [sample.slow_down for sample in timed if not sample.is_disturbed]
+    known = {
+        "timed_samples": float(len(timed)),
+        "quiet_samples": float(sum(slow_down <= TOLERANCE for slow_down in counted)),
+        "disturbed_phases": float(sum(all(s.is_disturbed for s in items) for items in phases.values())),
     }
+    return known | ({"slow_down": median(counted)} if counted else {})

@@ -23,9 +23,9 @@ _MOST_LOOPS = 1 << 24
 # of this length.
 _TELLING_NS = 2_000_000
 _TELLING_RUNS = 3
-# Where the host is disturbed, samples go on for want of quiet ones: to so many times what was asked for, and to this
-# part of what a trial may take, since it has three phases.
-_MOST_TIMES = 3
+# Where processes take the core, samples go on for want of such as count: to so many times what was asked for, and to
+# this part of what a trial may take, since it has three phases.
+_MOST_TIMES = 1.3
 _PHASE_SHARE = 0.2
 
 
@@ -37,7 +37,7 @@ class ClockError(Exception):
 class Target:
     """How long one sample should last, and when there are enough of them.
 
-    ``most_ns`` is the time after which no more are taken for want of quiet ones.
+    ``most_ns`` is the time after which no more are taken for want of such as count.
     """
 
     sample_ns: int
@@ -102,11 +102,11 @@ class Phase:
 
     @property
     def is_done(self) -> bool:
-        """Whether the quiet samples are enough by the target's rule, or nobody waits for more of them. Once it is so it
-        stays so: the n-th samples of all variants are of one round.
+        """Whether the samples that count are enough by the target's rule, or nobody waits for more of them. Once it is
+        so it stays so: the n-th samples of all variants are of one round.
         """
         if not self._is_over and len(self._arounds) >= self.target.rule.samples:
-            self._is_over = self._are_enough(self._quiet()) or self._is_at_limit()
+            self._is_over = self._are_enough(self._counted()) or self._is_at_limit()
         return self._is_over
 
     def take(self) -> None:
@@ -125,8 +125,8 @@ class Phase:
 
     def require_sound_clock(self) -> None:
         """Raise ``ClockError`` where the loop's clock and the worker's disagree; in disturbed samples they may."""
-        quiet = [(self._reported_ns[number], self._observed_ns[number]) for number in self._quiet()]
-        for pairs in (self._telling, quiet):
+        counted = [(self._reported_ns[number], self._observed_ns[number]) for number in self._counted()]
+        for pairs in (self._telling, counted):
             ratio = disagreement([reported for reported, _ in pairs], [observed for _, observed in pairs])
             if ratio is not None:
                 raise ClockError(
@@ -136,11 +136,11 @@ class Phase:
     @property
     def facts(self) -> dict[str, float]:
         """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`. That
-        samples ended at the limit, where they did, with fewer quiet ones than were asked for.
+        samples ended at the limit, where they did, with fewer that count than were asked for.
         """
         known = {f"loops_{self.name}": float(self.loops)}
-        if not self._are_enough(self._quiet()):
-            known["is_short_of_quiet"] = 1.0
+        if not self._are_enough(self._counted()):
+            known["is_short_of_samples"] = 1.0
         reached = half_width(self.counted_s)
         if self.target.rule.precision is not None and reached is not None:
             known[f"half_width_{self.name}"] = reached
@@ -148,20 +148,20 @@ class Phase:
 
     @property
     def samples(self) -> list[Sample]:
-        """All times, warm-ups included; then what probes told of the samples that count. Those that were disturbed, by
-        what is known now, say so.
+        """All times, warm-ups included; then what probes told of the samples that count. By what is known now, each
+        says by how much it was slowed, or that it was disturbed.
         """
-        are_quiet = self.gate.are_quiet(self._arounds)
+        slow_downs = self.gate.slow_downs(self._arounds)
         return [
-            sample if sample.is_warmup or are_quiet[sample.ordinal] else replace(sample, is_disturbed=True)
+            sample if sample.is_warmup else _told(sample, slow_downs[sample.ordinal])
             for sample in (*self.times, *self._readings)
         ]
 
     @property
     def counted_s(self) -> list[float]:
-        """The times of quiet samples; of all where none was."""
-        counted = [sample for sample in self.samples if sample.metric == "time" and not sample.is_warmup]
-        return [item.value for item in counted if not item.is_disturbed] or [item.value for item in counted]
+        """The times of samples that count, corrected; of all where none does."""
+        timed = [sample for sample in self.samples if sample.metric == "time" and not sample.is_warmup]
+        return [item.corrected for item in timed if not item.is_disturbed] or [item.value for item in timed]
 
     @property
     def last_index(self) -> int:
@@ -178,16 +178,18 @@ class Phase:
         """Time spent in samples that count."""
         return sum(self._observed_ns)
 
-    def _quiet(self) -> list[int]:
-        """The numbers of the samples that were taken in the quiet state."""
-        return [number for number, is_quiet in enumerate(self.gate.are_quiet(self._arounds)) if is_quiet]
+    def _counted(self) -> list[int]:
+        """The numbers of the samples that count: in which the process had its core for most of the time."""
+        return [number for number, around in enumerate(self._arounds) if not around.is_disturbed]
 
     def _are_enough(self, numbers: Sequence[int]) -> bool:
+        slow_downs = self.gate.slow_downs(self._arounds)
         spent_ns = sum(self._observed_ns[number] for number in numbers)
-        return is_enough(self.target.rule, [self._reported_ns[number] for number in numbers], spent_ns)
+        times = [self._reported_ns[number] / (slow_downs[number] or 1.0) for number in numbers]
+        return is_enough(self.target.rule, times, spent_ns)
 
     def _is_at_limit(self) -> bool:
-        """Whether there are so many more than would be enough if all were quiet that it is no use to go on."""
+        """Whether there are so many more than would be enough if all of them counted that it is no use to go on."""
         count, own = len(self._arounds), self.target
         if not self._asked and self._are_enough(range(count)):
             self._asked = max(1, count)
@@ -213,6 +215,13 @@ class Phase:
     def _time(self, reported_ns: int, ordinal: int, *, is_warmup: bool) -> Sample:
         value_s = reported_ns / self.loops / 1e9 * self.scale
         return Sample("time", value_s, self.name, ordinal=ordinal, loops=self.loops, is_warmup=is_warmup)
+
+
+def _told(sample: Sample, slow_down: float | None) -> Sample:
+    """A sample with what is known of its slow-down; of what is no time, nothing is to be corrected."""
+    if slow_down is None:
+        return replace(sample, is_disturbed=True)
+    return replace(sample, slow_down=slow_down) if METRICS[sample.metric].unit == "s" else sample
 
 
 def empty_loop_ns(bound: Bound, loops: int = 20_000) -> float:

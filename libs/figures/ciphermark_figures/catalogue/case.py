@@ -18,7 +18,10 @@ from ciphermark_figures.figure import Column, Figure
 CASE_SAMPLES = Figure(
     name="case-samples",
     title="Every sample",
-    lead="In the order they were taken; pale ones, warm-ups and those that others on the host disturbed, do not count.",
+    lead=(
+        "In the order they were taken, each divided by how much the host slowed it; pale ones do not count: warm-ups, "
+        "and what others had the core in."
+    ),
     view="case_samples",
     chart="case.samples",
     columns=(
@@ -26,7 +29,9 @@ CASE_SAMPLES = Figure(
         Column("phase", "Phase"),
         Column("process", "Process", formats.text, is_number=True),
         Column("ordinal", "Sample", formats.text, is_number=True),
-        Column("value", "Time", formats.seconds, is_number=True),
+        Column("corrected", "Time", formats.seconds, is_number=True),
+        Column("value", "As it was taken", formats.seconds, is_number=True),
+        Column("slow_down", "Slowed", formats.digits, is_number=True),
         Column("loops", "Executions", formats.digits, is_number=True),
         Column("is_warmup", "Warm-up", formats.yes),
         Column("is_disturbed", "Disturbed", formats.yes),
@@ -67,5 +72,6 @@ CASE_FIGURES = Figure(
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("n", "Samples", formats.digits, is_number=True),
         Column("quiet_share", "Quiet", formats.percent, is_number=True),
+        Column("slow_down", "Slowed", formats.digits, is_number=True),
     ),
 )

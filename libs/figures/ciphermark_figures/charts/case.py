@@ -15,7 +15,7 @@ _MOST_SAMPLES = 20_000
 
 
 def samples(rows: Sequence[Row]) -> Chart | None:
-    """Each sample's time against its place in the trial, one small chart per phase.
+    """Each sample's corrected time against its place in the trial, one small chart per phase.
 
     Of very many samples every so manieth is drawn, which the title says: a browser could not hold them all.
     """
@@ -23,13 +23,23 @@ def samples(rows: Sequence[Row]) -> Chart | None:
         return None
     step = math.ceil(len(rows) / _MOST_SAMPLES)
     names = style.variants_of(rows)
-    columns = ("variant", "phase", "process", "ordinal", "value", "loops", "is_warmup", "is_disturbed")
+    columns = (
+        "variant",
+        "phase",
+        "process",
+        "ordinal",
+        "corrected",
+        "value",
+        "slow_down",
+        "loops",
+        "is_warmup",
+    )
     chart = style.dressed(
-        alt.Chart(style.data(rows[::step], *columns))
+        alt.Chart(style.data(rows[::step], *columns, "is_disturbed"))
         .mark_point(filled=True, size=45)
         .encode(
             x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=style.seconds_axis()),
+            y=alt.Y("corrected:Q", title=None, scale=alt.Scale(zero=False), axis=style.seconds_axis()),
             color=style.colour(names),
             shape=style.shape(names),
             opacity=alt.condition("datum.is_warmup || datum.is_disturbed", alt.value(0.35), alt.value(1)),
@@ -37,7 +47,9 @@ def samples(rows: Sequence[Row]) -> Chart | None:
                 "variant:N",
                 "process:O",
                 "ordinal:Q",
-                alt.Tooltip("value:Q", format=".4s"),
+                alt.Tooltip("corrected:Q", format=".4s"),
+                alt.Tooltip("value:Q", format=".4s", title="as it was taken"),
+                alt.Tooltip("slow_down:Q", format=".3f", title="slowed"),
                 "loops:Q",
                 "is_disturbed:N",
             ),

@@ -134,7 +134,7 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:
     """The columns that a chart needs, as plain JSON values, and the parameters of each row in words; where it is known,
-    with the share of its samples that were taken while the host was quiet.
+    with the share of its samples that were taken while the host was quiet, and by how much the others are corrected.
     """
     return alt.Data(
         values=[{name: plain(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
@@ -159,6 +159,9 @@ def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
 def _told(row: Row) -> str:
     quiet = row.get("quiet_share")
     known = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    slow_down = row.get("slow_down")
+    if slow_down is not None:
+        known.append(f"corrected for a host {slow_down:.2f} times slower")
     return ", ".join([parameters.told(row), *known])
 
 

@@ -17,19 +17,30 @@ def told(row: Row) -> Iterator[str]:
         return
     kept = f"{_share(row['quiet_share'])} of {row['samples']:,} timed samples were taken while the host was quiet"
     anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
-    yield f"{kept}, and figures are made of them ({anchor}{_lost(row)})"
+    yield f"{kept}{_corrected(row)} ({anchor}{_lost(row)})"
     if row["watched_trials"] < row["trials"]:
         yield f"beside {row['trials'] - row['watched_trials']} of {row['trials']} trials nothing was watched"
     if row["short_trials"]:
         yield (
-            f"{_trials(row['short_trials'])} ended at the limit with fewer quiet samples than were asked for: "
+            f"{_trials(row['short_trials'])} ended at the limit with fewer samples that count than were asked for: "
             "intervals are wider"
         )
     if row["disturbed_phases"]:
         yield (
-            f"{row['disturbed_phases']} phases have no quiet sample: their figures are of a disturbed host "
-            "(quiet_share is 0)"
+            f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "
+            "time: their figures are of a disturbed host (quiet_share is 0, slow_down is missing)"
         )
+
+
+def _corrected(row: Row) -> str:
+    """What became of the others: of runs from before times were corrected, they count for nothing."""
+    slow_down = row["slow_down"]
+    if slow_down is None:
+        return ", and figures are made of them"
+    return (
+        "; all times are corrected by the anchor and the wait for the core, "
+        f"together {slow_down:.2f} times in the mean"
+    )
 
 
 def _lost(row: Row) -> str:

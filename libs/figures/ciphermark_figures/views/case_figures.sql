@@ -11,7 +11,8 @@ select
     mad,
     min,
     max,
-    quiet_share
+    quiet_share,
+    slow_down
 from results
 where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric is not null
 order by metric <> 'time', metric, phase, repetitions, median, variant;

@@ -3,7 +3,9 @@ select
     phase_of(s.stage, s.party, s.step) as phase,
     t.process,
     x.ordinal,
+    x.value / x.slow_down as corrected,
     x.value,
+    x.slow_down,
     x.loops,
     x.is_warmup,
     x.is_disturbed

@@ -67,7 +67,7 @@ timed as (
             array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal)
         ) as rounds,
         coalesce(
-            array_agg(x.value order by t.process, x.ordinal) filter (where not x.is_disturbed),
+            array_agg(x.value / x.slow_down order by t.process, x.ordinal) filter (where not x.is_disturbed),
             array_agg(x.value order by t.process, x.ordinal)
         ) as times
     from trial as t

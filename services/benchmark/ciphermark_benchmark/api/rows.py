@@ -87,6 +87,7 @@ class ResultRow(BaseModel):
     scaling: str | None = Field(examples=["exact"])
     secret_distribution: str | None = Field(examples=["uniform ternary"])
     encryption: str | None = Field(examples=["public key"])
+    slow_down: float | None = Field(examples=[1.018])
 
 
 class ComparedRow(BaseModel):

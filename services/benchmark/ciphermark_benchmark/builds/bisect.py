@@ -87,8 +87,9 @@ class Bench:
 def ratios(outcomes: Iterable[Outcome], builds: Sequence[str]) -> dict[str, list[float]]:
     """The median ratio of paired samples to the first build's, of each build and process. Pure.
 
-    Rounds that nobody disturbed count; all of a process where there is none. That costs certainty and adds no error:
-    builds take turns in an order drawn by lot, so that a disturbance favours neither.
+    Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
+    process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
+    that a disturbance favours neither.
     """
     times: dict[str, dict[int, dict[int, Sample]]] = defaultdict(dict)
     for outcome in outcomes:
@@ -107,7 +108,7 @@ def _paired(
         rounds = a.keys() & b.keys()
         quiet = {ordinal for ordinal in rounds if not (a[ordinal].is_disturbed or b[ordinal].is_disturbed)}
         if rounds:
-            yield median(b[ordinal].value / a[ordinal].value for ordinal in quiet or rounds)
+            yield median(b[ordinal].corrected / a[ordinal].corrected for ordinal in quiet or rounds)
 
 
 def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:

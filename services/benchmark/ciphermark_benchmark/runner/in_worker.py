@@ -32,7 +32,7 @@ class QuietLevel:
 
     def learn(self, facts: Mapping[str, float]) -> None:
         """Take in what a trial found, if it found anything."""
-        found_s = facts.get("anchor_quiet_s")
+        found_s = facts.get("anchor_s")
         if found_s is not None:
             self.ns = min(found_s * 1e9, self.ns or math.inf)
 
