@@ -343,9 +343,9 @@ def test_times_are_those_of_six_samples(results):
     assert {row["phase"] for row in rows} == {"encrypt", "operation", "decrypt"}
     for row in rows:
         assert 0 < row["min"] <= row["median"] <= row["max"]
-        if row["quiet_share"] in (None, 0, 1):  # of others, as many count as were quiet
+        if row["quiet_share"] in (None, 1):  # of others, what others had the core in does not count
             assert row["n"] >= 6
-            assert row["min"] <= row["ci_low"] <= row["median"] <= row["ci_high"] <= row["max"]
+            assert row["ci_low"] <= row["median"] <= row["ci_high"]
 
 
 @pytest.mark.skipif(

@@ -12,6 +12,10 @@ from ciphermark_figures.charts import style
 from ciphermark_figures.charts.style import Chart
 
 _MOST_SAMPLES = 20_000
+_COLUMNS = (
+    *("variant", "phase", "process", "ordinal", "corrected", "value"),
+    *("slow_down", "loops", "is_warmup", "is_disturbed"),
+)
 
 
 def samples(rows: Sequence[Row]) -> Chart | None:
@@ -23,19 +27,8 @@ def samples(rows: Sequence[Row]) -> Chart | None:
         return None
     step = math.ceil(len(rows) / _MOST_SAMPLES)
     names = style.variants_of(rows)
-    columns = (
-        "variant",
-        "phase",
-        "process",
-        "ordinal",
-        "corrected",
-        "value",
-        "slow_down",
-        "loops",
-        "is_warmup",
-    )
     chart = style.dressed(
-        alt.Chart(style.data(rows[::step], *columns, "is_disturbed"))
+        alt.Chart(style.data(rows[::step], *_COLUMNS))
         .mark_point(filled=True, size=45)
         .encode(
             x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
