@@ -254,7 +254,7 @@ def _row(name: str, experiment: type[Experiment], determines: str | None = None)
         defaults=where(lambda row: row.is_default and not row.is_rotation),
         trial_s=_trial_s,
         reason=without_managed,
-        varied=(Varied(CAP, most=1 << 30, default=DEFAULT_CAP),),
+        varied=(Varied(CAP, most=1 << 30, example=256, default=DEFAULT_CAP),),
         determines=determines,
         is_until_exhausted=True,
     )

@@ -29,9 +29,9 @@ class Varied:
 
     dimension: Dimension[int]
     most: int
+    example: int | list[int]
     default: int | None = None
     is_list: bool = False
-    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

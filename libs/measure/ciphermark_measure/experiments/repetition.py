@@ -243,7 +243,7 @@ KINDS = (
         defaults=where(lambda row: row.is_product)[:1],
         trial_s=_trial_s,
         reason=_reason,
-        varied=(Varied(REPETITIONS, most=1 << 20, is_list=True, example="[50, 100]"),),
+        varied=(Varied(REPETITIONS, most=1 << 20, example=[50, 100], is_list=True),),
         has_memory_worker=True,
     ),
 )

@@ -19,7 +19,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
-from ciphermark_benchmark.suite import case_rows, composition, estimate, files, form, plan, shipped
+from ciphermark_benchmark.suite import case_rows, composition, estimate, files, form, plan, reference, shipped
 from ciphermark_benchmark.suite.composition import Wish
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host as hosts
@@ -43,6 +43,7 @@ def add_to(app: typer.Typer) -> None:
     _suite.command("list", epilog="[bold]Example[/bold]  ciphermark suite list")(list_)
     _suite.command("new", epilog=_NEW_EXAMPLES)(new)
     _suite.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain quick")(explain)
+    _suite.command("keys", epilog="[bold]Example[/bold]  ciphermark suite keys | less")(keys)
     _suite.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")(
         schema
     )
@@ -134,6 +135,11 @@ def _outlook(suite: form.Suite, planned: list[PlannedCase]) -> str:
         f"{possible * suite.budget.processes} trials of {possible} cases, "
         f"{len(planned) - possible} cases unsupported; a guess: {estimate.in_words(seconds)} on an idle host"
     )
+
+
+def keys() -> None:
+    """Every key of a suite: values, default, meaning, example; in Markdown."""
+    typer.echo(reference.page())
 
 
 def schema() -> None:

@@ -47,29 +47,42 @@ Precision = Annotated[
 class BudgetText(Strict):
     """How much measuring each trial gets."""
 
-    processes: int = Field(1, ge=1, le=100, description="fresh workers per case")
-    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial")
-    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count")
-    min_time_s: float = Field(0.3, ge=0, le=3600, description="least time of the operation's samples")
-    timeout_s: float = Field(300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended")
-    memory_mb: int = Field(8192, ge=64, le=_LARGEST_MEMORY_MB, description="private memory a worker may have")
+    processes: int = Field(1, ge=1, le=100, description="fresh workers per case", examples=[3])
+    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial", examples=[20])
+    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count", examples=[2])
+    min_time_s: float = Field(
+        0.3, ge=0, le=3600, description="least time of the operation's samples, in seconds", examples=[0.5]
+    )
+    timeout_s: float = Field(
+        300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended; seconds", examples=[60]
+    )
+    memory_mb: int = Field(
+        8192,
+        ge=64,
+        le=_LARGEST_MEMORY_MB,
+        description="private memory a worker may have, in MB",
+        examples=[4096],
+    )
     precision: Precision | None = Field(
         None,
         description="relative half-width of the median's interval at which a phase has enough samples; without it the "
         "least are enough",
+        examples=["2%"],
     )
     most_samples: int | None = Field(
         None,
         ge=1,
         le=LOOKS[-1],
         description=f"with a precision: enough samples in any case; {_MOST_SAMPLES} or the least, where not given",
+        examples=[24],
     )
     most_time_s: float | None = Field(
         None,
         gt=0,
         le=_WEEK_S,
-        description="with a precision: a phase that was sampled for so long has enough, once it has the least; "
+        description="with a precision: a phase that was sampled for so many seconds has enough, once it has the least; "
         f"{_MOST_TIME_S:g}, or the least time, where not given",
+        examples=[2],
     )
 
     @model_validator(mode="after")

@@ -33,9 +33,10 @@ def field_of(varied: Varied) -> tuple[Any, Any]:
     number = Annotated[int, Field(ge=1, le=varied.most)]
     kind: Any = Several[number] if varied.is_list else number
     description = varied.dimension.sentence
+    examples = [varied.example]
     if varied.default is not None:
-        return kind, Field(varied.default, description=description)
-    return kind | None, Field(None, validate_default=True, description=description)
+        return kind, Field(varied.default, description=description, examples=examples)
+    return kind | None, Field(None, validate_default=True, description=description, examples=examples)
 
 
 def owned(varied: Varied) -> Any:

@@ -40,7 +40,8 @@ Divisions = Annotated[
     Division | Several[Division],
     Field(
         description="equal: keys are switched alike by all libraries; best: as each library's own documentation would "
-        "set it. The two are never ranked together"
+        "set it. The two are never ranked together",
+        examples=[["equal", "best"]],
     ),
 ]
 Variant = Annotated[str, AfterValidator(_variant)]
@@ -55,8 +56,12 @@ class Strict(BaseModel):
 class PlainModulus(Strict):
     """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
 
-    bits: int | None = Field(None, ge=2, le=60)
-    value: int | None = Field(None, ge=2, lt=1 << 60)
+    bits: int | None = Field(
+        None, ge=2, le=60, description="the largest prime of so many bits that gives slots", examples=[20]
+    )
+    value: int | None = Field(
+        None, ge=2, lt=1 << 60, description="t itself: a prime that is 1 modulo 2N", examples=[65537]
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -52,42 +52,67 @@ T = TypeVar("T")
 class Matrix(Strict):
     """What all experiments but those of workloads have."""
 
-    kind: Annotated[KindName, BeforeValidator(earlier.word)]
-    variants: Several[Variant]
-    schemes: Several[Scheme]
+    kind: Annotated[KindName, BeforeValidator(earlier.word)] = Field(
+        description="what is measured", examples=["arithmetic"]
+    )
+    variants: Several[Variant] = Field(
+        description="libraries, each in one build; `seal@mine` is seal under a label of its own",
+        examples=[["seal", "seal-hexl", "openfhe"]],
+    )
+    schemes: Several[Scheme] = Field(
+        description="bfv and bgv compute exactly modulo t, ckks approximately", examples=[["bfv", "ckks"]]
+    )
     ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
-        description="N; smallest: the smallest at which the modulus chain is secure, for each library by itself"
+        description="N; smallest: the smallest at which the modulus chain is secure, for each library by itself",
+        examples=["smallest"],
     )
     modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
         "default",
         validate_default=True,
         description="prime sizes, special prime last, or the library's default chain; for-depth: one that Ciphermark "
         "makes for `depth` multiplications in a row",
+        examples=[[60, 40, 40, 60]],
     )
     depth: Annotated[int, Field(ge=1, le=_DEEPEST)] | None = Field(
         None,
         validate_default=True,
         description="multiplications in a row that `modulus_bits: for-depth` has room for; in the kind repetition, as "
         "many as `repetitions` where it is not given",
+        examples=[3],
     )
-    plain_modulus: PlainModulus = PlainModulus(bits=20)
-    scale_bits: ScaleBits = Field(30, description="log2 of the ckks scale")
+    plain_modulus: PlainModulus = Field(
+        PlainModulus(bits=20),
+        description="t of bfv and bgv, by its size or its value: results are exact modulo t",
+        examples=[{"bits": 30}],
+    )
+    scale_bits: ScaleBits = Field(30, description="log2 of the ckks scale", examples=[40])
     sizes: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
         ["full"],
         validate_default=True,
         description="elements of a vector; full: as many as one ciphertext holds",
+        examples=[["full", 1000000]],
     )
     data: Several[Literal["same", "random"]] = Field(
-        ["random"], description="one value in all slots, or random values"
+        ["random"], description="one value in all slots, or random values", examples=[["same", "random"]]
     )
-    operations: Annotated[Several[OperationText] | None, BeforeValidator(written)] = None
+    operations: Annotated[Several[OperationText] | None, BeforeValidator(written)] = Field(
+        None,
+        description="operations, with arguments where they take some; where none is named, the usual ones of the kind",
+        examples=[["add", "mul", {"rotate": [1, 64]}]],
+    )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
-        [1], description="threads a library may use"
+        [1], description="threads a library may use", examples=[[1, 2]]
     )
     division: Divisions = "equal"
-    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
+    security: Literal[128, 192, 256, "none"] = Field(
+        128,
+        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
+        examples=[192],
+    )
     allow: Annotated[list[Literal["small-primes"]], AfterValidator(distinct)] = Field(
-        [], description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192"
+        [],
+        description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192",
+        examples=[["small-primes"]],
     )
 
     def dimensions(self) -> list[dict[str, Value]]:
@@ -191,10 +216,21 @@ FORMS: dict[str, type[BaseModel]] = {"measured": ExperimentText, "family": Workl
 class Suite(Strict):
     """What to measure."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
-    seed: int = Field(1, ge=0, lt=2**63)
-    budget: BudgetText = BudgetText()
-    experiments: Annotated[list[AnyExperiment], Field(min_length=1)]
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        max_length=100,
+        description="what results are found by; letters, digits, dots, dashes and underlines",
+        examples=["mine"],
+    )
+    seed: int = Field(
+        1, ge=0, lt=2**63, description="decides vectors, splits of data and the order of cases", examples=[7]
+    )
+    budget: BudgetText = Field(
+        BudgetText(), description="how much measuring each trial gets", examples=[{"samples": 20}]
+    )
+    experiments: Annotated[list[AnyExperiment], Field(min_length=1)] = Field(
+        description="what is measured: every combination of the lists of an experiment is a case"
+    )
 
 
 def json_schema() -> dict[str, Any]:

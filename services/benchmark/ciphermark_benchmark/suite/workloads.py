@@ -52,42 +52,64 @@ class WorkloadText(Strict):
     the lists is a case."""
 
     kind: Annotated[
-        str, AfterValidator(_family), Field(json_schema_extra={"enum": list(families(WORKLOADS))})
+        str,
+        AfterValidator(_family),
+        Field(
+            json_schema_extra={"enum": list(families(WORKLOADS))},
+            description="the family of the workloads",
+            examples=["learning"],
+        ),
     ]
-    variants: Several[Variant]
-    workloads: Several[Annotated[str, AfterValidator(_workload)]]
+    variants: Several[Variant] = Field(
+        description="libraries, each in one build; `seal@mine` is seal under a label of its own",
+        examples=[["seal", "tenseal"]],
+    )
+    workloads: Several[Annotated[str, AfterValidator(_workload)]] = Field(
+        description="by name (`ciphermark workload list`), or files of your own", examples=[["lmc-encrypted"]]
+    )
     data_sets: Several[DataSetText] | None = Field(
         None,
         validate_default=True,
         description="for workloads that take data: names, or CSV files relative to the suite file: a header, numbers, "
         "the label in the last column",
+        examples=[["boston"]],
     )
     options: dict[str, Several[str | int | float | bool]] = Field(
-        {}, description="values of options, which every workload that is named must have"
+        {},
+        description="values of options, which every workload that is named must have",
+        examples=[{"degree": [15, 79]}],
     )
     ring_dimension: Several[RingDimension] | None = Field(
-        None, description="N, where it is to be another than recommended"
+        None, description="N, where it is to be another than recommended", examples=[[16384]]
     )
     schemes: Several[Scheme] | None = Field(
-        None, description="those that are wanted; a workload has those of them that it offers"
+        None,
+        description="those that are wanted; a workload has those of them that it offers",
+        examples=[["ckks"]],
     )
     modulus_bits: Annotated[list[PrimeBits], Field(min_length=1)] | None = Field(
-        None, description="prime sizes, special prime last, where they are to be others than recommended"
+        None,
+        description="prime sizes, special prime last, where they are to be others than recommended",
+        examples=[[60, 40, 40, 60]],
     )
     scale_bits: ScaleBits | None = Field(
-        None, description="log2 of the ckks scale, where it is to be another"
+        None, description="log2 of the ckks scale, where it is to be another", examples=[40]
     )
     plain_modulus: PlainModulus | None = Field(
-        None, description="t of bfv and bgv, where it is to be another"
+        None, description="t of bfv and bgv, where it is to be another", examples=[{"value": 65537}]
     )
     batch: Several[Annotated[int, Field(ge=1, le=MOST_BATCH)]] = Field(
-        [1], description="inputs that one program computes on in a pass"
+        [1], description="inputs that one program computes on in a pass", examples=[[1, 8]]
     )
     threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
-        [1], description="threads a library may use"
+        [1], description="threads a library may use", examples=[[1, 2]]
     )
     division: Divisions = "equal"
-    security: Literal[128, 192, 256, "none"] = Field(128, description="least level by the 2018 table")
+    security: Literal[128, 192, 256, "none"] = Field(
+        128,
+        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
+        examples=[192],
+    )
 
     @field_validator("schemes")
     @classmethod
