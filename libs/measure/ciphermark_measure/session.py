@@ -23,7 +23,7 @@ class Session:
     ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``executed`` are the
     operations that this process has executed so far. ``controls`` keeps what control
     experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.noise_control`;
-    ``encryption_peaks`` what memory the encryption of a vector takes, by its size and data pattern; ``timed`` the
+    ``client_peaks`` what memory the encryption of a vector takes, and the decryption of a result; ``timed`` the
     encryptions and decryptions whose times have been told: see :mod:`ciphermark_measure.client_phases`.
     """
 
@@ -37,7 +37,7 @@ class Session:
     encryptions: Encryptions
     executed: set[str] = field(default_factory=set)
     controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
-    encryption_peaks: dict[tuple[int, str], list[Sample]] = field(default_factory=dict)
+    client_peaks: dict[Hashable, list[Sample]] = field(default_factory=dict)
     timed: set[Hashable] = field(default_factory=set)
 
     def to_evaluator(self, values: Sequence[Vector]) -> list[Handle]:

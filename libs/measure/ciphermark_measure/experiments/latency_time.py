@@ -12,7 +12,7 @@ from ciphermark_measure.experiments.kind import CIPHERTEXT_S, PRODUCT_S, SUM_S, 
 # checks, calibration, warm-up and memory; what encrypts, decrypts and executes one ciphertext where memory is measured.
 _RING_OF_A_PRIME = 2048
 _USUAL_CACHES = {"L3": 32 << 20}
-_EXECUTIONS_BESIDE = 16
+_EXECUTIONS_BESIDE = 8
 _MEMORY_S = 0.005
 
 
@@ -23,6 +23,8 @@ def trial_s(case: Case, budget: Budget, growth: float) -> float:
     row_bytes = 3 * 16 * spec.ring_dimension * max(1, spec.ring_dimension // _RING_OF_A_PRIME)
     executed = proportion.executed(ciphertexts, row_bytes, _USUAL_CACHES)
     is_dear = call.operation.is_product or call.operation.is_rotation
+    if is_dear:
+        executed = proportion.executed_computing(executed)
     once_s = (PRODUCT_S if is_dear else SUM_S) * growth * executed
     timed_s = max(budget.min_time_s, budget.samples * once_s) + _EXECUTIONS_BESIDE * once_s
     whole_s = _MEMORY_S * growth * ciphertexts
