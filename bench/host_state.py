@@ -93,7 +93,7 @@ def _quiet(bound: Bound, gate: Gate) -> Generator[Figure, None, float]:
     facts = gate.facts()
     cost = facts["anchor_cost_s"] / (corrected.sampled_ns / 1e9)
     share = _share(corrected)
-    note = f"{share:.0%} of samples quiet, anchor {facts['anchor_quiet_s'] * 1e6:.1f} µs"
+    note = f"{share:.0%} of samples quiet, anchor {facts['anchor_s'] * 1e6:.1f} µs"
     ratio = median(corrected.counted_s) / median(plain.counted_s)
     # On a host that is not quiet they differ, which is what correcting is for.
     yield Figure("host_state", "corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
