@@ -32,7 +32,9 @@ from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.vigil import Vigil
 from ciphermark_web import health
+from ciphermark_web.watched import Watched
 
 _RETRY_S = 5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -57,7 +59,7 @@ _OF_RUNS = frozenset(page.path for page in PAGES)
 
 def made(settings: Settings) -> FastAPI:
     """The application; it connects when it starts."""
-    store = Store(settings.database_url)
+    store, vigil = Store(settings.database_url), Vigil(settings.database_url)
     benchmark = (
         Benchmark(settings.benchmark_url, settings.benchmark_token) if settings.benchmark_url else None
     )
@@ -66,7 +68,8 @@ def made(settings: Settings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         assets()
         store.open()
-        yield
+        async with vigil.kept():
+            yield
         store.close()
         if benchmark is not None:
             await benchmark.close()
@@ -79,10 +82,11 @@ def made(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
     )
+    app.add_middleware(Watched, vigil=vigil, needs_none=_needs_no_database, answer=_is_away)
     _surround(app, settings)
     _route(app, store, benchmark)
     app.include_router(live.router(store, benchmark, settings.services_file))
-    app.include_router(health.router({"database": partial(_reason_against, store)}))
+    app.include_router(health.router({"database": lambda: vigil.reason or _reason_against(store)}))
     if settings.token is not None:
         _add_login(app, settings.token)
     app.add_exception_handler(UserError, _mistake)
@@ -196,12 +200,25 @@ def _mistake(request: Request, error: Exception) -> HTMLResponse:
     return templating.message("That does not fit", str(error), 400, link=link)
 
 
+def _needs_no_database(path: str) -> bool:
+    """Whether a path is answered while PostgreSQL is away: health, logging in, what pages are made of."""
+    return access.is_open(path) or path.endswith("/events")
+
+
+async def _is_away(scope: Scope, receive: Receive, send: Send) -> None:
+    await _away_page("It takes connections, or refuses them, and says nothing.")(scope, receive, send)
+
+
 def _away(_: Request, error: Exception) -> HTMLResponse:
+    return _away_page(str(error))
+
+
+def _away_page(told: str) -> HTMLResponse:
     """PostgreSQL does not answer: the page tries again by itself."""
     return templating.message(
         "The database is away",
         f"PostgreSQL does not answer. This page tries again every {_RETRY_S} seconds.",
         503,
-        example=str(error),
+        example=told,
         retry_s=_RETRY_S,
     )

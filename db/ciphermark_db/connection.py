@@ -6,11 +6,14 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ReadOnlySqlTransaction
 
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
 CONNECT_TIMEOUT_S = 10
+# Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
+_PASSING = ("53", "57P", "58")
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
@@ -32,12 +35,21 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
         raise unavailable(url, error) from error
 
 
+def may_pass(error: psycopg.Error) -> bool:
+    """Whether a server that answers cannot write now, for reasons of its own: its disk is full, or it is read-only, as
+    after a failover.
+    """
+    return (error.sqlstate or "").startswith(_PASSING) or isinstance(error, ReadOnlySqlTransaction)
+
+
 def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
     """The exception for a server at ``url`` that does not answer, or cannot go on."""
-    return DatabaseUnavailable(
-        f"PostgreSQL at {place(url)} cannot be used: {str(error).strip()}\n"
-        "Start the server, or correct CIPHERMARK_DATABASE_URL; unset it to use the embedded server."
+    remedy = (
+        "It answers, and can write again once that has passed."
+        if may_pass(error)
+        else "Start the server, or correct CIPHERMARK_DATABASE_URL; unset it to use the embedded server."
     )
+    return DatabaseUnavailable(f"PostgreSQL at {place(url)} cannot be used: {str(error).strip()}\n{remedy}")
 
 
 def place(url: str) -> str:

@@ -14,7 +14,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
 from ciphermark_db import migrate, rows
-from ciphermark_db.connection import connect, unavailable
+from ciphermark_db.connection import connect, may_pass, unavailable
 from ciphermark_db.errors import ContentRefused
 from ciphermark_db.sql import blocks
 
@@ -150,7 +150,11 @@ class Database:
         ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
         without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``.
         """
-        with self._connected() as connection, _transaction(connection, read_only), _complaints(connection):
+        with (
+            self._connected() as connection,
+            _transaction(connection, read_only),
+            _complaints(connection, not read_only),
+        ):
             limit = {"milliseconds": str(max(1, round(timeout_s * 1000)))}
             connection.execute(blocks("query")["settle"], limit)
             # prepared: the protocol then takes one statement, so none can follow a "commit"
@@ -170,8 +174,10 @@ class Database:
         connection = self._connection
         try:
             yield connection
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise unavailable(self._url, error) from error
+        except psycopg.Error as error:
+            if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or may_pass(error):
+                raise unavailable(self._url, error) from error
+            raise
 
 
 def _record_trial(connection: psycopg.Connection[Any], outcome: Outcome) -> None:
@@ -215,12 +221,14 @@ def _transaction(connection: psycopg.Connection[Any], read_only: bool) -> Iterat
 
 
 @contextmanager
-def _complaints(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Turn what PostgreSQL says about a statement into ``UserError``, and about its values into ``ContentRefused``."""
+def _complaints(connection: psycopg.Connection[Any], is_writing: bool = True) -> Iterator[None]:
+    """Turn what PostgreSQL says about a statement into ``UserError``, and about its values into ``ContentRefused``;
+    what keeps it from writing anything at all passes.
+    """
     try:
         yield
     except psycopg.Error as error:
-        if connection.closed:
+        if connection.closed or (is_writing and may_pass(error)):
             raise
         hints = (error.diag.message_detail, error.diag.message_hint)
         message = error.diag.message_primary or str(error)

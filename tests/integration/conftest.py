@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from command import Ciphermark
+from psycopg.sql import SQL, Identifier
 
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import (
@@ -108,8 +109,14 @@ def make() -> Maker:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of an embedded server's superuser."""
     folder = tmp_path_factory.mktemp("server")
-    url = embedded.ensure_started(folder)
-    yield url.replace("postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres")
+    superuser = embedded.ensure_started(folder).replace(
+        "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
+    )
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        for name in ("fsync", "full_page_writes", "synchronous_commit"):  # it need not outlive the machine
+            connection.execute(SQL("alter system set {} = off").format(Identifier(name)))
+        connection.execute("select pg_reload_conf()")
+    yield superuser
     embedded.stop(folder)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+from command import wait_until
 from starlette.testclient import TestClient
 
 from ciphermark_dashboards import app
@@ -126,7 +127,7 @@ def test_when_the_database_is_away_the_page_says_so_and_recovers(tmp_path: Path,
             assert 'http-equiv="refresh"' in answer.text
             assert client.get("/readyz").status_code == 503
             embedded.ensure_started(home)
-            assert client.get("/").status_code == 200
+            wait_until(lambda: client.get("/").status_code == 200, "pages are there again")
     finally:
         embedded.stop(home)
 

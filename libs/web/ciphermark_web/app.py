@@ -25,7 +25,8 @@ class Service:
     """What one service is made of.
 
     ``routers`` have the prefix ``/v1`` from the start: metrics count by the path that a route was declared with.
-    ``bodies`` are the paths that accept something else than JSON of ordinary size.
+    ``bodies`` are the paths that accept something else than JSON of ordinary size. ``innermost`` are layers of the
+    service's own, around its routes.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Service:
     metrics: Metrics
     lifespan: Lifespan
     bodies: Mapping[str, BodyRule] = field(default_factory=dict)
+    innermost: Sequence[Middleware] = ()
 
 
 def assembled(service: Service) -> FastAPI:
@@ -54,6 +56,7 @@ def assembled(service: Service) -> FastAPI:
             Middleware(Observed, metrics=service.metrics),
             Middleware(Guarded, token=service.token),
             Middleware(Limited, rules=service.bodies),
+            *service.innermost,
         ],
     )
     problems.install(app)

@@ -13,6 +13,7 @@ import structlog
 from fastapi import FastAPI, Request
 from procrastinate import App
 from procrastinate.exceptions import ConnectorException
+from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
@@ -28,13 +29,16 @@ from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
+from ciphermark_db.vigil import AWAY, Vigil
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
+from ciphermark_web.guard import OPEN_PATHS
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.serving import Listening, listening
 from ciphermark_web.serving import serve as listen
+from ciphermark_web.watched import Watched
 
 PORT = 8100
 STALLED_S = 30.0
@@ -43,6 +47,7 @@ _CHECK_TIMEOUT_S = 3
 _ENDING_S = 30
 _AGAIN_S = 2
 _DESCRIPTION = "Benchmark homomorphic-encryption libraries: submit suites, follow them, read their results."
+_AWAY = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
 _log = structlog.get_logger()
 
 
@@ -64,7 +69,14 @@ def prepared(home: Home) -> str:
 def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
     """The application."""
     metrics = Metrics()
-    metrics.registry.register(Counted(lambda: Database.open(url), STALLED_S))
+    vigil = Vigil(url)
+
+    def connected() -> Database:
+        if vigil.is_away:
+            raise DatabaseUnavailable(AWAY)
+        return Database.open(url)
+
+    metrics.registry.register(Counted(connected, STALLED_S))
     app = assembled(
         Service(
             title="Ciphermark benchmark",
@@ -72,10 +84,15 @@ def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
             version=__version__,
             token=at.token,
             routers=[runs.router, results.router],
-            checks={"database": lambda: _reason_against(url)},
+            checks={"database": lambda: vigil.reason or _reason_against(url)},
             metrics=metrics,
-            lifespan=_lifespan(url, has_worker),
+            lifespan=_lifespan(url, has_worker, vigil),
             bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
+            innermost=[
+                Middleware(
+                    Watched, vigil=vigil, needs_none=_needs_no_database, answer=problems.response(_AWAY)
+                )
+            ],
         )
     )
     for error in (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable):
@@ -85,12 +102,16 @@ def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
     return app
 
 
-def _lifespan(url: str, has_worker: bool) -> Lifespan:
+def _needs_no_database(path: str) -> bool:
+    return path in (*OPEN_PATHS, "/metrics")  # which tells that it is away
+
+
+def _lifespan(url: str, has_worker: bool, vigil: Vigil) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         connector = queue.connector(url, _CONNECTIONS)
         queued = App(connector=connector)
-        async with queued.open_async(), _worker_beside(has_worker):
+        async with queued.open_async(), _worker_beside(has_worker), vigil.kept():
             store = Store(connector.pool)
             app.state.benchmark = state = State(
                 store=store,
@@ -156,8 +177,7 @@ def _reason_against(url: str) -> str | None:
 
 
 async def _away(_: Request, error: Exception) -> Response:
-    problem = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
-    return problems.response(problem)
+    return problems.response(_AWAY)
 
 
 async def _client_away(_: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Literal
 
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner.journal import FULL
 from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
@@ -29,7 +30,8 @@ How = Literal["done", "interrupted", "refused", "away", "died"]
 @dataclass(frozen=True, slots=True)
 class End:
     """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
-    the database; or by dying."""
+    the database, or space on the disk; or by dying.
+    """
 
     how: How
     reason: str | None = None
@@ -115,6 +117,10 @@ def _end(home: Home, job_id: str) -> End:
         if interruption.has_arrived():
             return End("interrupted", str(error))
         return End("away" if isinstance(error, DatabaseUnavailable) else "refused", str(error))
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        return End("away", f"{error.filename or home.folder}: {error.strerror}; the job waits for space")
 
 
 def _die_with_the_worker() -> None:

@@ -33,7 +33,7 @@ _POOL: dict[str, Any] = {
     "min_size": 1,
     "timeout": 10.0,
     "max_lifetime": 600.0,
-    "reconnect_timeout": 5.0,
+    "reconnect_timeout": 1.0,  # then the next request tries again, rather than the pool after ever longer pauses
 }
 
 

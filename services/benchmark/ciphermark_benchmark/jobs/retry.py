@@ -19,17 +19,27 @@ from ciphermark_benchmark.jobs.machine import Machine
 from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.store import Store
 from ciphermark_core.run import Host
+from ciphermark_db.connection import may_pass
 
 _WAIT_S = 1.0
-AWAY = (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException)
+AWAY = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    ConnectorException,
+)
 T = TypeVar("T")
 _log = structlog.get_logger()
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether an error says that the database does not answer, rather than what it thinks of a statement."""
+    """Whether an error says that the database does not answer, or takes nothing at all, rather than what it thinks of a
+    statement.
+    """
     cause = error.__cause__ if isinstance(error, ConnectorException) else error
-    return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        return True
+    return isinstance(cause, psycopg.Error) and may_pass(cause)
 
 
 class Patience:

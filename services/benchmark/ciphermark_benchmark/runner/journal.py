@@ -1,15 +1,18 @@
 """The journal: every outcome is appended to a local file, and on disk, before anything else happens to it.
 
 One JSON line per entry: first the run, then outcomes. A line that a crash cut short is dropped when the journal
-is opened again; its trial is executed again.
+is opened again; its trial is executed again. Where the disk is full, what was measured waits for space.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep
 
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
@@ -18,6 +21,9 @@ from ciphermark_core import earlier, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+_LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,22 @@ class Journal:
         raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {known}")
 
     def append(self, outcome: Outcome) -> None:
-        """Add an outcome; on return it survives a crash of program and machine."""
-        _append(self.path, wire.to_line(outcome))
+        """Add an outcome; on return it survives a crash of program and machine. While the disk is full this waits, and
+        says so on standard error.
+        """
+        line, is_told = wire.to_line(outcome), False
+        while True:
+            try:
+                return _append(self.path, line)
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                if not is_told:
+                    print(
+                        f"{self.path}: {error.strerror}; what was measured waits for space", file=sys.stderr
+                    )
+                is_told = True
+                sleep(_LOOK_S)
 
     def outcomes(self) -> Iterator[Outcome]:
         """All outcomes, in the order they were appended."""
@@ -93,11 +113,16 @@ class Journal:
 
 
 def _append(path: Path, line: bytes) -> None:
+    """Add a line: all of it, or nothing where the disk is full."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    before = os.fstat(descriptor).st_size
     try:
         while line:
             line = line[os.write(descriptor, line) :]
         os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
     finally:
         os.close(descriptor)
 

@@ -1,0 +1,104 @@
+"""A full disk: what was measured waits for space, in a job and in a run of the command line, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import PLANTED, TINY, Ciphermark, Gate, wait_until
+from jobs import Jobs, Workers, suite_text
+
+OPERATIONS = ["add", "mul"]
+VARIANTS = ["cleartext", "planted-waits"]
+TRIALS = len(OPERATIONS) * len(VARIANTS)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes, mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("a small disk of its own can be mounted by root alone")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def filled(disk: Path) -> Path:
+    """A file that takes all the space that is left."""
+    path = disk / "filler"
+    with path.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    return path
+
+
+@pytest.fixture
+def workers(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
+    made = Workers(disk)
+    yield made
+    made.end_all()
+
+
+def test_a_job_waits_for_space(
+    disk: Path, tmp_path: Path, workers: Workers, new_url: Callable[[], str]
+) -> None:
+    jobs, gate = Jobs(new_url()), Gate(tmp_path / "gate")
+    gate.let_pass(0)
+    worker = workers.start(jobs.url, PLANTED_GATE=str(gate.folder))
+    (job_id,) = jobs.submit(suite_text(VARIANTS, OPERATIONS))
+    wait_until(lambda: gate.arrived() == 2, "a trial is under way")
+    filler = filled(disk)
+    gate.let_pass(*range(10))
+    (waiting,) = jobs.submit(suite_text(["cleartext"], ["sub"]))
+    pending = disk / "home" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
+    with pytest.raises(AssertionError, match="ended"):
+        wait_until(lambda: jobs.job(job_id)["ended_at"] is not None, "the job has ended", 8)
+    assert pending.read_bytes().endswith(b"\n")  # no outcome is there in part
+    filler.unlink()
+    jobs.wait(job_id, "done")
+    jobs.wait(waiting, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    assert jobs.job(job_id)["attempts"] == 1
+    assert worker.process.poll() is None
+
+
+def test_a_job_that_cannot_begin_waits_and_says_so(
+    disk: Path, workers: Workers, new_url: Callable[[], str]
+) -> None:
+    jobs = Jobs(new_url())
+    workers.start(jobs.url)
+    (first,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.wait(first, "done")
+    filler = filled(disk)
+    (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
+    wait_until(lambda: jobs.job(job_id)["attempts"] > 3, "it is tried more often than jobs may die")
+    filler.unlink()
+    jobs.wait(job_id, "done")
+
+
+def test_a_run_waits_for_space(disk: Path, tmp_path: Path, new_url: Callable[[], str]) -> None:
+    gate = Gate(tmp_path / "gate")
+    held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+    gate.let_pass(0)
+    process = held.start("run", str(held.suite(TINY | {"variants": VARIANTS, "operations": OPERATIONS})))
+    wait_until(lambda: gate.arrived() == 2, "the timed worker")
+    filler = filled(disk)
+    gate.let_pass(*range(10))
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.communicate(timeout=6)
+    filler.unlink()
+    out, err = process.communicate(timeout=120)
+    done = held.ended(process.returncode, out, err, code=0)
+    assert "waits for space" in done.err
+    assert f"{TRIALS} ok" in done.out

@@ -1,0 +1,112 @@
+"""PostgreSQL killed, and PostgreSQL frozen: services say so within seconds, and go on within seconds of its return."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from benchmark_service import Service, ended, started, submitted, suite
+from command import wait_until
+from starlette.testclient import TestClient
+
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db import embedded
+
+HERE = "http://127.0.0.1"
+AT_MOST_S = (
+    5.0  # what is promised; a request that waits for a frozen server would wait as long as that is frozen
+)
+FROZEN_S = 20.0
+
+
+@pytest.fixture
+def service(tmp_path: Path, home: Path) -> Iterator[Service]:
+    made = started(tmp_path, embedded.ensure_started(home))
+    yield made
+    if made.process.poll() is None:
+        ended(made)
+
+
+def server_processes(home: Path) -> list[psutil.Process]:
+    """PostgreSQL's processes, the first one first."""
+    (pid,) = (int(path.read_text().split()[0]) for path in home.rglob("postmaster.pid"))
+    first = psutil.Process(pid)
+    return [first, *first.children(recursive=True)]
+
+
+@pytest.fixture
+def frozen(home: Path) -> Iterator[Callable[[], None]]:
+    """Freezes the server; it goes on in the end, whatever becomes of the test."""
+    stopped: list[psutil.Process] = []
+
+    def freeze() -> None:
+        stopped.extend(server_processes(home))
+        for process in stopped:
+            process.suspend()
+
+    yield freeze
+    for process in stopped:
+        if process.is_running():
+            process.resume()
+
+
+def answers(client: httpx.Client, paths: list[str]) -> dict[str, int]:
+    return {path: client.get(path).status_code for path in paths}
+
+
+def test_every_request_to_the_api_is_answered_while_postgresql_is_frozen(
+    service: Service, frozen: Callable[[], None]
+) -> None:
+    with service.client(timeout_s=AT_MOST_S) as client:
+        run_id = submitted(client, suite=suite("add"))["id"]
+        paths = ["/v1/runs", f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/results", "/v1/hosts"]
+        assert set(answers(client, paths).values()) == {200}
+        frozen()
+        assert answers(client, [*paths, "/readyz"]) == dict.fromkeys([*paths, "/readyz"], 503)
+        assert client.post("/v1/runs", json={"suite": suite("add")}).status_code == 503
+        assert client.get("/healthz").status_code == 200
+        assert "ciphermark_database_is_there 0.0" in client.get("/metrics").text
+
+
+def test_the_api_goes_on_when_postgresql_does(
+    service: Service, home: Path, frozen: Callable[[], None]
+) -> None:
+    with service.client(timeout_s=AT_MOST_S) as client:
+        frozen()
+        assert client.get("/v1/runs").status_code == 503
+        for process in server_processes(home):
+            process.resume()
+        wait_until(lambda: client.get("/v1/runs").status_code == 200, "it goes on")
+        for process in server_processes(home)[:1]:
+            process.send_signal(signal.SIGKILL)
+        wait_until(lambda: client.get("/v1/runs").status_code == 503, "it is away")
+        embedded.ensure_started(home)
+        wait_until(lambda: client.get("/v1/runs").status_code == 200, "it is back")
+
+
+def test_pages_are_answered_while_postgresql_is_frozen(home: Path, frozen: Callable[[], None]) -> None:
+    url = embedded.ensure_started(home)
+    from ciphermark_db.gateway import Database
+
+    with Database.open(url) as database:
+        database.migrate()
+    with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+        assert client.get("/runs").status_code == 200
+        frozen()
+        begun = time.monotonic()
+        for path in ("/runs", "/", "/figures/nothing.svg"):
+            page = client.get(path)
+            assert page.status_code == 503
+            assert "The database is away" in page.text
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/healthz").status_code == 200
+        assert time.monotonic() - begun < FROZEN_S  # without a watch: more than 40 s
+        for process in server_processes(home):
+            process.resume()
+        wait_until(lambda: client.get("/runs").status_code == 200, "it goes on")
