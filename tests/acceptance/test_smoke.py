@@ -43,7 +43,9 @@ def smoke(tmp_path_factory):
 
     outcomes = home.parent / "outcomes.jsonl"
     done = ciphermark("run", "smoke", "--json", str(outcomes))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    # where no terminal watches, a line per comparison and nothing else
+    assert all(re.match(r"\d+ of \d+: ", line) for line in done.stderr.splitlines()), done.stderr
     yield ciphermark, done.stdout, [json.loads(line) for line in outcomes.read_text().splitlines()], home
     embedded.stop(home)
 
@@ -60,12 +62,12 @@ def ask(smoke):
 
 @pytest.fixture(scope="module")
 def ranked(smoke):
-    """(scheme, operation, variant) -> the printed line."""
+    """(scheme, operation, variant) -> the printed line of the table with all details."""
     found, scheme, operation = {}, "", ""
-    for line in smoke[1].splitlines():
+    for line in smoke[0]("results", "last", "--details").stdout.splitlines():
         if "first touch" in line:  # tables of first executions have the same headings
             scheme = ""
-        heading = re.match(r"(bfv|ckks) · N = 4096 · ", line)
+        heading = re.match(r"(bfv|ckks) · N = 4096 · (?!primes)", line)
         if heading:
             scheme = heading[1]
         elif not line.strip() or line.startswith(("depth", "noise", "outcomes")):
@@ -121,13 +123,12 @@ def test_the_table_ranks_every_operation(ranked):
 
 @pytest.mark.skipif(not HAS_HEXL, reason="this CPU lacks what HEXL needs")
 def test_the_table_has_the_speed_up_of_hexl(smoke, ranked, ask):
-    assert "HEXL speed-up" in smoke[1]
     for row in ask(
         "select * from speedup where phase = 'operation' and experiment in ('arithmetic', 'rotation')"
     ):
         line = ranked[row["scheme"], row["operation"], "seal-hexl"]
         ratio = f"{row['ratio']:.3g}" if row["ratio"] < 100 else f"{row['ratio']:.0f}"
-        assert re.search(rf" {re.escape(ratio)} (\[|too few samples)", line), line
+        assert re.search(rf" ≈?{re.escape(ratio)} +(\[|too few samples)", line), line
         assert (row["variant_off"], row["variant_on"]) == ("seal", "seal-hexl")
     compared = {
         (row["scheme"], row["operation"]) for row in ask("select * from speedup where phase = 'operation'")

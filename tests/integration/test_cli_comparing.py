@@ -79,7 +79,7 @@ def _only(tables, *words):
 
 def test_every_level_has_a_table_of_its_own(recorded):
     ciphermark, ids = recorded
-    tables = _tables(ciphermark("results", ids[0]).out)
+    tables = _tables(ciphermark("results", ids[0], "--details").out)
     strong = _only(tables, "bfv · N = 4096", "security 128 bits (2018), 128 bits (2024)")
     assert "1 thread" in strong[0]
     text = "\n".join(strong)
@@ -93,7 +93,7 @@ def test_every_level_has_a_table_of_its_own(recorded):
 
 def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
     ciphermark, ids = recorded
-    out = ciphermark("results", ids[0], "--any-security").out
+    out = ciphermark("results", ids[0], "--details", "--any-security").out
     assert out.startswith("security levels are mixed, as --any-security asks")
     table = "\n".join(_only(_tables(out.split("\n\n", 1)[1]), "bfv", "by row (2018)"))
     for name in ("openfhe", "seal", "pyfhel"):
@@ -104,8 +104,9 @@ def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
 
 def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     ciphermark, ids = recorded
-    tables = _tables(ciphermark("results", ids[0]).out)
-    rows = [line.split() for line in _only(tables, "mul in a row · bgv · security 128 bits (2018)")[2:]]
+    tables = _tables(ciphermark("results", ids[0], "--details").out)
+    lines = [line.split() for line in _only(tables, "mul in a row · bgv · security 128 bits (2018)")]
+    rows = lines[next(place for place, words in enumerate(lines) if words[:2] == ["n", "variant"]) + 1 :]
     assert rows[0][:6] == ["3", "openfhe", "16384", "smallest", "360", "250"]
     assert rows[1][:4] == ["seal", "8192", "smallest", "200"]
     assert rows[2][:4] == ["seal", "16384", "given", "360"]
@@ -120,17 +121,18 @@ def test_all_output_is_120_columns_wide_at_most(recorded):
     ciphermark, ids = recorded
     for arguments in (
         ("results", ids[0]),
+        ("results", ids[0], "--details", "--notes"),
         ("results", ids[0], "--any-security"),
         ("results", ids[0], "--published"),
         ("compare", ids[0], ids[1]),
     ):
-        tables = _tables(ciphermark(*arguments).out).values()
+        tables = _tables(ciphermark(*arguments, code=None).out).values()
         assert max(len(line.rstrip()) for lines in tables for line in lines) <= 120
 
 
 def test_two_runs_are_compared_at_one_level(recorded):
     ciphermark, ids = recorded
-    out = ciphermark("compare", ids[0], ids[1]).out
+    out = ciphermark("compare", ids[0], ids[1], "--all", code=1).out
     assert f"a: run {ids[0]} of suite quick" in out
     assert f"b: run {ids[1]} of suite quick" in out
     table = _only(_tables(out), "bfv · N = 4096 ·", "security 128 bits (2018)")
@@ -140,6 +142,47 @@ def test_two_runs_are_compared_at_one_level(recorded):
     (slower,) = [line for line in table if "time" in line and "seal" in line]
     for word in ("3 ms", "0.5", "slower"):
         assert word in slower
+
+
+def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
+    ciphermark, ids = recorded
+    lines = ciphermark("compare", ids[0], ids[1], code=1).out.splitlines()
+    assert lines[0].startswith("1 regression: 1 slower, ")
+    assert len(lines) <= 40
+    (changed,) = [line for line in lines if line.startswith("slower")]
+    for word in ("seal", "mul, bfv 4096, 4096", "operation time", "3 ms", "6 ms", "0.5"):
+        assert word in changed
+    assert ciphermark("compare", ids[1], ids[0]).out.startswith("no regression: 1 faster, ")
+    assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
+
+
+def test_figures_are_chosen_by_metric_phase_and_variant(recorded):
+    ciphermark, ids = recorded
+
+    def chosen(*options):
+        done = ciphermark("compare", ids[0], ids[1], "--format", "json", *options, code=None)
+        return done.code, json.loads(done.out)
+
+    code, rows = chosen("--metric", "time", "--variant", "pyfhel", "--phase", "operation")
+    assert (code, {(row["variant"], row["metric"]) for row in rows}) == (0, {("pyfhel", "time")})
+    assert chosen("--variant", "seal")[0] == 1
+    assert (
+        "--metric speed: these runs have "
+        in ciphermark("compare", ids[0], ids[1], "--metric", "speed", code=2).err
+    )
+
+
+def test_a_reference_cancels_what_the_host_did(recorded):
+    ciphermark, ids = recorded
+    rows = json.loads(
+        ciphermark(
+            "compare", ids[0], ids[1], "--relative-to", "seal", "--metric", "time", "--format", "json"
+        ).out
+    )
+    ratios = {row["variant"]: row["ratio"] for row in rows if row["scheme"] == "bfv" and row["ratio"]}
+    # seal took twice as long in b: were that the host, the others would have become twice as fast
+    assert ratios == {"seal": 1.0, "pyfhel": 2.0, "openfhe": 2.0}
+    assert "no time of it" in ciphermark("compare", ids[0], ids[1], "--relative-to", "nobody", code=2).err
 
 
 def test_runs_at_unequal_levels_are_compared_only_where_asked(recorded):

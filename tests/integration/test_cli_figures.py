@@ -182,11 +182,17 @@ def test_a_run_differs_from_itself_in_nothing(recorded):
 
 def test_two_runs_of_one_suite_are_compared_case_by_case(recorded, results):
     ciphermark, ids, _ = recorded
-    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json").out)
+    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json", code=None).out)
     assert len(rows) == len(results)
     for row in rows:
         if row["metric"] == "time":
-            assert row["verdict"].partition(": ")[0] in ("faster", "slower", "no difference", *DISTURBED)
+            assert row["verdict"].partition(": ")[0] in (
+                "faster",
+                "slower",
+                "moved together",
+                "no difference",
+                *DISTURBED,
+            )
             assert row["ratio"] == pytest.approx(row["a_median"] / row["b_median"])
             if row["ratio_low"] is not None:
                 assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
@@ -206,11 +212,11 @@ def test_runs_of_different_suites_are_not_comparable(recorded):
 
 def test_a_comparison_is_the_same_in_every_form(recorded, tmp_path):
     ciphermark, ids, _ = recorded
-    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json").out)
-    text = ciphermark("compare", ids[0], ids[1], "--format", "csv").out
+    rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json", code=None).out)
+    text = ciphermark("compare", ids[0], ids[1], "--format", "csv", code=None).out
     assert [row["verdict"] for row in csv.DictReader(io.StringIO(text))] == [row["verdict"] for row in rows]
     path = tmp_path / "compared.parquet"
-    ciphermark("compare", ids[0], ids[1], "--format", "parquet", "-o", str(path))
+    ciphermark("compare", ids[0], ids[1], "--format", "parquet", "-o", str(path), code=None)
     read = pq.read_table(path).to_pylist()
     assert [{**row, "dimensions": json.loads(row["dimensions"])} for row in read] == rows
 
@@ -425,3 +431,63 @@ def test_nothing_but_figures_goes_to_a_pipe(recorded):
     )
     assert process.stdout.startswith(b"run_id,suite,")
     assert process.stderr == b""
+
+
+# What people print
+
+
+def test_results_begin_with_the_verdict(recorded):
+    ciphermark, ids, _ = recorded
+    heading, verdict, *_ = ciphermark("results", ids[0]).out.splitlines()
+    assert heading.startswith(f"run {ids[0]} of suite planted, ")
+    assert "ok" in heading
+    assert verdict == "bfv: of 2 cases fastest is seal in 2"
+
+
+def test_serialization_has_a_table_with_exact_bytes(recorded, results):
+    ciphermark, ids, _ = recorded
+    lines = ciphermark("results", ids[0]).out.splitlines()
+    for row in chosen(results, experiment="serialization", metric="size", operation="none"):
+        assert any(line.startswith(row["phase"]) and f"{row['median']:,.0f}" in line for line in lines)
+
+
+def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
+    ciphermark, ids, _ = recorded
+    for name, begins in (
+        ("a.tex", "% needs"),
+        ("a.md", "### bfv"),
+        ("a.csv", "run_id,"),
+        ("a.json", "["),
+        ("a.txt", "run "),
+    ):
+        ciphermark("results", ids[0], "-o", str(tmp_path / name))
+        assert (tmp_path / name).read_text().startswith(begins)
+    for arguments in (("-o", "a.docx"), ("-o", "a.csv", "--format", "json")):
+        done = ciphermark("results", ids[0], *arguments, code=2)
+        assert done.err.startswith(arguments[1])
+    assert (
+        "paper.tex: reports are written as .html, .md, .pdf"
+        in ciphermark("report", ids[0], "-o", "paper.tex", code=2).err
+    )
+
+
+def test_readers_choose_columns_units_and_exponents(recorded, results):
+    ciphermark, ids, _ = recorded
+    text = ciphermark("results", ids[0], "--columns", "variant,operation,median", "--format", "csv").out
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows[0] == ["variant", "operation", "median"]
+    assert len(rows) == len(results) + 1
+    time = only(results, variant="seal", scheme="bfv", operation="mul", phase="operation", metric="time")
+    told = ciphermark("results", ids[0], "--unit", "us", "--scientific").out
+    assert f"{time['median'] * 1e6:.2e} µs" in told
+    assert "medain" in ciphermark("results", ids[0], "--columns", "medain", code=2).err
+    assert "--unit parsec" in ciphermark("results", ids[0], "--unit", "parsec", code=2).err
+
+
+def test_a_run_in_a_pipe_tells_a_line_per_comparison(recorded):
+    ciphermark, _, _ = recorded
+    done = ciphermark("run", str(ciphermark.suite(EXPERIMENTS[0], name="told")))
+    first, second = done.err.splitlines()
+    assert first.startswith("1 of 2: arithmetic bfv 4096 ")
+    assert second.startswith("2 of 2: arithmetic bfv 4096 ")
+    assert "seal " in first

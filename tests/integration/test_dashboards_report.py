@@ -83,7 +83,7 @@ def failed(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
 def made(of: tuple[str, str]) -> Report:
     url, run_id = of
     with Store(url) as store:
-        return report.made(store, run_id)
+        return report.made(store, run_id, has_sql=True)
 
 
 def text_of(of: tuple[str, str], form: str, folder: Path) -> str:
@@ -221,3 +221,23 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, reported: tuple[
         "report", run_id, "-o", str(tmp_path / "no" / "out.html"), code=2
     )
     assert "cannot be written" in done.err
+
+
+def test_sql_is_there_on_request_alone(reported: tuple[str, str]) -> None:
+    url, run_id = reported
+    with Store(url) as store:
+        text = report.FORMATS["html"](report.made(store, run_id)).decode()
+    assert "security_compared =" not in text
+
+
+def test_markdown_has_its_pictures_in_files_beside_it(tmp_path: Path, reported: tuple[str, str]) -> None:
+    path = tmp_path / "of a run.md"
+    report.write(made(reported), path, "md")
+    text = path.read_text()
+    assert "data:image" not in text
+    pictures = sorted((tmp_path / "of a run-figures").iterdir())
+    assert [f"of%20a%20run-figures/{picture.name}" for picture in pictures] == re.findall(
+        r"!\[.*\]\((of.*)\)", text
+    )
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
+    assert len(pictures) > 3

@@ -6,7 +6,7 @@ import pytest
 
 from ciphermark_benchmark import run_notes
 from ciphermark_core.budget import Budget
-from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Trial
+from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
@@ -82,29 +82,33 @@ def test_small_primes_are_a_caveat(scheme, ring_dimension, prime, is_told):
     assert any("primes under 30 bits" in item for item in found) is is_told
 
 
-def test_notes_are_those_of_what_was_measured():
-    outcomes = [
-        outcome(operation="mul"),
-        outcome(operation="mul"),
-        outcome("crashed", operation="mul_plain"),
-        outcome(operation="add", variant="tenseal"),
-    ]
-    first, second = run_notes.notes(outcomes)
-    assert first == "seal, mul: without relinearization and rescaling"
-    assert second.startswith("tenseal, add: allocates the result")
+def measured(variant, operation, metric="time", status="ok", experiment="arithmetic"):
+    names = ("variant", "operation", "metric", "status", "experiment")
+    return dict(zip(names, (variant, operation, metric, status, experiment), strict=True))
+
+
+def test_notes_are_those_of_what_was_measured_once_per_library():
+    first, second = run_notes.notes(
+        [
+            measured("seal", "mul"),
+            measured("seal-hexl", "mul"),
+            measured("seal", "mul", metric="noise_budget"),
+            measured("seal", "mul_plain", status="crashed"),
+            measured("tenseal", "add"),
+        ]
+    )
+    assert first == "seal, seal-hexl · mul: without relinearization and rescaling"
+    assert second.startswith("tenseal · add: allocates the result")
 
 
 def test_what_a_library_adds_is_told_beside_its_precision():
-    precise = outcome(variant="openfhe", samples=(Sample("precision", 20.0, "operation"),))
-    (note,) = run_notes.notes([precise, precise])[-1:]
-    assert note.startswith("openfhe, precision: OpenFHE adds noise while it decodes")
-    assert not [text for text in run_notes.notes([outcome(variant="openfhe")]) if "precision" in text]
+    (note,) = run_notes.notes([measured("openfhe", "add", metric="precision", experiment="noise")])
+    assert note.startswith("openfhe · precision: OpenFHE adds noise while it decodes")
+    assert not [text for text in run_notes.notes([measured("openfhe", "add")]) if "precision" in text]
 
 
 def test_objects_that_are_not_written_are_told_with_the_reason():
-    written = outcome(operation="none", variant="openfhe")
-    case = replace(written.trial.case, experiment="serialization")
-    found = run_notes.notes([replace(written, trial=replace(written.trial, case=case))])
+    found = run_notes.notes([measured("openfhe", "none", metric="size", experiment="serialization")])
     (note,) = [text for text in found if "seeded" in text]
-    assert note.startswith("openfhe, no ciphertext_seeded, public_key_seeded, ")
+    assert note.startswith("openfhe · no ciphertext_seeded, no public_key_seeded, ")
     assert note.endswith("and writes it whole")

@@ -29,7 +29,8 @@ def test_duration(seconds, text):
     [
         (0.0042, "s", "4.2 ms"),
         (690e6, "bytes", "690 MB"),
-        (131_177.0, "bytes", "0.131 MB"),
+        (131_177.0, "bytes", "131 kB"),
+        (96.0, "bytes", "96 B"),
         (12.0, "bits", "12 bits"),
         (300.0, "operations", "300 operations"),
         (1.0, "flag", "1"),
@@ -51,3 +52,23 @@ def test_interval(low, high, factor, text):
 @pytest.mark.parametrize(("bits", "text"), [(0, "under 128 bits"), (192, "192 bits"), (None, "unknown")])
 def test_level(bits, text):
     assert formats.level_or_unknown(bits) == text
+
+
+@pytest.mark.parametrize(
+    ("notation", "texts"),
+    [
+        (formats.Notation(), ("4.2 ms", "131 kB", "128 KiB", "[4, 4.5]")),
+        (formats.Notation("us"), ("4200 µs", "131 kB", "128 KiB", "[4000, 4500]")),
+        (formats.Notation(byte_unit="MiB"), ("4.2 ms", "0.125 MiB", "0.125 MiB", "[4, 4.5]")),
+        (
+            formats.Notation("s", "B", is_scientific=True),
+            ("4.20e-03 s", "1.31e+05 B", "1.31e+05 B", "[4.00e-03, 4.50e-03]"),
+        ),
+    ],
+)
+def test_readers_choose_units_and_exponents(notation, texts):
+    with formats.written(notation):
+        time, interval = formats.time_with_interval(0.0042, 0.004, 0.0045)
+        found = (time, formats.brief_quantity(131_072.0, "bytes"), formats.size(131_072.0), interval)
+    assert found == texts
+    assert formats.brief_quantity(0.0042, "s") == "4.2 ms"

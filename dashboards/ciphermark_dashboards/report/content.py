@@ -29,7 +29,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``facts`` is the run with its host; ``caveats`` is what spoils its figures."""
+    """``facts`` is the run with its host; ``caveats`` is what spoils its figures; ``has_sql``: these show their SQL."""
 
     title: str
     facts: Row
@@ -38,10 +38,14 @@ class Report:
     failures: Sequence[Row]
     builds: Sequence[Row]
     sections: tuple[Section, ...]
+    has_sql: bool = False
 
 
-def made(store: Store, run: str) -> Report:
-    """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run."""
+def made(store: Store, run: str, has_sql: bool = False) -> Report:
+    """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run.
+
+    ``has_sql``: with what each figure asks the database.
+    """
     run_id = str(runs.named(store, run)["run_id"])
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
     outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
@@ -57,6 +61,7 @@ def made(store: Store, run: str) -> Report:
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
         builds=builds,
         sections=sections,
+        has_sql=has_sql,
     )
 
 

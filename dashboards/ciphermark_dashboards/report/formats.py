@@ -1,4 +1,6 @@
-"""Writing a report: HTML, Markdown, PDF. Every format is one file that needs nothing else."""
+"""Writing a report: HTML, Markdown, PDF. Every format is one file that needs nothing else; a Markdown file that is
+written has its pictures in a folder beside it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import typst
 from jinja2 import Environment, PackageLoader
@@ -25,6 +28,7 @@ from ciphermark_figures import formats as written
 
 _TEMPLATES = files("ciphermark_dashboards.report") / "templates"
 _METHOD = " ".join((_TEMPLATES / "method.txt").read_text().split())
+_PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
 _MARKUP = re.compile(r"([\\`*\[\]|])")
 _MOST_SUITE_CHARACTERS = 50_000
 _SCALE_PNG = 1.0
@@ -91,9 +95,28 @@ def write(report: Report, path: Path, name: str) -> None:
     """Write a report; raises ``UserError`` where the file cannot be written."""
     data = FORMATS[name](report)
     try:
-        path.write_bytes(data)
+        for place, content in (_BESIDE[name](path, data) if name in _BESIDE else {path: data}).items():
+            if place != path:
+                place.parent.mkdir(exist_ok=True)
+            place.write_bytes(content)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def pictures_beside(path: Path, text: bytes) -> dict[Path, bytes]:
+    """What to write for a Markdown file with pictures inside: the file, and the pictures that it refers to instead."""
+    folder = path.with_name(f"{path.stem}-figures")
+    found: dict[Path, bytes] = {}
+
+    def refer(match: re.Match[bytes]) -> bytes:
+        place = folder / f"{len(found) + 1:02}.png"
+        found[place] = base64.b64decode(match[1])
+        return f"]({quote(folder.name)}/{place.name})".encode()
+
+    return {path: _PICTURE.sub(refer, text), **found}
+
+
+_BESIDE = {"md": pictures_beside}
 
 
 def marked_down(text: object) -> str:
@@ -152,6 +175,7 @@ def _context(report: Report, step: Limits, charts: list[_Chart | None]) -> dict[
         "summary": report.summary,
         "caveats": report.caveats,
         "note": step.note,
+        "has_sql": report.has_sql,
         "sections": [
             {
                 "title": section.title,

@@ -43,3 +43,17 @@ limit 20;
 
 -- name: host_state
 select * from host_state where run_id = %(run_id)s;
+
+-- name: run_statuses
+-- How the trials of a run ended, the most frequent first.
+select t.status, count(*) as trials
+from trial as t
+join run as part on part.id = t.run_id
+where part.id = %(run_id)s or part.continues = %(run_id)s
+group by t.status
+order by trials desc, t.status;
+
+-- name: run_measured
+select distinct variant, experiment, operation, metric, status
+from results
+where run_id = %(run_id)s;

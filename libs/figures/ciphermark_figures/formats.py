@@ -3,21 +3,54 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 _SECONDS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_MEGABYTE = 1e6
+_BRIEF_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+TIME_UNITS = (*_SECONDS, "us")
+BYTE_UNITS = tuple(dict.fromkeys((*_BRIEF_BYTES, *_BYTES)))
 NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How a reader wants numbers: a unit for all times, one for all bytes, by default what fits each; exponents."""
+
+    time_unit: str | None = None
+    byte_unit: str | None = None
+    is_scientific: bool = False
+
+
+_USUAL = Notation()
+_notation: ContextVar[Notation] = ContextVar("notation", default=_USUAL)
+
+
+@contextmanager
+def written(notation: Notation) -> Iterator[None]:
+    """Within this, numbers are written so."""
+    token = _notation.set(notation)
+    try:
+        yield
+    finally:
+        _notation.reset(token)
 
 
 def digits(value: float | None) -> str:
     """Three significant digits, never an exponent."""
     if value is None:
         return NOTHING
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return _exponent(value) or (f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}")
+
+
+def _exponent(value: float) -> str:
+    """The number with its exponent, where the reader wants exponents; else nothing."""
+    return f"{value:.2e}" if _notation.get().is_scientific else ""
 
 
 def small(value: float | None) -> str:
@@ -29,16 +62,31 @@ def seconds(value: float | None) -> str:
     """A time with the unit that fits it."""
     if value is None:
         return NOTHING
-    unit = next((unit for unit, factor in _SECONDS.items() if value * factor >= 1), "ns")
+    unit = _time_unit(value)
     return f"{digits(value * _SECONDS[unit])} {unit}"
+
+
+def _time_unit(seconds: float) -> str:
+    """The unit that the reader chose, else the one that fits."""
+    chosen = _notation.get().time_unit
+    if chosen is not None:
+        return "µs" if chosen == "us" else chosen
+    return next((unit for unit, factor in _SECONDS.items() if seconds * factor >= 1), "ns")
 
 
 def size(value: float | None) -> str:
     """Bytes with the unit that fits them."""
     if value is None:
         return NOTHING
-    unit = next((unit for unit, factor in reversed(_BYTES.items()) if value >= factor), "B")
-    return f"{digits(value / _BYTES[unit])} {unit}"
+    number, unit = _bytes(value, _BYTES)
+    return f"{digits(number)} {unit}"
+
+
+def _bytes(value: float, units: dict[str, int]) -> tuple[float, str]:
+    """In the unit that the reader chose, else in the one of these that fits."""
+    chosen = _notation.get().byte_unit
+    unit = chosen or next((unit for unit, factor in reversed(units.items()) if value >= factor), "B")
+    return value / {**_BYTES, **_BRIEF_BYTES}[unit], unit
 
 
 def quantity(value: float | None, unit: str | None) -> str:
@@ -101,19 +149,19 @@ def yes(value: bool | None) -> str:
     return NOTHING if value is None else ("yes" if value else "no")
 
 
-# Where there is little room: no thousands separated, bytes in megabytes as papers have them.
+# Where there is little room: no thousands separated, bytes in kB, MB and GB as papers have them.
 
 
 def brief_digits(value: float | None) -> str:
     """Three significant digits, never an exponent; nothing for a figure that there is not."""
     if value is None:
         return ""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return _exponent(value) or (f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
 
 
 def duration(seconds: float) -> tuple[str, str]:
     """A time as a number with three significant digits and the unit that fits it."""
-    unit = next((unit for unit, factor in _SECONDS.items() if seconds * factor >= 1), "ns")
+    unit = _time_unit(seconds)
     return brief_digits(seconds * _SECONDS[unit]), unit
 
 
@@ -131,15 +179,16 @@ def interval(low: float | None, high: float | None, factor: float = 1.0) -> str:
 
 
 def brief_quantity(value: float | None, unit: str) -> str:
-    """A figure in a unit of ours: seconds as :func:`duration` has them, bytes as megabytes, shares as percentages, the
-    rest as it is.
+    """A figure in a unit of ours: seconds and bytes with the unit that fits them, shares as percentages, the rest as it
+    is.
     """
     if value is None:
         return NOTHING
     if unit == "s":
         return " ".join(duration(value))
     if unit == "bytes":
-        return f"{brief_digits(value / _MEGABYTE)} MB"
+        number, bytes_unit = _bytes(value, _BRIEF_BYTES)
+        return f"{brief_digits(number)} {bytes_unit}"
     if unit == "share":
         return share(value)
     return brief_digits(value) if unit in ("flag", "ratio") else f"{brief_digits(value)} {unit}"
@@ -150,7 +199,7 @@ def brief_seconds(value: float | None) -> str:
     return brief_quantity(value, "s")
 
 
-def megabytes(value: float | None) -> str:
+def brief_size(value: float | None) -> str:
     """As :func:`brief_quantity`."""
     return brief_quantity(value, "bytes")
 

@@ -20,10 +20,52 @@ from rich.text import Text
 
 from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Table
+from ciphermark_figures.listings import markup
+from ciphermark_figures.listings.printed import Head, Printed
 
-Format = Literal["table", "csv", "json", "parquet"]
+Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
+FORMAT_HELP = "By default what the ending of --output says, else a table."
+OUTPUT_HELP = "Write to this file: .txt, .md, .tex, .csv, .json or .parquet."
 
+_ENDINGS: dict[str, Format] = {
+    ".txt": "table",
+    ".md": "md",
+    ".tex": "latex",
+    ".csv": "csv",
+    ".json": "json",
+    ".parquet": "parquet",
+}
+STANDARD_OUTPUT = Path("-")
 _WIDEST = 100_000
+
+
+def form_of(chosen: Format | None, output: Path | None) -> Format:
+    """The format that was chosen, else the one that the file's ending names; raises ``UserError`` where that names none
+    or another one.
+    """
+    if output is None or output == STANDARD_OUTPUT:
+        return chosen or "table"
+    told = _ENDINGS.get(output.suffix.lower())
+    if chosen is None and told is None:
+        raise UserError(
+            f"{output}: no format is known by the ending {output.suffix!r}: use one of {', '.join(_ENDINGS)}, or name "
+            "the format with --format"
+        )
+    if chosen is not None and told not in (None, chosen):
+        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
+    return chosen or told or "table"
+
+
+def write_bytes(content: bytes, output: Path | None) -> None:
+    """To a file or standard output; raises ``UserError`` for a file that cannot be written."""
+    if output is not None and output != STANDARD_OUTPUT:
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise UserError(f"{output}: cannot write: {error.strerror}") from None
+        return
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def write(table: Table, form: Format, output: Path | None = None) -> None:
@@ -31,17 +73,9 @@ def write(table: Table, form: Format, output: Path | None = None) -> None:
     if form == "table" and output is None and sys.stdout.isatty():
         Console().print(_pretty(table))
         return
-    content = rendered(table, form)
-    try:
-        if output is not None:
-            output.write_bytes(content)
-            return
-    except OSError as error:
-        raise UserError(f"{output}: cannot write: {error.strerror}") from None
-    if form == "parquet" and sys.stdout.isatty():
+    if form == "parquet" and output is None and sys.stdout.isatty():
         raise UserError("parquet is no text: name a file with --output, or pipe it somewhere")
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    write_bytes(rendered(table, form), output)
 
 
 def rendered(table: Table, form: Format) -> bytes:
@@ -55,6 +89,10 @@ def rendered(table: Table, form: Format) -> bytes:
     if form == "parquet":
         _require_distinct(table.columns)
         return _parquet(table)
+    if form in markup.FORMATS:
+        heads = tuple(Head(name) for name in table.columns)
+        texts = tuple(tuple(map(_short, row)) for row in table.rows)
+        return markup.FORMATS[form]([Printed("", "", heads, texts)]).encode()
     console = Console(file=io.StringIO(), width=_WIDEST)  # no margin here: cells are not folded
     with console.capture() as capture:
         console.print(_pretty(table))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
 from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
+from ciphermark_figures.answer import Row
 from ciphermark_figures.subject import OBJECT, OPERATION
 
 _SMALL_PRIME_BITS = 30
@@ -54,39 +55,55 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
     return found
 
 
-def notes(outcomes: Iterable[Outcome]) -> list[str]:
+def notes(measured: Iterable[Row]) -> list[str]:
     """What the measured operations include beyond the bare primitive, what libraries add on purpose, and which objects
-    they do not write, as the adapters declare it."""
-    known = list(outcomes)
-    timed = [o.trial.case for o in known if o.status == "ok" and OPERATION.covers(o.trial.case.experiment)]
-    measured = {(case.variant, case.operation) for case in timed}
-    told = {
-        (variant, operation): registry.declaration(variant).note_on(operation.partition("(")[0])
-        for variant, operation in sorted(measured)
+    they do not write, as the adapters declare it: each text once per library.
+
+    ``measured`` are rows with variant, experiment, operation, metric and status, as the view ``results`` has them.
+    """
+    here = registry.declarations()
+    # a run may be another installation's
+    known = [row for row in measured if registry.base_variant(row["variant"]) in here]
+    subjects: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for variant, subject, text in (*_included(known), *_additions(known), *_absences(known)):
+        library = registry.declaration(variant).library
+        variants, about = subjects.setdefault((library, text), ({}, {}))
+        variants[variant] = about[subject] = None
+    return [
+        f"{', '.join(variants)} · {', '.join(about)}: {text}"
+        for (_, text), (variants, about) in sorted(subjects.items(), key=lambda item: item[0][0])
+    ]
+
+
+def _included(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
+    """Variant, operation and what its time includes."""
+    timed = {
+        (row["variant"], row["operation"])
+        for row in rows
+        if row["status"] == "ok" and OPERATION.covers(row["experiment"])
     }
-    found = [f"{variant}, {operation}: {note}" for (variant, operation), note in told.items() if note]
-    return found + _additions(known) + _absences(known)
+    for variant, operation in sorted(timed):
+        note = registry.declaration(variant).note_on(operation.partition("(")[0])
+        if note:
+            yield variant, operation, note
 
 
-def _additions(outcomes: Iterable[Outcome]) -> list[str]:
+def _additions(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
     """What libraries add on purpose, of the metrics that were recorded."""
-    recorded = {(o.trial.case.variant, sample.metric) for o in outcomes for sample in o.samples}
-    told = ((name, metric, registry.declaration(name).adds.get(metric)) for name, metric in sorted(recorded))
-    return [f"{variant}, {metric}: {what}" for variant, metric, what in told if what]
+    for variant, metric in sorted({(row["variant"], row["metric"]) for row in rows if row["metric"]}):
+        what = registry.declaration(variant).adds.get(metric)
+        if what:
+            yield variant, metric, what
 
 
-def _absences(outcomes: Iterable[Outcome]) -> list[str]:
-    """Which objects a variant does not write, where sizes were asked for, and why: each reason once."""
-    variants = {
-        o.trial.case.variant for o in outcomes if OBJECT.covers(o.trial.case.experiment) and o.status == "ok"
-    }
-    found: dict[tuple[str, str], list[str]] = {}
-    for variant in sorted(variants):
+def _absences(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
+    """Which objects a variant does not write, where sizes were asked for, and why."""
+    sized = {row["variant"] for row in rows if OBJECT.covers(row["experiment"]) and row["status"] == "ok"}
+    for variant in sorted(sized):
         declared = registry.declaration(variant)
         for item in (*KEY_ITEMS, *SEEDED_ITEMS):
             if item not in (*declared.serializable, *declared.seeded):
-                found.setdefault((variant, declared.reason_against_object(item)), []).append(item)
-    return [f"{variant}, no {', '.join(items)}: {reason}" for (variant, reason), items in found.items()]
+                yield variant, f"no {item}", declared.reason_against_object(item)
 
 
 def _has_small_primes(outcome: Outcome) -> bool:

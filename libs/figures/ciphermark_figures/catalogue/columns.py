@@ -98,7 +98,7 @@ SECURITY_2024 = Column(
 STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
 PEAK = Column(
-    "peak_bytes", "Peak memory", formats.size, is_number=True, short="peak", brief=formats.megabytes
+    "peak_bytes", "Peak memory", formats.size, is_number=True, short="peak", brief=formats.brief_size
 )
 INTERVAL = (
     Column("ci_low", "95 % from", formats.seconds, is_number=True),

@@ -6,21 +6,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.pairing import paired
+from ciphermark_db.two_runs import TOGETHER, judgements
 from ciphermark_figures import formats
 from ciphermark_figures.answer import Answer, Row
 from ciphermark_figures.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
 from ciphermark_figures.figure import Column, Figure
 
 _INCOMPARABLE = "not comparable"
-_REGRESSIONS = ("failed", "slower", "worse")
-_GAINS = ("mended", "faster", "better")
+REGRESSIONS = ("failed", "slower", "worse")
+GAINS = ("mended", "faster", "better")
 _SAME = ("no difference", "unchanged")
-_ORDER = (*_REGRESSIONS, "changed", *_GAINS, "too few samples", *_SAME, _INCOMPARABLE)
+_ORDER = (*REGRESSIONS, "changed", *GAINS, TOGETHER, "too few samples", *_SAME, _INCOMPARABLE)
 _SHOWN = {
-    "regressions": _REGRESSIONS,
-    "changed": (*_REGRESSIONS, "changed", *_GAINS),
+    "regressions": REGRESSIONS,
+    "changed": (*REGRESSIONS, "changed", *GAINS),
     "unchanged": _SAME,
     _INCOMPARABLE: (_INCOMPARABLE,),
 }
@@ -29,8 +30,8 @@ _SHOWN = {
 def judged(answers: Sequence[Answer], params: Row) -> Answer:
     """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
-    for row in settled(paired(*(answer.mappings for answer in answers))):
-        judgement = with_judgement(row, params["levels"] == "any")
+    known = settled(paired(*(answer.mappings for answer in answers)))
+    for row, judgement in zip(known, judgements(known, params["levels"] == "any"), strict=True):
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, of_run))
     place = COLUMNS.index("verdict")
@@ -53,9 +54,9 @@ def counted(rows: Sequence[Row]) -> Iterator[str]:
 
 def _verdict(value: str) -> str:
     kind = kind_of(value)
-    if kind in _REGRESSIONS:
+    if kind in REGRESSIONS:
         return f"▼ {value}: a regression" if kind == value else f"▼ {value}"
-    return f"▲ {value}" if kind in _GAINS else value
+    return f"▲ {value}" if kind in GAINS else value
 
 
 def _text(value: Any) -> str:

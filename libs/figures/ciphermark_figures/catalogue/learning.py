@@ -32,7 +32,7 @@ def _error(name: str, label: str, short: str) -> Column:
 
 def _peak(party: str) -> Column:
     label = f"Peak memory, {party}"
-    brief = formats.megabytes
+    brief = formats.brief_size
     return Column(
         f"{party}_peak_bytes", label, formats.size, is_number=True, short=f"{party} peak", brief=brief
     )
@@ -63,7 +63,7 @@ _MSE = Column(
     brief=lambda value: formats.brief_digits(value) or formats.NOTHING,
 )
 _EXPANSION = Column("expansion", "Expansion", formats.digits, is_number=True, brief=formats.times)
-_SENT = Column("sent_bytes", "Sent", formats.size, is_number=True, brief=formats.megabytes)
+_SENT = Column("sent_bytes", "Sent", formats.size, is_number=True, brief=formats.brief_size)
 QUALITY = (
     *_STAGE_TIMES,
     _share("accuracy", "Accuracy"),

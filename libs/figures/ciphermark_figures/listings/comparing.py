@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ciphermark_db.comparison import LEVELS
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
+from ciphermark_figures.catalogue.comparing import GAINS, REGRESSIONS, counted, kind_of
 from ciphermark_figures.listings.headings import message, threads
 from ciphermark_figures.listings.printed import Head, Printed, grouped, of, printed
 
@@ -22,7 +24,56 @@ _HEADING = (
     "data_set",
     "threads",
 )
+_LARGEST = 5
+_MOST_SHOWN = 20  # of rows at a glance
+CHANGES = (*REGRESSIONS, "changed", *GAINS)
 _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "scheme")
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """How many were judged how, and whether run b has a regression."""
+    regressions = sum(kind_of(row["verdict"]) in REGRESSIONS for row in rows)
+    counts = ", ".join(counted(rows)) or "nothing in common"
+    if not regressions:
+        return f"no regression: {counts}"
+    return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
+
+
+def largest(rows: Sequence[Row]) -> list[Printed]:
+    """A table of the five largest changes of each kind, regressions first; nothing where nothing changed."""
+    found: list[Row] = []
+    for kind in CHANGES:
+        own = [row for row in rows if kind_of(row["verdict"]) == kind]
+        found += sorted(own, key=_smallness)[:_LARGEST]
+    if not found:
+        return []
+    columns = [
+        (Head("verdict"), lambda row: kind_of(row["verdict"])),
+        of(VARIANT),
+        (Head("case", is_prose=True), _case),
+        (Head("figure", is_prose=True), lambda row: f"{row['phase'] or ''} {row['metric'] or ''}".strip()),
+        (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
+        (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
+        (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),
+        (Head("95 % interval", True), _interval),
+    ]
+    title = f"what changed, the {_LARGEST} largest of each kind"
+    return [printed(title, "", columns, found[:_MOST_SHOWN], once=1)]
+
+
+def changes(rows: Sequence[Row]) -> int:
+    """How many rows changed."""
+    return sum(kind_of(row["verdict"]) in CHANGES for row in rows)
+
+
+def _smallness(row: Row) -> float:
+    ratio = row["ratio"]
+    return -abs(math.log(ratio)) if ratio else -math.inf
+
+
+def _case(row: Row) -> str:
+    levels = " best" if row["division"] == "best" else ""
+    return f"{_name(row)}, {row['scheme']} {row['ring_dimension']}{levels}, {row['data_set'] or row['size']}"
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:

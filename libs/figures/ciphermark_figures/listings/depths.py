@@ -57,12 +57,18 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         (Head("parameters", is_prose=True), _parameters),
         *map(of, (OPERATION, DATA, VARIANT, *LEVELS)),
         (Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"),
-        (Head("fresh", True), lambda row: _written(row["fresh"])),
-        (Head("last", True), lambda row: _written(row["last"])),
-        *present([(Head("added on purpose", is_prose=True, is_remark=True), _addition)], rows),
+        *present(
+            [
+                (Head("fresh", True), lambda row: _written(row["fresh"])),
+                (Head("last", True), lambda row: _written(row["last"])),
+                (Head("added on purpose", is_prose=True, is_remark=True), _addition),
+            ],
+            rows,
+        ),
     ]
     known = parameters.with_apart(rows, lambda row: (row["operation"], row["data_pattern"], _parameters(row)))
-    return printed(title, about, columns, sorted(known, key=lambda row: tuple(row[name] for name in _ORDER)))
+    ordered = sorted(known, key=lambda row: tuple(row[name] for name in _ORDER))
+    return printed(title, about, columns, ordered, once=3)
 
 
 def _parameters(row: Row) -> str:

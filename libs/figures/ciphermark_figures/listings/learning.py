@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_figures import formats, parameters
@@ -40,19 +41,18 @@ def tables(
     )
     costs = {(row["stage"], row["case_key"]): row for row in stages}
     names = list(dict.fromkeys(row["stage"] for row in stages))
+    made: list[Printed] = []
     for same in grouped(rows, lambda row: _group(row, any_security)):
         first = same[0]
         given = filter(None, (_title(first["operation"], titles), first["options"], first["data_set"]))
         title = " · ".join(given)
-        yield _results(title, f"{headings.heading(same)} · {headings.threads(first)}", same)
-        yield _costs(
-            [
-                costs[name, row["case_key"]]
-                for name in names
-                for row in same
-                if (name, row["case_key"]) in costs
-            ]
-        )
+        found = _results(title, f"{headings.heading(same)} · {headings.threads(first)}", same)
+        own = [
+            costs[name, row["case_key"]] for name in names for row in same if (name, row["case_key"]) in costs
+        ]
+        made += [found, _costs(own)]
+    yield from made[:-1]
+    yield from (replace(table, explained=EXPLAINED) for table in made[-1:])
 
 
 def _title(name: str, titles: Mapping[str, str]) -> str:

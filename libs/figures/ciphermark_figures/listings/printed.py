@@ -23,12 +23,18 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One table: its title, what else is said of all its rows, the heads of its columns, and their texts."""
+    """One table: its title, what else is said of all its rows, the heads of its columns, and their texts.
+
+    The first ``keys`` columns name a row: they stand again where the others go on below. What
+    its words mean is ``explained`` after it.
+    """
 
     title: str
     about: str
     heads: tuple[Head, ...]
     rows: tuple[tuple[str, ...], ...]
+    keys: int = 1
+    explained: str = ""
 
 
 Cells = tuple[Head, Callable[[Row], str]]  # a column of a printed table
@@ -48,10 +54,12 @@ def head(column: Column) -> str:
 
 
 def printed(title: str, about: str, columns: Iterable[Cells], rows: Sequence[Row], once: int = 0) -> Printed:
-    """A table of rows, whose first ``once`` columns are left out where they are as in the row before."""
+    """A table of rows, whose first ``once`` columns are left out where they are as in the row before; these and the
+    column after them name a row.
+    """
     columns = tuple(columns)
     texts = [tuple(write(row) for _, write in columns) for row in rows]
-    return Printed(title, about, tuple(found for found, _ in columns), told_once(texts, once))
+    return Printed(title, about, tuple(found for found, _ in columns), told_once(texts, once), once + 1)
 
 
 def told_once(texts: Sequence[tuple[str, ...]], once: int) -> tuple[tuple[str, ...], ...]:

@@ -40,11 +40,20 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
     """A table for what was asked for with the same parameters, vector and threads, of one security level by the 2018
     table; with ``any_security`` of all levels. ``answers`` are those of :data:`FIGURES`.
     """
+    for same in contests(answers, any_security):
+        yield _printed(headings.heading(same), about(same), same)
+
+
+def contests(answers: Sequence[Sequence[Row]], any_security: bool) -> list[list[Row]]:
+    """The rows of each table."""
     known = _told_apart(list(_joined(*answers)))
     rows = sorted(known, key=lambda row: (_table(row, any_security), row["apart"], *_order(row)))
-    for same in grouped(rows, lambda row: (_table(row, any_security), row["apart"])):
-        about = f"time of phase {same[0]['phase']}, {headings.vector(same)}"
-        yield _printed(headings.heading(same), about, same)
+    return grouped(rows, lambda row: (_table(row, any_security), row["apart"]))
+
+
+def about(same: Sequence[Row]) -> str:
+    """What the rows of a table time, and on what."""
+    return f"time of phase {same[0]['phase']}, {headings.vector(same)}"
 
 
 def _joined(ranks: Sequence[Row], timed: Sequence[Row], speedups: Sequence[Row]) -> Iterator[Row]:
@@ -91,7 +100,7 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
     columns = [
-        (Head("operation"), _name),
+        (Head("operation"), name),
         of(VARIANT),
         *map(of, headings.columns(rows)),
         (Head("median", True), lambda row: _time(row)[0]),
@@ -103,8 +112,9 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         (Head("95 % interval", True), _ratio_interval),
         *present(
             [
-                (Head("HEXL speed-up", is_prose=True), _hexl),
-                (Head("parameters", is_prose=True, is_remark=True), _remark),
+                (Head("HEXL speed-up", True), lambda row: _hexl(row)[0]),
+                (Head("95 % interval", True), lambda row: _hexl(row)[1]),
+                (Head("parameters", is_prose=True, is_remark=True), remark),
             ],
             rows,
         ),
@@ -112,7 +122,7 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
     return printed(title, about, columns, rows, once=1)
 
 
-def _name(row: Row) -> str:
+def name(row: Row) -> str:
     """The operation; or the operation and the count that it was applied."""
     count = row["repetitions"]
     return str(row["label"]) if count is None else f"{row['label']} × {count}"
@@ -126,15 +136,18 @@ def _ratio_interval(row: Row) -> str:
     return "" if row["rank"] == 1 else formats.interval(row["ci_low"], row["ci_high"])
 
 
-def _hexl(row: Row) -> str:
+def _hexl(row: Row) -> tuple[str, str]:
+    """What HEXL brings, marked where the interval finds no difference, and the interval."""
     found = row["hexl"]
     if found is None:
-        return ""
-    verdict = "" if found["verdict"] == "faster" else f"  {found['verdict']}"
-    return f"{formats.brief_digits(found['ratio'])} {formats.interval(found['ci_low'], found['ci_high'])}{verdict}"
+        return "", ""
+    mark = "≈" if found["verdict"] == "no difference" else ""
+    return f"{mark}{formats.brief_digits(found['ratio'])}", formats.interval(
+        found["ci_low"], found["ci_high"]
+    )
 
 
-def _remark(row: Row) -> str:
+def remark(row: Row) -> str:
     """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
     fastest = {name: row[f"fastest_{name}"] for name in TRAITS}
     return ", ".join(filter(None, (differences(row, fastest), "" if row["is_paired"] else UNPAIRED)))

@@ -80,7 +80,7 @@ def _parts(rows: Sequence[Row]) -> Printed:
         for place in ordered
         for line in [lines[place]]
     ]
-    return Printed("", PARTS, (Head("stage"), Head("part"), *heads), told_once(texts, 1))
+    return Printed("", PARTS, (Head("stage"), Head("part"), *heads), told_once(texts, 1), keys=2)
 
 
 def _input(row: Row) -> str:

@@ -8,9 +8,10 @@ from itertools import product
 from typing import Any
 
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
+from ciphermark_db.two_runs import judgements
 from ciphermark_figures.catalogue.comparing import TWO_RUNS
 
 Row = Mapping[str, Any]
@@ -36,7 +37,11 @@ def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str])
     """
     figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
-    judged = [(*with_judgement(row), *(row[part] for part in _PARTS)) for row in settled(whole(pairs))]
+    known = settled(whole(pairs))
+    judged = [
+        (*judgement, *(row[part] for part in _PARTS))
+        for row, judgement in zip(known, judgements(known, any_security=False), strict=True)
+    ]
     return Table((*COLUMNS, *_PARTS), judged)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.export import Format
+from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.runner.recorder import caught_up
 
 _db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
@@ -29,16 +29,17 @@ def add_to(app: typer.Typer) -> None:
 
 def sql(
     query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
-    format: Annotated[Format, typer.Option(help="Form of the output.")] = "table",
+    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file (parquet needs one, or a pipe)."),
+        typer.Option("--output", "-o", help=OUTPUT_HELP),
     ] = None,
 ) -> None:
     """Ask the database. The views are described in docs/sql.md."""
+    form = export.form_of(format, output)
     with caught_up(homes.find()) as database:
         table = database.query(query)
-    export.write(table, format, output)
+    export.write(table, form, output)
 
 
 def url() -> None:

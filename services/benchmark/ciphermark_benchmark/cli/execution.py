@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_notes, storage
-from ciphermark_benchmark.cli import tables
+from ciphermark_benchmark.cli import result_tables
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.cli.progress import progress_of
 from ciphermark_benchmark.runner import runs
@@ -130,7 +130,7 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
         )
         return
     with storage.connected(home) as database:
-        tables.show_results(console, database, ended.run.id)
+        result_tables.show_results(console, database, ended.run.id, result_tables.Wanted())
         refusals = report(database, "refusals", run_id=ended.run.id)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
@@ -143,8 +143,6 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
         )
     for caveat in run_notes.caveats(ended.run, ended.outcomes):
         console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
-    for note in run_notes.notes(ended.outcomes):
-        console.print(f"note: {escape(note)}", soft_wrap=True)
     console.print(f"data: run {ended.run.id} in {escape(storage.place(home))}", soft_wrap=True)
     console.print(
         f"      ciphermark results {ended.run.id} --format csv\n"

@@ -12,6 +12,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
@@ -36,16 +37,20 @@ def report(
     format: Annotated[
         Form | None, typer.Option(help="By default what the file's ending says, else html.")
     ] = None,
+    sql: Annotated[bool, typer.Option("--sql", help="With the SQL behind every figure.")] = False,
 ) -> None:
-    """A run as one file: what was found, charts, tables, method, host, builds, caveats."""
+    """A run as one file: what was found, charts, tables, method, host, builds, caveats.
+
+    Markdown has its pictures in a folder beside it, named after the file; on standard output, inside.
+    """
     from ciphermark_dashboards import report as reports  # its charts take a second to load
     from ciphermark_dashboards.store import Store
 
+    chosen = form_of(format, output)
     home = homes.find()
     caught_up(home).close()
     with Store(storage.url(home)) as store:
-        made = reports.made(store, run)
-    chosen = format or form_of(output)
+        made = reports.made(store, run, has_sql=sql)
     if output == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](made))
         return
@@ -54,7 +59,13 @@ def report(
     typer.echo(f"report: {path.resolve()}", err=True)  # standard output may be the report
 
 
-def form_of(output: Path | None) -> Form:
-    """The format that a file's ending names; html for any other."""
-    ending = output.suffix.removeprefix(".") if output else ""
-    return next((form for form in _FORMS if form == ending), "html")
+def form_of(chosen: Form | None, output: Path | None) -> Form:
+    """The format that was chosen, else the one that the file's ending names; raises ``UserError`` for any other."""
+    if output is None or output == _STANDARD_OUTPUT:
+        return chosen or "html"
+    told = next((form for form in _FORMS if f".{form}" == output.suffix.lower()), None)
+    if told is None and chosen is None:
+        raise UserError(f"{output}: reports are written as {', '.join(f'.{form}' for form in _FORMS)}")
+    if chosen is not None and told not in (None, chosen):
+        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
+    return chosen or told or "html"

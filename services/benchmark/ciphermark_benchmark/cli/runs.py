@@ -11,7 +11,7 @@ from rich.table import Table
 from ciphermark_benchmark import archive, export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli.output import wide_console
-from ciphermark_benchmark.export import Format
+from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Table as Answer
@@ -41,17 +41,18 @@ def add_to(app: typer.Typer) -> None:
 def listed(
     context: typer.Context,
     limit: Annotated[int, typer.Option(help="How many, the latest first.", min=1, max=100_000)] = 20,
-    format: Annotated[Format, typer.Option(help="Form of the output.")] = "table",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
     """The runs that are recorded: list, label, export, import."""
     if context.invoked_subcommand is not None:
         return
     with caught_up(homes.find()) as database:
         rows = report(database, "runs", limit=limit)
-    if format != "table" or output is not None:
+    form = export.form_of(format, output)
+    if form != "table" or output is not None:
         columns = tuple(rows[0]) if rows else ("run_id",)
-        export.write(Answer(columns, [tuple(row.values()) for row in rows]), format, output)
+        export.write(Answer(columns, [tuple(row.values()) for row in rows]), form, output)
         return
     console = wide_console()
     if not rows:

@@ -1,0 +1,108 @@
+"""Two runs compared as wholes: relative to what is known not to have changed, and what moved together. Pure.
+
+What slows a host slows every variant. So a ratio of two runs says less than it seems where hosts drift, and there are
+two ways out. A *reference*, a variant whose build is the same in both runs or the anchor, cancels what both hosts did
+to it. And where no reference is named, a change that all variants of a comparison share is put down to the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ciphermark_db.comparison import COLUMNS, with_judgement
+
+Row = Mapping[str, Any]
+
+ANCHOR = "anchor"
+TOGETHER = "moved together"
+_MOVES = ("slower", "faster")
+_FEWEST = 3  # variants of which one says that they moved together
+_ALIKE = 1.25  # the most that their ratios differ by
+_FIGURE = ("comparison_key", "phase", "metric", "repetitions")
+
+
+def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
+    """Values of :data:`~ciphermark_db.comparison.COLUMNS` for each row of :func:`~ciphermark_db.comparison.settled`."""
+    return _together([with_judgement(row, any_security) for row in rows])
+
+
+def relative(rows: Sequence[Row], reference: str) -> list[Row]:
+    """The rows, times of run b multiplied by what the reference took in a divided by what it took in b.
+
+    Bounds take the worst of both intervals. Run b's times are then told as they would be on run a's host. A time that
+    the reference has no like of in both runs is left out.
+    """
+    references = {_figure(row): row for row in rows if row["variant"] == reference and _has_times(row)}
+    found = []
+    for row in rows:
+        if row["unit"] != "s" or not _has_times(row):
+            found.append(row)
+            continue
+        factors = _of_anchor(row) if reference == ANCHOR else _of_variant(references.get(_figure(row)))
+        if factors is not None:
+            found.append(_scaled(row, *factors))
+    return found
+
+
+def _has_times(row: Row) -> bool:
+    return all(row[f"{side}_median"] is not None and row[f"{side}_median"] > 0 for side in "ab")
+
+
+def _figure(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _FIGURE)
+
+
+def _of_anchor(row: Row) -> tuple[float, float, float] | None:
+    a, b = row["a_anchor_s"], row["b_anchor_s"]
+    return (a / b,) * 3 if a and b else None
+
+
+def _of_variant(row: Row | None) -> tuple[float, float, float] | None:
+    """The ratio a/b of the reference, and the bounds of it, which are nothing (0) where it has none."""
+    if row is None:
+        return None
+    middle = row["a_median"] / row["b_median"]
+    bounds = [row[f"{side}_{name}"] for side in "ab" for name in ("low", "high")]
+    if None in bounds:
+        return middle, 0.0, 0.0
+    a_low, a_high, b_low, b_high = bounds
+    return middle, a_low / b_high, a_high / b_low
+
+
+def _scaled(row: Row, middle: float, low: float, high: float) -> Row:
+    own = row["b_low"] is not None and row["b_high"] is not None and low > 0
+    return {
+        **row,
+        "b_median": row["b_median"] * middle,
+        "b_low": row["b_low"] * low if own else None,
+        "b_high": row["b_high"] * high if own else None,
+        "a_anchor_s": None,  # what the hosts did is in the reference
+        "b_anchor_s": None,
+    }
+
+
+def _together(judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The judgements, those of comparisons all of whose variants moved alike put down to the host."""
+    place = COLUMNS.index("verdict")
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in judged]
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["unit"] == "s" and row["ratio"]:
+            groups.setdefault(_figure(row), []).append(row)
+    told = {figure: _told(group) for figure, group in groups.items()}
+    found = []
+    for row, values in zip(rows, judged, strict=True):
+        verdict = told.get(_figure(row)) if row["verdict"] in _MOVES else None
+        found.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
+    return found
+
+
+def _told(group: Sequence[Row]) -> str | None:
+    """What to say of a comparison whose variants all moved in one direction and alike; else nothing."""
+    ratios = [row["ratio"] for row in group]
+    verdicts = {row["verdict"] for row in group}
+    are_alike = len(verdicts) == 1 and verdicts < set(_MOVES) and max(ratios) / min(ratios) <= _ALIKE
+    if len(group) < _FEWEST or not are_alike:
+        return None
+    return f"{TOGETHER}: all {len(group)} variants are {verdicts.pop()} alike, which is the host"

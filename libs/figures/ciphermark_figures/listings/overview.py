@@ -1,0 +1,66 @@
+"""The ranks of a run at a glance: who is fastest how often, and a line per operation, a column per variant. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from ciphermark_figures import formats
+from ciphermark_figures.answer import Row
+from ciphermark_figures.listings import headings, ranking
+from ciphermark_figures.listings.printed import Head, Printed, grouped
+
+EXPLAINED = (
+    "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
+    "interval, * parameters other than the fastest one's, or not in turns with it"
+)
+_CONTEST = ("scheme", "division")
+_MARKS = {"no difference": "≈", "too few samples": "?"}
+
+
+def verdicts(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+    """For each scheme and division a sentence: how often who is the fastest; ``answers`` are those of ``ranking``."""
+    rows = [row for same in ranking.contests(answers, any_security) for row in same]
+    for same in grouped(rows, lambda row: tuple(row[name] for name in _CONTEST)):
+        leaders = [row for row in same if row["rank"] == 1]
+        counts = Counter(row["variant"] for row in leaders)
+        told = ", ".join(f"{name} in {count}" for name, count in counts.most_common())
+        division = ", division best" if same[0]["division"] == "best" else ""
+        yield f"{same[0]['scheme']}{division}: of {_cases(len(leaders))} fastest is {told}"
+
+
+def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
+    """The tables of ``ranking``, a line per operation."""
+    for same in ranking.contests(answers, any_security):
+        yield _grid(headings.heading(same), ranking.about(same), same)
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
+
+
+def _grid(title: str, about: str, rows: Sequence[Row]) -> Printed:
+    """Variants in the order of the geometric mean of their ratios."""
+    variants = sorted({row["variant"] for row in rows}, key=_mean(rows))
+    lines = grouped(rows, lambda row: (row["comparison_key"], ranking.name(row)))
+    texts = []
+    for line in lines:
+        cells = {row["variant"]: _cell(row) for row in line}
+        texts.append((ranking.name(line[0]), *(cells.get(variant, formats.NOTHING) for variant in variants)))
+    heads = (Head("operation"), *(Head(variant, True) for variant in variants))
+    return Printed(title, about, heads, tuple(texts))
+
+
+def _mean(rows: Sequence[Row]) -> Callable[[str], tuple[float, str]]:
+    logs: dict[str, list[float]] = {}
+    for row in rows:
+        logs.setdefault(row["variant"], []).append(math.log(row["ratio"] or 1.0))
+    return lambda variant: (math.fsum(logs[variant]) / len(logs[variant]), variant)
+
+
+def _cell(row: Row) -> str:
+    if row["rank"] == 1:
+        return " ".join(formats.duration(row["median"]))
+    mark = _MARKS.get(row["verdict"], "")
+    return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if ranking.remark(row) else ''}"

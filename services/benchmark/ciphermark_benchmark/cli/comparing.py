@@ -1,0 +1,164 @@
+"""``compare``: two runs, the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ciphermark_benchmark import export, run_names
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.tables import MIXED, show
+from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_benchmark.run_names import RUN_HELP
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
+from ciphermark_db import host_drift, two_runs
+from ciphermark_db.comparison import COLUMNS, settled, with_judgement
+from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.gateway import Database, Table
+from ciphermark_db.pairing import paired
+from ciphermark_db.reports import report
+from ciphermark_figures.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of
+from ciphermark_figures.listings import comparing
+from ciphermark_figures.sentences import host_state
+
+_EPILOG = """[bold]Examples[/bold]
+
+  ciphermark compare last~1 last
+
+  ciphermark compare before after --metric time --relative-to seal
+
+[bold]Exit code[/bold]  0: no regression; 1: run b has one; 2: they could not be compared
+"""
+_REGRESSION, _TROUBLE = 1, 2
+_CAVEATS = 2  # of a run, at a glance
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """Across security levels or not, relative to what, and whether every case is shown."""
+
+    any_security: bool
+    reference: str | None
+    is_whole: bool
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("compare", epilog=_EPILOG)(compare)
+
+
+def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    run_a: Annotated[str, typer.Argument(help=f"The run that ratios are relative to. {RUN_HELP}")],
+    run_b: Annotated[str, typer.Argument(help="The run that is judged.")],
+    all: Annotated[bool, typer.Option("--all", help="Every case, and not what changed alone.")] = False,
+    metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be repeated.")] = None,
+    phase: Annotated[list[str] | None, typer.Option(help="Only this phase; may be repeated.")] = None,
+    variant: Annotated[list[str] | None, typer.Option(help="Only this variant; may be repeated.")] = None,
+    relative_to: Annotated[
+        str | None,
+        typer.Option(help="A variant whose build is the same in both runs, or `anchor`: cancels the host."),
+    ] = None,
+    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
+    any_security: Annotated[
+        bool, typer.Option("--any-security", help="Form ratios across security levels, too; rows say where.")
+    ] = False,
+) -> None:
+    """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
+    form = export.form_of(format, output)
+    how = _How(any_security, relative_to, all)
+    chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
+    try:
+        with caught_up(homes.find()) as database:
+            ids = run_names.found(database, run_a), run_names.found(database, run_b)
+            found = _chosen(_compared(database, ids, how), chosen)
+            if form == "table":
+                _show(wide_console(output), database, ids, found, how)
+            else:
+                table = Table(COLUMNS, [tuple(row.values()) for row in found])
+                export.write(table, form, output)
+    except DatabaseUnavailable as error:  # 1 would say that there is a regression
+        raise UserError(str(error)) from None
+    if any(kind_of(row["verdict"]) in REGRESSIONS for row in found):
+        raise typer.Exit(_REGRESSION)
+
+
+def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict[str, Any]]:
+    """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
+    across levels where asked; times are relative to the reference where there is one.
+    """
+    a, b = (rows(database, TWO_RUNS, run_id) for run_id in runs)
+    known = settled(paired(a, b))
+    if how.reference is None:
+        judged = two_runs.judgements(known, how.any_security)
+    else:
+        known = two_runs.relative(known, how.reference)
+        if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in known):
+            raise UserError(f"--relative-to {how.reference}: no time of it is in both runs")
+        judged = [with_judgement(row, how.any_security) for row in known]
+    return [dict(zip(COLUMNS, row, strict=True)) for row in judged]
+
+
+def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """The rows that the reader asked for; raises ``UserError`` for a name that no row has."""
+    for column, names in chosen.items():
+        known = sorted({row[column] for row in found if row[column]})
+        for name in names:
+            if name not in known:
+                raise UserError(f"--{column} {name}: these runs have {', '.join(known) or 'none'}")
+    return [
+        row for row in found if all(not names or row[column] in names for column, names in chosen.items())
+    ]
+
+
+def _show(
+    console: Console, database: Database, runs: tuple[str, str], found: Sequence[dict[str, Any]], how: _How
+) -> None:
+    console.print(Text(comparing.verdict(found), style="bold"))
+    of_runs = [report(database, "run", run_id=run_id)[0] for run_id in runs]
+    for name, run in zip("ab", of_runs, strict=True):
+        place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"
+        console.print(Text(f"{name}: run {run['id']} of suite {run['suite']}, {place}"))
+    for sentence in _beside(of_runs, found, how):
+        console.print(Text(sentence, style="yellow"))
+    if how.is_whole:
+        show(console, comparing.tables(found))
+    else:
+        largest = comparing.largest(found)
+        show(console, largest)
+        left = comparing.changes(found) - sum(len(table.rows) for table in largest)
+        if left:
+            console.print(f"… and {left} more that changed: --all")
+    console.print()
+    _show_caveats(console, database, runs)
+
+
+def _beside(runs: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]], how: _How) -> list[str]:
+    """What a reader has to know of the comparison as a whole."""
+    told = []
+    if len({run["fingerprint"] for run in runs}) > 1:
+        told.append("the hosts are not the same: what differs may be theirs")
+    if how.any_security:
+        told.append(MIXED)
+    if how.reference is not None:
+        told.append(f"times of b are told as {how.reference} says that they would be on a's host")
+    drift = host_drift.told(found)
+    if drift is not None:
+        told.append(f"host: {drift}.")
+    return told
+
+
+def _show_caveats(console: Console, database: Database, runs: tuple[str, str]) -> None:
+    for name, run_id in zip("ab", runs, strict=True):
+        for row in report(database, "host_state", run_id=run_id):
+            for sentence in [*host_state.told(row)][:_CAVEATS]:
+                console.print(Text(f"caveat of {name}: {sentence}"))

@@ -1,0 +1,143 @@
+"""``results``: the figures of one run, in every form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import export, run_names
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli import result_tables, tables
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, Wanted
+from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark.run_names import RUN_HELP
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
+from ciphermark_db.gateway import Database, Table
+from ciphermark_figures import formats
+from ciphermark_figures.formats import BYTE_UNITS, TIME_UNITS, Notation
+from ciphermark_figures.listings import markup
+
+_EXAMPLES = """[bold]Examples[/bold]
+
+  ciphermark results last
+
+  ciphermark results last --details --notes
+
+  ciphermark results last -o paper.tex --unit ms --unit kB
+
+  ciphermark results last --columns variant,operation,median,ci_low,ci_high -o times.csv
+"""
+_PROGRAMS = ("csv", "json", "parquet")  # forms whose numbers are read by programs: in seconds and bytes
+_ORDER = "scheme, division, operation, size, phase, metric, variant"
+# Columns of the view `results` that are in the unit of their row.
+_MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
+
+
+_COLUMNS_HELP = "These columns of the view `results`, with commas between them."
+_UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(BYTE_UNITS)})."
+_DETAILS_HELP = "Every interval, every parameter, first executions."
+_PUBLISHED_HELP = "Published figures, beside the run's where it has the same case."
+_ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """The form and the file that are written."""
+
+    form: Format
+    output: Path | None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("results", epilog=_EXAMPLES)(results)
+
+
+def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
+    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
+    phase: Annotated[str, typer.Option(help="Phase to rank: encrypt, operation, decrypt.")] = MAIN_PHASE,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
+    columns: Annotated[str | None, typer.Option(help=_COLUMNS_HELP)] = None,
+    unit: Annotated[list[str] | None, typer.Option(help=_UNIT_HELP)] = None,
+    scientific: Annotated[bool, typer.Option("--scientific", help="Numbers with exponents.")] = False,
+    details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="What figures include, by library.")] = False,
+    published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
+    any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+) -> None:
+    """Results of one run: who is fastest and by how much; as md and latex the same tables.
+
+    As csv, json and parquet every row of the view `results`, in seconds and bytes.
+    """
+    where = _Where(export.form_of(format, output), output)
+    notation = _notation(unit or [], scientific)
+    if where.form in _PROGRAMS and notation != Notation():
+        raise UserError(f"{where.form} is for programs: its numbers are in seconds and bytes, as `unit` says")
+    with caught_up(homes.find()) as database, formats.written(notation):
+        if published:
+            run_id = run_names.found(database, run) if database.run_ids() else None
+            _published(database, run_id, where)
+            return
+        run_id = run_names.found(database, run)
+        if columns is not None:
+            _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
+        else:
+            _whole(database, run_id, Wanted(phase, any_security, details, notes), where)
+
+
+def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:
+    """All that a form has of a run."""
+    if where.form in _PROGRAMS:
+        answer = database.query("select * from results where run_id = %s", [run_id])
+        export.write(answer, where.form, where.output)
+    elif where.form in markup.FORMATS:
+        text = markup.FORMATS[where.form](result_tables.of_run(database, run_id, wanted))
+        export.write_bytes(text.encode(), where.output)
+    else:
+        result_tables.show_results(wide_console(where.output), database, run_id, wanted)
+
+
+def _notation(units: list[str], is_scientific: bool) -> Notation:
+    for unit in units:
+        if unit not in (*TIME_UNITS, *BYTE_UNITS):
+            raise UserError(f"--unit {unit}: known are {', '.join((*TIME_UNITS, *BYTE_UNITS))}")
+    times = [unit for unit in units if unit in TIME_UNITS]
+    sizes = [unit for unit in units if unit in BYTE_UNITS]
+    if max(len(times), len(sizes)) > 1:
+        raise UserError(f"--unit {' --unit '.join(units)}: one unit of times, and one of bytes")
+    return Notation(times[0] if times else None, sizes[0] if sizes else None, is_scientific)
+
+
+def _columns(database: Database, run_id: str, names: list[str], where: _Where) -> None:
+    """The chosen columns; where people read them, figures with their units."""
+    known = database.query("select * from results limit 0").columns
+    for name in names:
+        if name not in known:
+            raise UserError(f"--columns {name}: the view `results` has {', '.join(known)}")
+    chosen = ", ".join((*names, "unit"))  # each of them is a column of the view, as was just seen
+    found = database.query(f"select {chosen} from results where run_id = %s order by {_ORDER}", [run_id])
+    rows = [row[:-1] if where.form in _PROGRAMS else _with_units(names, row) for row in found.rows]
+    export.write(Table(tuple(names), rows), where.form, where.output)
+
+
+def _with_units(names: list[str], row: tuple[object, ...]) -> tuple[object, ...]:
+    *values, unit = row
+    return tuple(
+        formats.brief_quantity(value, str(unit or ""))
+        if name in _MEASURED and isinstance(value, int | float)
+        else value
+        for name, value in zip(names, values, strict=True)
+    )
+
+
+def _published(database: Database, run_id: str | None, where: _Where) -> None:
+    if where.form == "table":
+        tables.show_published(wide_console(where.output), database, run_id)
+    else:
+        export.write(tables.published_table(database, run_id), where.form, where.output)

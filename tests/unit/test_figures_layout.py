@@ -1,0 +1,95 @@
+"""Tables keep within a width and lose nothing, in a terminal and as markup."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciphermark_figures.listings import layout, markup
+from ciphermark_figures.listings.printed import Head, Printed
+
+WORDS = st.text("abcdefgh", min_size=1, max_size=9)
+PROSE = st.lists(WORDS, max_size=40).map(" ".join)
+NUMBERS = st.integers(0, 10**6).map(str)
+LONGEST_WORD = 9
+
+
+@st.composite
+def tables(draw):
+    kinds = draw(st.lists(st.sampled_from(["number", "prose", "remark"]), min_size=1, max_size=12))
+    heads = [Head("row")]
+    columns = [WORDS]
+    for kind in kinds:
+        is_number = kind == "number"
+        heads.append(Head(draw(WORDS), is_number, not is_number, kind == "remark"))
+        columns.append(NUMBERS if is_number else PROSE)
+    rows = draw(st.lists(st.tuples(*columns), max_size=6))
+    return Printed("title", "about", tuple(heads), tuple(rows))
+
+
+@given(table=tables(), width=st.integers(2 * LONGEST_WORD + 2, 160))
+def test_no_line_is_wider_and_every_word_is_there(table, width):
+    found = list(layout.lines(table, width))
+    assert max(map(len, found)) <= width
+    words = set(re.findall(r"[a-z]+|[0-9]+", "\n".join(found)))
+    for row in table.rows:
+        for cell in row:
+            assert set(cell.split()) <= words
+
+
+def test_columns_go_on_below_beside_what_names_the_row():
+    heads = (Head("operation"), *(Head(f"variant-{number}", True) for number in range(6)))
+    table = Printed("", "", heads, (("add", *(f"{number}00 ms" for number in range(6))),))
+    found = list(layout.lines(table, 40))
+    assert [line.split()[0] for line in found] == ["operation", "add"] * 3
+    assert list(layout.lines(table, 120))[1].split("  ")[0] == "add"
+    assert len(list(layout.lines(table, 120))) == 2
+
+
+def test_what_would_take_more_than_five_lines_is_a_footnote_told_once():
+    reason = " ".join(["because"] * 60)
+    table = Printed(
+        "", "", (Head("row"), Head("why", is_prose=True)), (("a", reason), ("b", reason), ("c", ""))
+    )
+    _, first, second, third, *notes = layout.lines(table, 60)
+    assert (first.split(), second.split(), third.split()) == (["a", "[a]"], ["b", "[a]"], ["c"])
+    assert notes[0].startswith("[a] because because")
+    assert " ".join(notes).count("because") == 60
+
+
+@given(table=tables())
+def test_markdown_has_a_cell_for_every_cell(table):
+    lines = [line for line in markup.markdown([table]).splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in lines} == {len(table.heads) + 1}
+    assert len(lines) == len(table.rows) + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("50 %_&#$", r"50 \%\_\&\#\$"),
+        ("2^40", r"2\textasciicircum{}40"),
+        ("3 µs × ≈", r"3 \ensuremath{\mu}s \ensuremath{\times} \ensuremath{\approx}"),
+        ("[1, 2]", "{[}1, 2]"),
+        ("a\\b{c}", r"a\textbackslash{}b\{c\}"),
+    ],
+)
+def test_latex_escapes_what_has_a_meaning_there(text, escaped):
+    found = markup.latex([Printed("", "", (Head("x"),), ((text,),))])
+    assert f"    {escaped} \\\\" in found.splitlines()
+
+
+def test_latex_is_a_table_with_caption_and_rules():
+    heads = (Head("operation"), Head("median", True), Head("why", is_prose=True))
+    found = markup.latex([Printed("bfv", "times", heads, (("add", "1 ms", "a reason"),))])
+    for part in (
+        r"\caption{bfv. times}",
+        r"\begin{tabular}{lrl}",
+        r"add & 1 ms & {[}a] \\",
+        "a reason",
+        r"\bottomrule",
+    ):
+        assert part in found
