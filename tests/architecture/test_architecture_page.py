@@ -23,3 +23,9 @@ def test_the_picture_shows_every_package_that_is_checked() -> None:
     shown = PICTURE.read_text()
     missing = [name for row in script["layers"]() for name in row if f">{name}</text>" not in shown]
     assert missing == [], "give it its words in docs/pictures/house.py, and run that"
+
+
+def test_the_picture_of_parameters_is_what_chains_are() -> None:
+    picture = PICTURE.with_name("parameters.svg")
+    script = runpy.run_path(str(picture.with_suffix(".py")))
+    assert picture.read_text(encoding="utf-8") == script["picture"](), "run docs/pictures/parameters.py"
