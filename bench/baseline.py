@@ -24,6 +24,7 @@ from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes
@@ -196,7 +197,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[PlainLoop]]]:
         for _ in range(2):
             loops.append(PlainLoop(plain_loop(place.variant), parameters, cpu))
             stack.callback(loops[-1].end)
-        seat = in_worker.runner(needs, in_worker.QuietLevel())
+        seat = in_worker.runner(needs, QuietLevel())
         stack.callback(seat.leave)
         yield seat, loops
 

@@ -62,6 +62,11 @@ class Around:
         return self.waited_share > _MOST_WAITED
 
 
+def level_of(readings: Sequence[int]) -> float:
+    """The quiet level among sorted readings, in their unit. Pure."""
+    return float(readings[int(_QUANTILE * len(readings))])
+
+
 class Gate:
     """Tells by how much samples were slowed; without a ``reader`` nothing is known, and all count as they are."""
 
@@ -93,7 +98,7 @@ class Gate:
         """The quiet level, as far as it is known."""
         if not self._sorted:
             return self._known_ns
-        own = float(self._sorted[int(_QUANTILE * len(self._sorted))])
+        own = level_of(self._sorted)
         return own if self._known_ns is None else min(own, self._known_ns)
 
     def begin_trial(self, known_ns: float | None) -> None:

@@ -13,6 +13,7 @@ from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import NOTHING_OWN, Own
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker, two_parties
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
 from ciphermark_core.model import Outcome, Sample, Trial
@@ -26,15 +27,21 @@ class Executor:
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
     CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``own`` is where data
-    sets and workloads are that are not shipped.
+    sets and workloads are that are not shipped, ``level`` what is known of the quiet host, and learns.
     """
 
-    def __init__(self, report: Report, is_pinned: bool = True, own: Own = NOTHING_OWN) -> None:
+    def __init__(
+        self,
+        report: Report,
+        is_pinned: bool = True,
+        own: Own = NOTHING_OWN,
+        level: QuietLevel | None = None,
+    ) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._is_pinned = is_pinned
         self._parties = http_party.chosen(os.environ, own)
-        self._level = in_worker.QuietLevel()
+        self._level = level or QuietLevel()
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""

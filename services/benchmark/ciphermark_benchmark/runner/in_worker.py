@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar
@@ -16,25 +14,13 @@ from ciphermark_benchmark.processes import (
     WorkerProcess,
     require_one_clock,
 )
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.model import Outcome, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of
 
 R = TypeVar("R")
-
-
-@dataclass(slots=True)
-class QuietLevel:
-    """The lowest quiet level of the anchor that the workers of a run have found so far: each learns of the others'."""
-
-    ns: float | None = None
-
-    def learn(self, facts: Mapping[str, float]) -> None:
-        """Take in what a trial found, if it found anything."""
-        found_s = facts.get("anchor_s")
-        if found_s is not None:
-            self.ns = min(found_s * 1e9, self.ns or math.inf)
 
 
 class InWorker(Strategy):

@@ -24,6 +24,7 @@ from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_benchmark.parties.local import Own
+from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
@@ -188,7 +189,12 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
     rest = plan.without(prepared.plan, recorder.done())
     orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
-    Executor(report, own=Own(home.data_sets, home.workloads)).execute(rest, prepared.suite.seed)
+    own, cpu_model = Own(home.data_sets, home.workloads), prepared.run.host.cpu_model
+    level = quiet_level.looked_for(home.folder, cpu_model)
+    try:
+        Executor(report, own=own, level=level).execute(rest, prepared.suite.seed)
+    finally:
+        quiet_level.remember(home.folder, cpu_model, level)
 
 
 @contextmanager

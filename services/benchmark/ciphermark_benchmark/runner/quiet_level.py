@@ -1,0 +1,83 @@
+"""The anchor's time on a quiet host: what the workers of a run tell each other, and a run tells the next one."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ciphermark_measure import anchor
+from ciphermark_measure.host_state import level_of
+
+_FILE = "anchor.json"
+# A host may be another machine tomorrow, or its firmware may let it run faster.
+_VALID_S = 24 * 3600
+_LOOK_S = 0.3
+
+
+@dataclass(slots=True)
+class QuietLevel:
+    """The lowest quiet level that is known, in nanoseconds."""
+
+    ns: float | None = None
+
+    def learn(self, facts: Mapping[str, float]) -> None:
+        """Take in what a trial found, if it found anything."""
+        found_s = facts.get("anchor_s")
+        if found_s is not None:
+            self.hear(found_s * 1e9)
+
+    def hear(self, found_ns: float) -> None:
+        """Take in a level that was found elsewhere."""
+        self.ns = min(found_ns, self.ns or math.inf)
+
+
+def looked_for(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> QuietLevel:
+    """What earlier runs in a home found within a day, or what a moment of reading finds, if that is lower."""
+    level = QuietLevel(_remembered(folder, cpu_model, clock()))
+    if anchor.reason_against() is None:
+        level.hear(_read_ns())
+    return level
+
+
+def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[], float] = time.time) -> None:
+    """Tell the next run in this home; a folder that cannot be written is no reason to fail."""
+    if level.ns is None:
+        return
+    known = {"cpu_model": cpu_model, "kernel": anchor.KERNEL, "ns": level.ns, "at": clock()}
+    path = folder / _FILE
+    partial = path.with_suffix(".part")
+    try:
+        partial.write_text(json.dumps(known), encoding="utf-8")
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+
+
+def _remembered(folder: Path, cpu_model: str, now: float) -> float | None:
+    try:
+        known = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        is_valid = (known["cpu_model"], known["kernel"]) == (cpu_model, anchor.KERNEL)
+        is_valid = is_valid and 0 <= now - float(known["at"]) < _VALID_S
+        ns = float(known["ns"])
+    except (OSError, ValueError, TypeError, KeyError):  # none yet, or not as it was written
+        return None
+    return ns if is_valid and ns > 0 else None
+
+
+def _read_ns() -> float:
+    """The level that the anchor has now, on the CPU that single-threaded workers are given."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})  # of this thread
+    try:
+        reader, readings = anchor.Anchor(), []
+        until = time.monotonic() + _LOOK_S
+        while time.monotonic() < until:
+            readings.append(reader.read_ns())
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return level_of(sorted(readings))
