@@ -14,6 +14,7 @@ from ciphermark_db.errors import DatabaseUnavailable
 CONNECT_TIMEOUT_S = 10
 # Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
 _PASSING = ("53", "57P", "58")
+_ENDED = "57P"
 
 
 def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
@@ -44,9 +45,10 @@ def may_pass(error: psycopg.Error) -> bool:
 
 def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
     """The exception for a server at ``url`` that does not answer, or cannot go on."""
+    is_ended = (error.sqlstate or "").startswith(_ENDED)
     remedy = (
         "It answers, and can write again once that has passed."
-        if may_pass(error)
+        if may_pass(error) and not is_ended
         else "Start the server, or correct CIPHERMARK_DATABASE_URL; unset it to use the embedded server."
     )
     return DatabaseUnavailable(f"PostgreSQL at {place(url)} cannot be used: {str(error).strip()}\n{remedy}")

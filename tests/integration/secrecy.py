@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -49,9 +49,16 @@ def holding(paths: Iterable[Path], pieces: list[bytes]) -> list[Path]:
     """The files in which a piece is; those that vanish meanwhile hold nothing any more."""
     found = []
     for path in paths:
-        with suppress(FileNotFoundError):
-            if count(path.read_bytes(), pieces):
-                found.append(path)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # what of /proc can only be written holds nothing
+                raise
+            continue
+        if count(data, pieces):
+            found.append(path)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -58,17 +58,24 @@ def program(variant: str) -> ProgramUse:
     return ProgramUse("infer", digest, "bfv", 1, 7, 4, counts, digest.encode())
 
 
-def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes: object) -> str:
-    """A run with something for every page."""
+def recorded_run(
+    make: Maker,
+    database: Database,
+    slower: float = 1.0,
+    variants: Collection[str] = (),
+    **changes: object,
+) -> str:
+    """A run with something for every page; all ``variants`` that are named so many times ``slower``, or all."""
     run = make.run(**changes)
     database.record_run(run)
     outcomes = []
     for variant, cost in VARIANTS.items():
+        factor = slower if variant in (variants or VARIANTS) else 1.0
         for number, operation in enumerate(("add", "mul"), 1):
             for pattern in ("same", "random"):
                 for size in (16, 8192):
                     case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
-                    outcomes.append(make.outcome(run, case, times(make, cost * number * slower)))
+                    outcomes.append(make.outcome(run, case, times(make, cost * number * factor)))
         untimed = (
             Sample("cold_time", cost * 9.0, "operation", ordinal=0),
             Sample("first_touch_time", cost * 2.0, "operation", ordinal=0),
@@ -95,13 +102,13 @@ def recorded_run(make: Maker, database: Database, slower: float = 1.0, **changes
         case = make.case(
             variant, experiment="repetition", operation="mul", size=16, dimensions={"repetitions": 3}
         )
-        outcomes.append(make.outcome(run, case, times(make, cost * 5 * slower)))
+        outcomes.append(make.outcome(run, case, times(make, cost * 5 * factor)))
         case = make.case(
             variant, experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"}
         )
-        outcomes.append(make.outcome(run, case, worked(make, cost * slower), programs=(program(variant),)))
+        outcomes.append(make.outcome(run, case, worked(make, cost * factor), programs=(program(variant),)))
         case = make.case(variant, experiment="key_generation", operation="key_pair")
-        outcomes.append(make.outcome(run, case, times(make, cost * 5 * slower)))
+        outcomes.append(make.outcome(run, case, times(make, cost * 5 * factor)))
     case = make.case("tenseal", operation="rotate(1)")
     outcomes.append(make.outcome(run, case, status="unsupported", error="it has none"))
     database.record_outcomes(outcomes)
@@ -402,9 +409,9 @@ def test_what_comes_in_later_is_shown(client: TestClient, database: Database, ma
 
 
 def test_two_runs_are_compared(client: TestClient, database: Database, make: Maker, run_id: str) -> None:
-    other = recorded_run(make, database, slower=2.0)
+    other = recorded_run(make, database, slower=2.0, variants=["seal"])
     rows = columns_of(client, "two-runs", a=run_id, b=other)
-    of_times = [row for row in rows if row["metric"] == "time"]
+    of_times = [row for row in rows if row["metric"] == "time" and row["variant"] == "seal"]
     assert {row["verdict"] for row in of_times} == {"slower"}
     assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
     page = client.get("/compare", params={"a": run_id, "b": other}).text
@@ -412,6 +419,15 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     assert "The hosts are not the same" not in page
     shown = columns_of(client, "two-runs", a=run_id, b=other, show="not comparable")
     assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
+
+
+def test_where_all_variants_move_together_it_is_the_host(
+    client: TestClient, database: Database, make: Maker, run_id: str
+) -> None:
+    other = recorded_run(make, database, slower=2.0)
+    rows = columns_of(client, "two-runs", a=run_id, b=other)
+    verdicts = {row["verdict"] for row in rows if row["metric"] == "time"}
+    assert verdicts == {"moved together: all 3 variants are slower alike, which is the host"}
 
 
 def test_two_hosts_are_compared_by_their_latest_runs_of_one_suite(

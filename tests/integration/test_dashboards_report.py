@@ -211,7 +211,7 @@ def test_runs_are_named_as_everywhere(reported: tuple[str, str], new_url: Callab
     empty = new_url()
     with Database.open(empty) as database:
         database.migrate()
-    with Store(empty) as store, pytest.raises(UserError, match=r"suites/quick\.yaml"):
+    with Store(empty) as store, pytest.raises(UserError, match=r"ciphermark run quick"):
         report.made(store, "last")
 
 

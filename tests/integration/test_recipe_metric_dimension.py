@@ -91,4 +91,4 @@ def test_a_dimension_is_one_file_and_varied_by_suites(ran: tuple[Ciphermark, str
     ]  # what is newer is left out at its default
     (described,) = ciphermark.rows("select sentence from dimension where name = 'reach'")
     assert described == {"sentence": "largest entry"}
-    assert "reach 0.5, side 4" in printed
+    assert "reach 0.5, side 4" in " ".join(printed.split())

@@ -21,14 +21,16 @@ SAMPLES = 6
 
 @pytest.fixture(scope="module")
 def busy_core() -> Iterator[None]:
-    """Something that never sleeps, on the CPU that workers of one thread are given."""
-    cpu = max(os.sched_getaffinity(0))
-    process = subprocess.Popen([sys.executable, "-c", _BUSY, str(cpu)], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
+    """Three that never sleep, on the CPU that workers of one thread are given: these get a quarter of it."""
+    command = [sys.executable, "-c", _BUSY, str(max(os.sched_getaffinity(0)))]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
     yield
-    process.kill()
-    process.wait()
+    for process in processes:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture(scope="module")
