@@ -47,7 +47,9 @@ def executed(
         pytest.skip("neither SEAL nor OpenFHE is installed")
     ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "home", new_url())
     suite = ciphermark.suite(MULTIPLICATIONS, ADDITIONS, TOO_SMALL, memory_mb=4096, timeout_s=300)
-    ciphermark("run", str(suite), timeout_s=500)
+    told = ciphermark("run", str(suite), timeout_s=500).err
+    assert ": repetition bgv smallest N mul × 2, 16 values: " in told
+    assert ": repetition bgv 8192 add × 30, 16 values: " in told
     found = {}
     for outcome in ciphermark.outcomes():
         case = outcome["trial"]["case"]

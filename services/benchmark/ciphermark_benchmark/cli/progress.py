@@ -17,7 +17,8 @@ from rich.progress import (
 )
 
 from ciphermark_benchmark.runner.runs import Prepared
-from ciphermark_core.model import Outcome
+from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.model import Case, Outcome
 from ciphermark_figures import formats
 
 
@@ -46,15 +47,22 @@ class _Lines:
 def _told(outcomes: Sequence[Outcome]) -> str:
     """What was compared, and what each variant came to."""
     case = outcomes[0].trial.case
-    ring = "" if case.parameters.ring_dimension is None else f" {case.parameters.ring_dimension}"
     ended = ", ".join(f"{outcome.trial.case.variant} {_result(outcome)}" for outcome in outcomes)
-    return f"{case.experiment} {case.parameters.scheme}{ring} {case.operation}, {case.size} values: {ended}"
+    return f"{case.experiment} {_place(case)}, {case.size} values: {ended}"
+
+
+def _place(case: Case) -> str:
+    """Scheme, N (the library finds it where the smallest is asked for) and operation, with how often."""
+    ring = "smallest N" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
+    count = REPETITIONS.of(case.dimensions)
+    times = "" if count is None else f" × {count}"
+    return f"{case.parameters.scheme} {ring} {case.operation}{times}"
 
 
 def _result(outcome: Outcome) -> str:
-    """The median of what the operation took, of quiet samples where there are any; without times the status."""
+    """The median of what the operation took, corrected, of samples that count; without times the status."""
     times = [
-        (sample.is_disturbed, sample.value)
+        (sample.is_disturbed, sample.corrected)
         for sample in outcome.samples
         if sample.metric == "time" and sample.phase == "operation" and not sample.is_warmup
     ]
@@ -86,9 +94,6 @@ def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
 
         def on_outcome(outcome: Outcome) -> None:
             case = outcome.trial.case
-            name = (
-                f"{case.variant} {case.parameters.scheme} {case.parameters.ring_dimension} {case.operation}"
-            )
-            bar.update(task, advance=1, description=name)
+            bar.update(task, advance=1, description=f"{case.variant} {_place(case)}")
 
         yield on_outcome

@@ -1,0 +1,41 @@
+"""The findings are what their SQL answers on the reference results, figure by figure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from command import REPOSITORY, Ciphermark
+
+TEXT = (REPOSITORY / "docs" / "findings.md").read_text(encoding="utf-8")
+ARCHIVES = sorted((REPOSITORY / "reference").glob("*.jsonl.xz"))
+ANSWERS = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", TEXT, flags=re.DOTALL)
+_MOST_BYTES = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> Ciphermark:
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("findings") / "home", new_url())
+    ciphermark("runs", "import", *map(str, ARCHIVES))
+    return ciphermark
+
+
+def test_the_reference_results_are_small_and_name_no_place_of_the_host_that_made_them() -> None:
+    import lzma
+
+    assert ARCHIVES
+    assert sum(path.stat().st_size for path in ARCHIVES) <= _MOST_BYTES
+    for path in ARCHIVES:
+        text = lzma.decompress(path.read_bytes()).decode()
+        assert re.findall(r"/(?:home|root|tmp|work)/[^\"\\ ]*", text) == []
+
+
+def test_every_finding_has_its_sql_and_answer() -> None:
+    assert TEXT.count("\n## ") == len(ANSWERS) == TEXT.count("```sql") >= 10
+
+
+@pytest.mark.parametrize(("statement", "answer"), ANSWERS, ids=range(1, len(ANSWERS) + 1))
+def test_a_finding_is_what_its_sql_answers(imported: Ciphermark, statement: str, answer: str) -> None:
+    told = imported("sql", statement).out
+    assert [line.split() for line in told.splitlines()] == [line.split() for line in answer.splitlines()]
