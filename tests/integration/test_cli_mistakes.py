@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
 import pytest
 from command import PROGRAM, TINY, Ciphermark
+
+from ciphermark_benchmark.suite.process_limit import PER_CORE
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +87,17 @@ def test_a_home_that_cannot_be_is_told(ciphermark):
     done = lost("run", str(ciphermark.home.parent / "good.yaml"), code=2)
     assert "cannot keep data there: Not a directory" in done.err
     assert "CIPHERMARK_HOME" in done.err
+
+
+def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(ciphermark):
+    cores = len(os.sched_getaffinity(0))
+    labels = [f"cleartext@l{number}" for number in range(PER_CORE * cores + 1)]
+    suite = str(ciphermark.suite(TINY | {"variants": labels, "operations": ["add"]}, name="many"))
+    figure = f"{len(labels)} variants side by side need {len(labels) + cores} processes"
+    assert figure in ciphermark("run", suite, code=2).err
+    assert len(ciphermark.journals()) == 1
+    assert figure in json.loads(ciphermark("suite", "explain", suite, "--format", "json").out)["refused"]
+    assert f"a run is refused: {figure}" in ciphermark("suite", "explain", suite).out
 
 
 def test_without_any_run_there_is_a_way_to_begin(tmp_path, new_url):

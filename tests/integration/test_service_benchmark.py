@@ -19,6 +19,7 @@ from command import TINY, Ciphermark, Gate, wait_until
 from jobs import Jobs
 
 from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
+from ciphermark_benchmark.suite.process_limit import PER_CORE
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +173,17 @@ def test_hosts_and_adapters_are_told(client: httpx.Client) -> None:
     adapters = {item["variant"]: item for item in client.get("/v1/adapters").json()["adapters"]}
     assert adapters["cleartext"]["is_installed"]
     assert "a_module_that_nobody_has" in adapters["planted-missing"]["reason"]
+
+
+def test_more_processes_than_any_host_holds_are_refused_with_the_figure(client: httpx.Client) -> None:
+    (host,) = client.get("/v1/hosts").json()["hosts"]
+    labels = tuple(f"cleartext@l{number}" for number in range(PER_CORE * host["cores"] + 1))
+    refused = client.post("/v1/runs", json={"suite": suite("add", variants=labels)})
+    assert refused.status_code == 422
+    assert refused.json()["type"] == "urn:ciphermark:unsupported"
+    assert f"{len(labels)} variants side by side need" in refused.json()["detail"]
+    few = {"suite": suite("add", variants=labels), "variants": list(labels[:2])}
+    assert client.post("/v1/runs", json=few).status_code == 202
 
 
 def test_metrics_tell_of_jobs_workers_and_trials(

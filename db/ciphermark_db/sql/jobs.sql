@@ -92,8 +92,10 @@ select pg_try_advisory_xact_lock(7267101932);
 select pg_try_advisory_lock(hashtextextended(%(machine)s, 7267101933));
 
 -- name: announce
-insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb)
-values (%(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s)
+insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb, cores)
+values (
+    %(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s, %(cores)s
+)
 on conflict (worker_id) do update set variants = excluded.variants;
 
 -- name: forget_offers
@@ -101,7 +103,8 @@ delete from offer where worker_id not in (select id from queue.procrastinate_wor
 
 -- name: hosts
 select
-    o.worker_id, o.hostname, o.fingerprint, o.cpu_model, o.variants, o.isa, o.memory_mb, o.since, w.last_heartbeat,
+    o.worker_id, o.hostname, o.fingerprint, o.cpu_model, o.variants, o.isa, o.memory_mb, o.cores, o.since,
+    w.last_heartbeat,
     w.last_heartbeat > now() - %(stalled_s)s * interval '1 second' as is_alive,
     (
         select j.id

@@ -19,7 +19,7 @@ from ciphermark_benchmark.api.state import State, state_of
 from ciphermark_benchmark.api.suites import Checked
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of
+from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, reason_against
 from ciphermark_benchmark.jobs.store import Row, Submission
 from ciphermark_web.problems import Problem, documented
 
@@ -49,7 +49,7 @@ data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials"
     status_code=202,
     response_model=RunDetail,
     summary="Submit a suite",
-    responses=documented("not-ready", "too-many"),
+    responses=documented("not-ready", "too-many", "unsupported"),
 )
 async def submit(body: Submitted, state: Shared) -> Row:
     """Queue a suite. A host that has its variants, and whatever else is needed, will execute it."""
@@ -58,6 +58,9 @@ async def submit(body: Submitted, state: Shared) -> Row:
         raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
     found = await asyncio.to_thread(_checked, state.catalogue, body)
     _require_variants(found, body.variants)
+    reason = reason_against(found.suite, body.variants, await _offers(state))
+    if reason is not None:
+        raise Problem("unsupported", reason)
     needs = needs_of(found.suite, body.variants, body.needs.isa, body.needs.memory_mb)
     job = Submission(str(uuid.uuid4()), found.suite.name, found.text, tuple(body.variants), needs)
     await state.store.submit(state.queue, job)
@@ -165,8 +168,7 @@ async def _detail(state: State, run: Row) -> Row:
 async def _waits_for(state: State, run_id: str) -> str:
     (row,) = await state.store.rows("run_needs", {"id": run_id})
     needs = Needs(tuple(row["variants"]), tuple(row["isa"]), row["memory_mb"], row["are_chosen"])
-    hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
-    return why_it_waits(needs, [_offer(host) for host in hosts if host["is_alive"]])
+    return why_it_waits(needs, await _offers(state))
 
 
 def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
@@ -181,6 +183,12 @@ def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
     return f"a host that meets its needs: {told}"
 
 
+async def _offers(state: State) -> list[Offer]:
+    """What the hosts have whose workers are alive."""
+    hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
+    return [_offer(host) for host in hosts if host["is_alive"]]
+
+
 def _offer(host: Row) -> Offer:
     return Offer(
         hostname=host["hostname"],
@@ -189,4 +197,5 @@ def _offer(host: Row) -> Offer:
         variants=tuple(host["variants"]),
         isa=tuple(host["isa"]),
         memory_mb=host["memory_mb"],
+        cores=host["cores"],
     )

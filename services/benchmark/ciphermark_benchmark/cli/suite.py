@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
@@ -19,7 +20,17 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
-from ciphermark_benchmark.suite import case_rows, composition, estimate, files, form, plan, reference, shipped
+from ciphermark_benchmark.suite import (
+    case_rows,
+    composition,
+    estimate,
+    files,
+    form,
+    plan,
+    process_limit,
+    reference,
+    shipped,
+)
 from ciphermark_benchmark.suite.composition import Wish
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host as hosts
@@ -155,10 +166,18 @@ def explain(
     suite = loaded(file)
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
+    refusal = process_limit.reason_against(
+        plan.make(str(uuid.UUID(int=0)), suite, planned).blocks, process_limit.of_host(facts)
+    )
     if format == "json":
         seconds = estimate.run_s(planned, suite.budget.budget)
-        cases = [case_rows.as_dict(item) for item in planned]
-        typer.echo(json.dumps({"suite": suite.name, "estimated_s": round(seconds), "cases": cases}, indent=2))
+        told = {
+            "suite": suite.name,
+            "estimated_s": round(seconds),
+            "refused": refusal,
+            "cases": [case_rows.as_dict(item) for item in planned],
+        }
+        typer.echo(json.dumps(told, indent=2))
         return
     console = wide_console()
     console.print(_cases_table(planned))
@@ -166,6 +185,8 @@ def explain(
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
+    if refusal is not None:
+        console.print(f"[red]a run is refused:[/red] {escape(refusal)}", soft_wrap=True)
 
 
 def _cases_table(planned: list[PlannedCase]) -> Table:

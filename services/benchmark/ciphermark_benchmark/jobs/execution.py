@@ -76,7 +76,7 @@ def _prepared(home: Home, job_id: str) -> Prepared:
         own = runs.own_data_sets(suite)
         catalogue.provide(known.name for known in own.values())
         run = claimed(database, request, suite, facts)
-        everything = planned(request, suite, run)
+        everything = runs.executable(planned(request, suite, run), facts)
         _tell_trials(database, job_id, everything)
     journal = opened_journal(home, request, run, own)
     return Prepared(home.of_jobs, Record(job_id, journal, members(everything)), suite, everything)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark.suite import process_limit
 from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.process_limit import Capacity
 from ciphermark_core.run import Host
 
 
@@ -49,6 +51,7 @@ class Offer:
     variants: tuple[str, ...]
     isa: tuple[str, ...]
     memory_mb: int
+    cores: int | None = None  # of a worker that tells none
 
     def lacks(self, needs: Needs) -> list[str]:
         """What of the needs the host does not meet, each in a few words; empty where it meets all."""
@@ -81,4 +84,22 @@ def offer_of(facts: Host) -> Offer:
         variants=tuple(sorted(usable)),
         isa=facts.cpu_flags,
         memory_mb=facts.memory_bytes >> 20,
+        cores=facts.cores,
     )
+
+
+def reason_against(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer]) -> str | None:
+    """Why none of these hosts can have the processes side by side that a suite, less the variants that were not chosen,
+    needs; ``None`` where one can, or may.
+    """
+    named = {name for experiment in suite.experiments for name in experiment.variants}
+    kept = {name: registry.base_variant(name) for name in named if not chosen or name in chosen}
+    reasons = [_reason_of(suite, kept, offer) for offer in offers]
+    return reasons[0] if reasons and all(reasons) else None
+
+
+def _reason_of(suite: Suite, kept: Mapping[str, str], offer: Offer) -> str | None:
+    if offer.cores is None:
+        return None
+    usable = frozenset(name for name, base in kept.items() if base in offer.variants)
+    return process_limit.reason_against_suite(suite, usable, Capacity(offer.cores, offer.memory_mb))

@@ -28,7 +28,7 @@ from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
-from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite import files, plan, process_limit
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_benchmark.suite.workloads import WorkloadText
@@ -90,7 +90,7 @@ def own_data_sets(suite: Suite) -> dict[str, Known]:
 
 def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
     """Begin a run of a suite file, for all its variants or some of them. Raises ``UserError`` for what cannot be its
-    label, or where the suite cannot be read.
+    label, where the suite cannot be read, or needs more processes than this host holds.
     """
     if label is not None:
         run_names.label(label)
@@ -102,8 +102,17 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
+    made = executable(plan.make(run.id, suite, planned), facts)
     journal = Journal.create(home, Header(run, origin, tuple(variants), own, catalogue.workloads))
-    return Prepared(home, Record(run.id, journal), suite, plan.make(run.id, suite, planned))
+    return Prepared(home, Record(run.id, journal), suite, made)
+
+
+def executable(made: Plan, facts: Host) -> Plan:
+    """The plan; raises ``UserError`` where it needs more processes side by side than the host holds."""
+    reason = process_limit.reason_against(made.blocks, process_limit.of_host(facts))
+    if reason is not None:
+        raise UserError(reason)
+    return made
 
 
 def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
@@ -143,7 +152,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
-    rest = plan.without(plan.make(header.run.id, suite, planned), done)
+    rest = executable(plan.without(plan.make(header.run.id, suite, planned), done), facts)
     return Prepared(home, Record(header.run.id, journal), suite, rest, len(done))
 
 
