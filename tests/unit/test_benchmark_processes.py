@@ -16,7 +16,7 @@ from ciphermark_benchmark.processes import (
 )
 from ciphermark_core import wire
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_measure import protocol
+from ciphermark_measure import oom, protocol
 
 MB = 1 << 20
 
@@ -32,12 +32,10 @@ MB = 1 << 20
         (1, 10, "Traceback …\nValueError: no", "crashed", ["exit code 1", "ValueError: no"]),
         (137, 10, "", "crashed", ["exit code 137"]),
         (-35, 10, "", "crashed", ["died of signal 35"]),  # a real-time signal has no name
-        # memory: killed by the kernel, close to the limit, or saying so
-        (-signal.SIGKILL, 10, "", "out_of_memory", ["SIGKILL", "100 MB allowed, 10 MB resident at most"]),
+        # memory: close to the limit, or saying so
         (-signal.SIGSEGV, 95, "", "out_of_memory", ["ran out of memory (SIGSEGV", "95 MB resident"]),
         (-signal.SIGSEGV, 90, "", "crashed", ["died of SIGSEGV"]),
         (-signal.SIGSEGV, None, "", "crashed", ["died of SIGSEGV"]),
-        (-signal.SIGKILL, None, "", "out_of_memory", ["SIGKILL; 100 MB allowed)"]),
         (1, 91, "", "out_of_memory", ["exit code 1"]),
         (-signal.SIGABRT, 10, "what():  std::bad_alloc", "out_of_memory", ["std::bad_alloc"]),
         (1, 10, "MemoryError", "out_of_memory", ["MemoryError"]),
@@ -47,11 +45,48 @@ MB = 1 << 20
 )
 def test_a_death_is_explained(exit_code, peak_mb, words, status, parts):
     peak_bytes = None if peak_mb is None else peak_mb * MB
-    death = explained(exit_code, peak_bytes, 100 * MB, words)
+    death = explained(exit_code, peak_bytes, 100 * MB, words, 0)
     assert isinstance(death, WorkerDied)
     assert death.status == status
     for part in parts:
         assert part in str(death)
+
+
+@pytest.mark.parametrize(
+    ("oom_kills", "peak_mb", "status", "part"),
+    [
+        (0, 10, "crashed", "the worker died of SIGKILL"),
+        (0, 95, "crashed", "the worker died of SIGKILL"),  # the kernel would have counted it
+        (1, 10, "out_of_memory", "SIGKILL; 100 MB allowed, 10 MB resident at most"),
+        (None, None, "out_of_memory", "SIGKILL; 100 MB allowed)"),
+    ],
+)
+def test_who_is_killed_ran_out_of_memory_where_the_kernel_counts_that(oom_kills, peak_mb, status, part):
+    peak_bytes = None if peak_mb is None else peak_mb * MB
+    death = explained(-signal.SIGKILL, peak_bytes, 100 * MB, "", oom_kills)
+    assert death.status == status
+    assert part in str(death)
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (("0::/a/b\n", "low 0\noom 3\noom_kill 2\noom_group_kill 0\n", "oom_kill 7\n"), 2),
+        (("9:memory:/x\n0::/a/b\n", None, "pgfault 1\noom_kill 7\n"), 7),  # version 1 counts elsewhere
+        (("", None, "oom_kill 7\n"), 7),
+        (("0::/a/b\n", None, "pgfault 1\n"), None),
+    ],
+)
+def test_kills_are_those_of_the_control_group_where_it_counts(monkeypatch, tmp_path, texts, found):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name, text in zip(("own", "a/b/memory.events", "vmstat"), texts, strict=True):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    monkeypatch.setattr(oom, "_GROUPS", tmp_path)
+    monkeypatch.setattr(oom, "_OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(oom, "_HOST", tmp_path / "vmstat")
+    assert oom.kills() == found
+    assert oom.since(found) == (None if found is None else 0)
 
 
 def test_a_reading_between_two_of_ours_is_of_our_clock():
@@ -134,6 +169,7 @@ ANSWERS = {
         HELLO + "sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)",
         ("timed_out", "no answer within 1 s"),
     ),
+    "a kill": (HELLO + "os.kill(os.getpid(), 9)", ("crashed", "died of SIGKILL")),
     "an exit": (HELLO + "sys.exit(7)", ("crashed", "exit code 7")),
     "an exit before the greeting": (
         "import sys\nsys.exit('no libraries')",

@@ -16,7 +16,7 @@ from typing import IO, Generic, TypeVar
 
 from ciphermark_core import wire
 from ciphermark_core.model import Status
-from ciphermark_measure import confinement, protocol
+from ciphermark_measure import confinement, oom, protocol
 from ciphermark_workloads import kept
 
 # Every name that the threading layers of HE libraries read; set before the library loads.
@@ -91,6 +91,7 @@ class Process(Generic[Reply]):
             start_new_session=True,  # Ctrl-C reaches the executor alone
         )
         self._inherited_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self._oom_kills = oom.kills()
 
     def meet(self) -> None:
         """Wait for the greeting, once; raises :class:`WorkerDied` like :meth:`ask`."""
@@ -187,7 +188,8 @@ class Process(Generic[Reply]):
         words = self._errors.read().decode(errors="replace").strip()
         # A process begins with the peak of the one that started it, which may have been larger than its own.
         peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > self._inherited_peak else None
-        return explained(self._process.returncode, peak_bytes, self._memory_bytes, words)
+        kills = oom.since(self._oom_kills)
+        return explained(self._process.returncode, peak_bytes, self._memory_bytes, words, kills)
 
 
 def _ends_within(pid: int, seconds: float) -> bool:
@@ -211,12 +213,17 @@ def mismatch(hello: object, interpreter: str, version: int = protocol.VERSION) -
     )
 
 
-def explained(exit_code: int, peak_bytes: int | None, limit_bytes: int, words: str) -> WorkerDied:
-    """What an exit code, the peak memory where known, and the last words on standard error say of a death. Pure."""
+def explained(
+    exit_code: int, peak_bytes: int | None, limit_bytes: int, words: str, oom_kills: int | None
+) -> WorkerDied:
+    """What an exit code, the peak memory where known, the last words on standard error, and what the kernel killed for
+    lack of memory meanwhile, where known, say of a death. Pure.
+    """
     tail = f": {words}" if words else ""
     how = f"exit code {exit_code}" if exit_code >= 0 else _signal_name(-exit_code)
     is_full = peak_bytes is not None and peak_bytes > 0.9 * limit_bytes
-    is_starved = exit_code == -signal.SIGKILL or is_full
+    # The kernel kills by SIGKILL, but so does anybody; where it does not count, it is taken to have been the kernel.
+    is_starved = oom_kills != 0 if exit_code == -signal.SIGKILL else is_full
     if is_starved or any(word in words for word in _MEMORY_WORDS):
         peak = "" if peak_bytes is None else f", {peak_bytes >> 20} MB resident at most"
         limit = f"{limit_bytes >> 20} MB allowed{peak}"
