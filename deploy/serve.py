@@ -127,6 +127,12 @@ def main() -> int:
     except ServingError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(
+            f"{error.filename or home}: {error.strerror}; name another folder in CIPHERMARK_HOME",
+            file=sys.stderr,
+        )
+        return 1
     finally:
         _stop(running)
 

@@ -36,6 +36,7 @@ _SOCKET_WAIT_S = 2  # a server that starts opens its socket first
 _PORT = 5432
 _SYSTEM_USER = "pgserver"
 _LOG_TAIL_LINES = 15
+_LOCK = "postgres.lock"
 # sun_path has 108 bytes on Linux and 104 on macOS, a NUL included
 _LONGEST_SOCKET_PATH = 103
 
@@ -49,8 +50,8 @@ def ensure_started(folder: Path) -> str:
     and the end of the server's log.
     """
     server = _Server.of(folder)
+    _require_writable(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             if _failure(server) is not None:
                 _initialise(server)
@@ -108,9 +109,19 @@ class _Server:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Others that start or stop the same server wait."""
-    with (folder / "postgres.lock").open("w") as file:
+    with (folder / _LOCK).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _require_writable(folder: Path) -> None:
+    """Make the folder; raises :class:`DatabaseUnavailable`, in one line, where nothing can be kept in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _LOCK).open("a").close()
+    except OSError as error:
+        reason = f"cannot keep data there: {error.strerror}; name another folder in CIPHERMARK_HOME"
+        raise DatabaseUnavailable(f"{folder}: {reason}") from error
 
 
 def _failure(server: _Server) -> str | None:
@@ -281,10 +292,8 @@ def _let_pass(path: Path) -> None:
 
 
 def _unavailable(server: _Server, reason: str) -> DatabaseUnavailable:
-    tail = (
-        server.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:] if server.log.exists() else []
-    )
-    log = "\n".join(["", f"The end of {server.log}:", *tail]) if tail else ""
+    lines = server.log.read_text(errors="replace").splitlines() if server.log.exists() else []
+    log = "\n".join(["", f"The end of {server.log}:", *lines[-_LOG_TAIL_LINES:]]) if lines else ""
     return DatabaseUnavailable(
         f"the embedded PostgreSQL in {server.data} cannot start: {reason.strip()}\n"
         f"Mend that, or set CIPHERMARK_DATABASE_URL to a server of your own.{log}"

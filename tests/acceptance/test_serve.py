@@ -259,6 +259,15 @@ def test_a_taken_port_is_told(home):
     assert "address already in use" in started.text()
 
 
+def test_a_home_that_cannot_be_is_told_in_a_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    started = Serving(tmp_path / "file" / "home", free_ports())
+    assert started.process.wait(START_TIMEOUT_S) == 1
+    (line,) = started.text().splitlines()
+    assert "Not a directory" in line
+    assert "CIPHERMARK_HOME" in line
+
+
 def test_settings_that_cannot_be_are_told(home):
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     done = subprocess.run(

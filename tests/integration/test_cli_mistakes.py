@@ -89,6 +89,21 @@ def test_a_home_that_cannot_be_is_told(ciphermark):
     assert "CIPHERMARK_HOME" in done.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["sql", "select 1"], ["results", "last"], ["runs"], ["db", "url"], ["worker"], ["serve"]],
+    ids=" ".join,
+)
+def test_a_home_that_cannot_be_is_told_in_a_line_by_every_command(ciphermark, arguments):
+    """Without a server of the user's own: the data would be in there."""
+    token = {"CIPHERMARK_BENCHMARK_TOKEN": "a-token-that-is-long-enough"}
+    done = Ciphermark(ciphermark.home.parent / "file" / "home", None, token)(*arguments, code=1)
+    (line,) = done.err.splitlines()
+    assert "cannot keep data there: Not a directory" in line
+    assert "CIPHERMARK_HOME" in line
+    assert done.out == ""
+
+
 def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(ciphermark):
     cores = len(os.sched_getaffinity(0))
     labels = [f"cleartext@l{number}" for number in range(PER_CORE * cores + 1)]
