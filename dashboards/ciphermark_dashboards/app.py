@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
@@ -92,6 +93,7 @@ def made(settings: Settings) -> FastAPI:
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(DatabaseUnavailable, _away)
     app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(ClientDisconnect, _has_left)
     app.add_exception_handler(RequestValidationError, _no_such_id)
     return app
 
@@ -173,6 +175,11 @@ class _WithHead:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_head = scope["type"] == "http" and scope["method"] == "HEAD"
         await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
+
+
+def _has_left(_: Request, __: Exception) -> Response:
+    """The browser went away in the middle of a form: nobody hears the answer."""
+    return Response(status_code=400)
 
 
 def _no_such_route(request: Request, error: Exception) -> HTMLResponse:

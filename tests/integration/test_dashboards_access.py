@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from uuid import uuid4
 import pytest
 from command import wait_until
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
@@ -88,6 +91,32 @@ def test_the_log_in_gives_a_cookie_that_scripts_cannot_read(guarded: TestClient)
     assert "samesite=lax" in cookie  # a link from elsewhere opens the page that it names
     assert TOKEN not in cookie
     assert guarded.get("/runs").status_code == 200
+
+
+def test_a_log_in_that_is_broken_off_is_no_bug(url: str) -> None:
+    """Where it were one, what the application raises would be a traceback in the log."""
+    left = {"type": "http.disconnect"}
+    messages = itertools.chain(
+        [{"type": "http.request", "body": b"tok", "more_body": True}], itertools.repeat(left)
+    )
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(_: Message) -> None:
+        return
+
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/login",
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"host", b"127.0.0.1"), (b"origin", HERE.encode())],
+    }
+    asyncio.run(app.made(Settings(url, token=TOKEN))(scope, receive, send))
 
 
 def test_an_address_with_the_token_logs_in_and_does_not_keep_it(guarded: TestClient) -> None:

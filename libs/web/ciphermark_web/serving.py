@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from ciphermark_core.errors import UserError
 from ciphermark_web import environment, logs, tokens
+from ciphermark_web.deadlines import Deadlined
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _FINISHING_S = 5  # what is left to requests in progress when the service is told to end
@@ -56,6 +57,7 @@ def serve(app: ASGIApp, at: Listening) -> None:
         timeout_keep_alive=30,
         proxy_headers=False,
         ws="none",
+        http=Deadlined,
     )
 
 

@@ -1,0 +1,99 @@
+"""Callers that connect and send nothing, or a little at a time; over real connections."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+import uvicorn
+
+from ciphermark_web import deadlines
+
+ALLOWED_S = 0.5
+PATIENCE_S = 30  # of the test: far more than what is allowed
+WHOLE = b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
+
+
+async def app(scope, receive, send):
+    """Answers at once, as to a caller without the token; at ``/read`` once the body is there."""
+    has_more = scope["path"] == "/read"
+    while has_more:
+        message = await receive()
+        has_more = message.get("more_body", False)
+    headers = [(b"content-length", b"2")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@pytest.fixture(scope="module")
+def port():
+    allowed = dict(deadlines.ALLOWED_S)
+    deadlines.ALLOWED_S.update(dict.fromkeys(allowed, ALLOWED_S))
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        app, http=deadlines.Deadlined, log_config=None, lifespan="off", ws="none", timeout_keep_alive=30
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    thread.join()
+    deadlines.ALLOWED_S.update(allowed)
+
+
+@pytest.fixture
+def connection(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as made:
+        yield made
+
+
+def is_closed(connection, trickle=b""):
+    """Whether the other side ends the connection, while bytes of ours come one by one."""
+    connection.settimeout(0.1)
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        try:
+            if trickle:
+                connection.sendall(trickle)
+            if not connection.recv(1 << 16):
+                return True
+        except TimeoutError:
+            continue
+        except OSError:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("sent", "trickle"),
+    [
+        (b"", b""),
+        (b"POST /read HT", b""),
+        (b"POST /read HTTP/1.1\r\nX: ", b"x"),
+        (WHOLE[:-1], b""),
+        (b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n", b"x"),
+        (b"POST /read HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+        (
+            b"POST /at-once HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n",
+            b"x",
+        ),  # the body is unasked for
+        (WHOLE + b"P", b""),  # another request that only begins
+    ],
+)
+def test_who_lets_the_service_wait_is_cut_off(connection, sent, trickle):
+    connection.sendall(sent)
+    assert is_closed(connection, trickle)
+
+
+def test_who_sends_in_time_is_answered_and_may_pause_between_requests(connection):
+    for _ in range(3):
+        connection.sendall(WHOLE)
+        answer = b""
+        while not answer.endswith(b"\r\n\r\nok"):
+            answer += (part := connection.recv(1 << 16))
+            assert part, answer
+        assert b"200 OK" in answer
+        time.sleep(2 * ALLOWED_S)
