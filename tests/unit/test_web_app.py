@@ -20,6 +20,7 @@ from ciphermark_web import logs
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
+from ciphermark_web.observe import told
 from ciphermark_web.problems import KINDS, Problem, documented
 
 TOKEN = "0123456789-0123456789"
@@ -27,6 +28,7 @@ RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 AS_JSON = RIGHT | {"Content-Type": "application/json"}
 JSON_LIMIT = 1 << 20
 CSV_LIMIT = 100
+RUN = "927d5e7a-49c3-433d-81c6-666cae32cf41"
 
 
 class Asked(BaseModel):
@@ -53,6 +55,10 @@ def routes():
     @made.get("/bug")
     async def bug() -> None:
         raise RuntimeError("internals at 0x7f00")
+
+    @made.get("/named/{name}")
+    async def named(name: str) -> None:
+        raise Problem("not-found", "there is no such thing")
 
     @made.get("/gone")
     async def gone() -> None:
@@ -332,6 +338,33 @@ def test_the_token_is_never_logged_wherever_it_is_put(log, headers):
     lines = log("GET", f"/v1/{TOKEN}", headers=headers | {"X-Run-Id": TOKEN})
     assert "[token]" in lines
     assert TOKEN not in lines
+
+
+@pytest.mark.parametrize(
+    ("path", "is_found", "logged"),
+    [
+        ("/v1/sessions", True, "/v1/sessions"),
+        (f"/v1/sessions/{'0f' * 16}/encrypt", True, f"/v1/sessions/{'0f' * 16}/encrypt"),
+        (f"/v1/runs/{RUN}", True, f"/v1/runs/{RUN}"),
+        (f"/v1/runs/{RUN}", False, "/v1/runs/[concealed]"),
+        (f"/v1/sessions/{'0f' * 16}/encrypt", False, "/v1/sessions/[concealed]/encrypt"),
+        (f"/v1/{TOKEN}", True, "/v1/[concealed]"),
+        (f"/{'A_-9' * 10}/x", False, "/[concealed]/x"),
+        ("/v1/nothing", False, "/v1/nothing"),
+    ],
+)
+def test_what_logs_have_of_a_path(path, is_found, logged):
+    assert told(path, is_found) == logged
+
+
+@pytest.mark.parametrize("path", ["/v1/{}", "/v1/things/{}", "/v1/named/{}"])
+@pytest.mark.parametrize("token", ["another-service-s-own-token", "0f" * 16])
+@pytest.mark.parametrize("headers", [RIGHT, {}])
+def test_another_services_token_in_a_path_is_not_logged(log, path, token, headers):
+    """A service cannot know it: what may be one is concealed, unless it led somewhere."""
+    lines = log("GET", path.format(token), headers=headers)
+    assert "[concealed]" in lines
+    assert token not in lines
 
 
 def test_ids_come_back(ask):

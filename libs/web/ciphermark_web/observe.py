@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import perf_counter
 
 import structlog
@@ -13,6 +14,10 @@ from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 
 _UNMATCHED = "(none)"
+_CONCEALED = "[concealed]"
+_LONG = re.compile(r"[^/]{17,}")  # longer than any word of ours, and shorter than a token
+_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of sessions, runs and trials
+_NOWHERE = (401, 404, 405)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
 _log = structlog.get_logger()
 
@@ -38,7 +43,7 @@ class Observed:
         except Problem as problem:
             await problems.response(problem)(scope, receive, exchange.send)
         except Exception:
-            _log.exception("a bug", path=scope["path"])
+            _log.exception("a bug", path=told(scope["path"], exchange.is_found))
             await exchange.fail()
         self._account(exchange)
 
@@ -52,11 +57,18 @@ class Observed:
         _log.info(
             "request",
             method=scope["method"],
-            path=scope["path"],
+            path=told(scope["path"], exchange.is_found),
             status=exchange.status,
             received_bytes=exchange.received_bytes,
             duration_s=round(duration_s, 4),
         )
+
+
+def told(path: str, is_found: bool) -> str:
+    """A path as logs have it: without parts that may be a token, this service's or another's. Ids stay, where they led
+    somewhere: a token may look like one. Pure.
+    """
+    return _LONG.sub(lambda part: part[0] if is_found and _ID.fullmatch(part[0]) else _CONCEALED, path)
 
 
 class _Exchange:
@@ -71,6 +83,11 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._is_answered = False
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the path led somewhere, for a caller who may know."""
+        return self.scope.get("route") is not None and self.status not in _NOWHERE
 
     async def receive(self) -> Message:
         """Pass a message on, and count its bytes."""
