@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command import PLANTED, Gate, wait_until
+from command import PLANTED, TINY, Ciphermark, Gate, wait_until
 from jobs import Jobs, Worker, Workers, suite_text
 
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
@@ -227,6 +227,31 @@ def test_one_worker_measures_on_a_machine_at_a_time(workers: Workers, jobs: Jobs
     for job_id in (held, other):
         jobs.wait(job_id, "done")
     jobs.assert_exactly_once(held, 1)
+
+
+def test_a_run_and_a_job_in_one_home_wait_for_each_other(
+    workers: Workers, jobs: Jobs, gate: Gate, tmp_path: Path
+) -> None:
+    (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
+    worker = started(workers, jobs, gate)
+    wait_until(lambda: gate.arrived() == 1, "the job measures")
+    command = Ciphermark(tmp_path / "home", jobs.url, {"PLANTED_GATE": str(gate.folder)})
+    suite = command.suite(TINY | {"variants": ["planted-waits"], "operations": ["mul"]})
+    run = command.start("run", str(suite))
+    assert run.stderr is not None
+    assert b"Another run is being executed" in run.stderr.readline()
+    assert command.journals() == []
+    gate.let_pass(
+        0, 1
+    )  # the job's processes, for memory and times; those of the run then stand before the gate
+    jobs.wait(job_id, "done")
+    wait_until(lambda: gate.arrived() == 3, "the run measures")
+    (other,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    wait_until(lambda: worker.said("the job waits for another run"), "the job waits")
+    gate.let_pass(2, 3)
+    out, err = run.communicate(timeout=180)
+    command.ended(run.returncode, out, err, 0)
+    jobs.wait(other, "done")
 
 
 def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections import Counter
 from contextlib import contextmanager
@@ -271,12 +272,18 @@ def test_resuming_nothing_names_the_unfinished_runs(ciphermark):
     assert run_id in done.err
 
 
-def test_a_second_run_at_the_same_time_is_refused(held, gate):
-    suite = small_suite(held, variants=["planted-waits"])
-    process = held.start("run", str(suite))
+def test_a_second_run_at_the_same_time_waits_for_the_first(held, gate):
+    first = held.start("run", str(small_suite(held, variants=["planted-waits"])))
     wait_until(lambda: gate.arrived() == 1, "the first arrival")
-    done = held("run", str(suite), code=2)
-    assert "another run is being executed" in done.err
-    assert len(held.journals()) == 1
+    second = held.start("run", str(held.suite(TINY | {"variants": ["cleartext"]}, name="second")))
+    told = b""
+    while b"Ctrl-C gives up" not in told:
+        told += (chunk := os.read(second.stderr.fileno(), 1 << 16))
+        assert chunk
+    assert b"Another run is being executed" in told
+    assert len(held.journals()) == 1  # it has not even begun
     assert held.rows("select count(*) as n from trial") == [{"n": 0}]  # other commands may look meanwhile
-    kill(process)
+    kill(first)
+    out, err = second.communicate(timeout=180)
+    held.ended(second.returncode, out, err, 0)
+    assert len(held.journals()) == 2

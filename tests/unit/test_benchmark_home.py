@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from ciphermark_benchmark import home, storage
@@ -57,16 +59,20 @@ def test_the_place_of_the_data_has_no_password(url, place, tmp_path):
     assert "secret" not in found
 
 
-def test_two_runs_at_once_are_refused(tmp_path):
-    here = Home(tmp_path / "home", None)
-    with (
-        runs.alone_on_host(here),
-        pytest.raises(UserError, match=r"another run is being executed in .*home: wait for it"),
-        runs.alone_on_host(here),
-    ):
-        pass
-    with runs.alone_on_host(here):
-        pass  # free again
+def test_of_two_runs_at_once_one_waits(tmp_path):
+    here, waits, is_second = Home(tmp_path / "home", None), threading.Event(), threading.Event()
+
+    def second():
+        with runs.alone_on_host(here, waits.set):
+            is_second.set()
+
+    other = threading.Thread(target=second)
+    with runs.alone_on_host(here, lambda: pytest.fail("there is nobody to wait for")):
+        other.start()
+        assert waits.wait(60)
+        assert not is_second.wait(0.2)
+    assert is_second.wait(60)
+    other.join()
 
 
 def test_a_home_that_cannot_be_is_told(tmp_path):
@@ -75,6 +81,6 @@ def test_a_home_that_cannot_be_is_told(tmp_path):
         pytest.raises(
             UserError, match=r"file/home: cannot keep data there: Not a directory; .*CIPHERMARK_HOME"
         ),
-        runs.alone_on_host(Home(tmp_path / "file" / "home", None)),
+        runs.alone_on_host(Home(tmp_path / "file" / "home", None), lambda: None),
     ):
         pass

@@ -14,6 +14,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.builds import bisect as searching
 from ciphermark_benchmark.builds import search
 from ciphermark_benchmark.builds.search import Found
+from ciphermark_benchmark.cli.execution import say_that_it_waits
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
@@ -54,7 +55,7 @@ def bisect(
     console.print(f"case: {escape(subject.label)}", soft_wrap=True)
     console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
     bench = searching.Bench(home, subject, lambda prepared: _announce(console, prepared))
-    with runs.alone_on_host(home):
+    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
         found = search.search(builds, bench.measure, error)
     _tell(console, found, bench)
 

@@ -62,7 +62,7 @@ def run(
     """Execute a suite, record every sample, and show the ranked results."""
     home = homes.find()
     console = wide_console()
-    with runs.alone_on_host(home):
+    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
         if json is not None:
             _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
         prepared = _prepared(home, suite, variant or [], resume, label)
@@ -76,6 +76,16 @@ def run(
     if json is not None:
         _write_outcomes(json, ended.outcomes)
     _conclude(console, home, ended)
+
+
+def say_that_it_waits(home: homes.Home) -> None:
+    """That another run, a command's or a worker's, has the home."""
+    Console(stderr=True).print(
+        f"Another run is being executed in {home.folder}: this one waits for it, since they would measure each other. "
+        "Ctrl-C gives up.",
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 def _prepared(

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any
@@ -35,7 +34,7 @@ from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
 from ciphermark_measure import probes
 
-_BUSY_WAIT_S = 1.0
+_AGAIN_S = 1.0
 _log = structlog.get_logger()
 
 
@@ -57,12 +56,12 @@ def execute(home: Home, job_id: str) -> None:
     """
     prepared = _prepared(home, job_id)
     with runs.recording(home, prepared) as recorder:
-        with _alone(home):
+        with runs.alone_on_host(home, lambda: _log.info("the job waits for another run", job_id=job_id)):
             runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(job_id, outcome))
         while not recorder.finish():
             if recorder.is_refused:
                 raise UserError(recorder.last_error)
-            sleep(_BUSY_WAIT_S)
+            sleep(_AGAIN_S)
     prepared.record.journal.retire(prepared.place)
 
 
@@ -187,18 +186,6 @@ def opened_journal(home: Home, request: Request, run: Run, data_sets: dict[str, 
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
     return Journal.create(place, Header(run, f"job {request.id}", request.variants, data_sets))
-
-
-@contextmanager
-def _alone(home: Home) -> Iterator[None]:
-    """Wait for a run of the command line in the same home."""
-    while True:
-        try:
-            with runs.alone_on_host(home):
-                yield
-            return
-        except runs.HostBusy:
-            sleep(_BUSY_WAIT_S)
 
 
 def _tell_trials(database: Database, job_id: str, made: Plan) -> None:

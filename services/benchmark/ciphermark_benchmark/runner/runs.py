@@ -42,10 +42,6 @@ from ciphermark_workloads.data_sets import DATA_SETS
 OnOutcome = Callable[[Outcome], None]
 
 
-class HostBusy(UserError):
-    """Another run is being executed in this home."""
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that is ready to be executed; ``place`` is where its journal lies, and those of its kind.
@@ -207,9 +203,9 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
 
 @contextmanager
-def alone_on_host(home: Home) -> Iterator[None]:
-    """Two runs at once would measure each other. Raises :class:`HostBusy` for that, ``UserError`` for a folder that
-    cannot be.
+def alone_on_host(home: Home, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Two runs at once would measure each other: this waits until no command and no job executes one in the home.
+    ``on_wait`` is called once, where there is something to wait for. Raises ``UserError`` for a folder that cannot be.
     """
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
@@ -222,7 +218,6 @@ def alone_on_host(home: Home) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise HostBusy(
-                f"another run is being executed in {home.folder}: wait for it, or they would measure each other"
-            ) from None
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
