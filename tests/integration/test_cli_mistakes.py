@@ -21,6 +21,7 @@ def ciphermark(tmp_path_factory, new_url):
     (folder / "typo.yaml").write_text("name: a\nexperimants: []\n")
     (folder / "list.yaml").write_text("- a\n")
     (folder / "latin1.yaml").write_bytes(b"name: gr\xf6\xdfe\n")
+    (folder / "utf16.yaml").write_bytes("name: a\nexperiments: []\n".encode("utf-16"))
     (folder / "file").write_text("")
     return made
 
@@ -41,6 +42,7 @@ MISTAKES = {
         ],
     ),
     "run a list": (["run", "{0}/list.yaml"], ["list.yaml:1: a suite is a mapping"]),
+    "run UTF-16": (["run", "{0}/utf16.yaml"], ["utf16.yaml: the suite is not UTF-8 text"]),
     "run another encoding": (["run", "{0}/latin1.yaml"], ["latin1.yaml: the suite is not UTF-8 text"]),
     "run a missing variant": (
         ["run", "{0}/good.yaml", "--variant", "seal"],

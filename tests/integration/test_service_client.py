@@ -287,7 +287,6 @@ def test_two_data_sets_cannot_have_one_name(client, services):
         (b"a,b\n" + b"1,1\n" * 20, "two classes are needed"),
         (b"a,b\n\xff,1\n", "byte 4 is not UTF-8"),
         (b"a,b\n1,0\n", "1 rows are too few"),
-        (b"\x00" * 100, "line 1"),
     ],
 )
 def test_what_is_no_data_set_is_refused(client, content, told):
@@ -309,6 +308,15 @@ def test_what_is_no_data_set_is_refused(client, content, told):
 def test_bodies_that_are_no_csv(client, header, size, kind):
     answer = client.http.post("/v1/data-sets", content=b"1" * size, headers={"Content-Type": header})
     assert kind_of(answer) == kind
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x00" * 100, "a,b\n1,0\n".encode("utf-16"), "a,b\n".encode("utf-16-le")]
+)
+def test_bodies_in_another_encoding(client, content):
+    answer = client.http.post("/v1/data-sets", content=content, headers={"Content-Type": "text/csv"})
+    assert kind_of(answer) == "malformed"
+    assert "not UTF-8" in answer.json()["detail"]
 
 
 def test_what_is_installed_is_told(client):

@@ -172,6 +172,10 @@ def planted_link(path, secret):
     path.symlink_to(secret)
 
 
+def planted_hard_link(path, secret):
+    path.hardlink_to(secret)
+
+
 def planted_link_to_nothing(path, secret):
     path.symlink_to(secret.with_name("absent"))
 
@@ -182,7 +186,8 @@ def planted_socket(path, secret):
 
 
 @pytest.mark.parametrize(
-    "plant", [planted_folder, planted_pipe, planted_link, planted_link_to_nothing, planted_socket]
+    "plant",
+    [planted_folder, planted_pipe, planted_link, planted_hard_link, planted_link_to_nothing, planted_socket],
 )
 def test_what_is_planted_neither_blocks_nor_leads_out(tmp_path, monkeypatch, plant):
     """Not even where the link leads to the right bytes. In a process of its own: a reader that blocks is ended."""

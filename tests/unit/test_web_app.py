@@ -201,6 +201,10 @@ def test_what_is_not_ready_says_why(ask, checks):
         ({}, "invalid"),
         ({"content": b"{", "headers": AS_JSON}, "malformed"),
         ({"content": b"\xff\xfe", "headers": AS_JSON}, "malformed"),
+        ({"content": '{"name": "x"}'.encode("utf-16"), "headers": AS_JSON}, "malformed"),
+        ({"content": '{"name": "x"}'.encode("utf-16-le"), "headers": AS_JSON}, "malformed"),
+        ({"content": '{"name": "x"}'.encode("utf-16-be"), "headers": AS_JSON}, "malformed"),
+        ({"content": '{"name": "x"}'.encode("utf-32"), "headers": AS_JSON}, "malformed"),
         ({"content": b"[" * 500_000, "headers": AS_JSON}, "malformed"),
         (
             {

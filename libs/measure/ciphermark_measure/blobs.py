@@ -120,7 +120,7 @@ class BlobStore:
                 pieces = pieces_of(file, size)
         except _IrregularFileError:
             raise BlobError(
-                f"blob {blob.digest} is not a regular file: it was not put there by Ciphermark"
+                f"blob {blob.digest} is not a regular file of its own: it was not put there by Ciphermark"
             ) from None
         except FileNotFoundError:
             raise BlobError(f"blob {blob.digest} is missing: it was never written, or swept away") from None
@@ -229,13 +229,14 @@ def _given_away(parts: deque[bytes]) -> Iterator[bytes]:
 
 
 class _IrregularFileError(Exception):
-    """A path names a link, a pipe, a folder or something else that is no file of bytes."""
+    """A path names a link, a pipe, a folder or something else that is no file of bytes, or one with a second name."""
 
 
 def _opened(path: str, flags: int) -> int:
     """Open a regular file; raises ``_IrregularFileError`` for anything else.
 
-    Whoever may write to the folder may plant a pipe there, which would block a reader, or a link that leads elsewhere.
+    Whoever may write to the folder may plant a pipe there, which would block a reader, or a link that leads elsewhere:
+    a hard one, too, through which a reader that may read more would tell whether a file has the bytes of a digest.
     """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -243,7 +244,8 @@ def _opened(path: str, flags: int) -> int:
         if error.errno in _IRREGULAR:
             raise _IrregularFileError from error
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
         raise _IrregularFileError
     return descriptor

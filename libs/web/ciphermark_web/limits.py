@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -47,6 +48,7 @@ class Limited:
             return  # the caller left
         if body:
             _require_media_type(headers.get("content-type", ""), rule)
+            _require_utf8(body)
         await self._app(scope, _Replayed(body, receive), send)
 
 
@@ -98,6 +100,12 @@ def _too_large(rule: BodyRule) -> Problem:
     return Problem(
         "too-large", f"a body may have {rule.most_bytes} bytes here", headers={"Connection": "close"}
     )
+
+
+def _require_utf8(body: bytes) -> None:
+    """Refuse UTF-16 and UTF-32, which Python's JSON reads unasked. Other bytes that are no text are its reader's."""
+    if not json.detect_encoding(body).startswith("utf-8"):
+        raise Problem("malformed", "the body is not UTF-8")
 
 
 def _require_media_type(content_type: str, rule: BodyRule) -> None:
