@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from command import wait_until
@@ -164,6 +165,17 @@ def test_when_memory_runs_out_a_party_goes_before_the_service(client, session):
         int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in (party.pid, client.process.pid)
     )
     assert first == 1000 > last
+
+
+def test_a_caller_who_leaves_ends_what_is_done_on_its_behalf(client, session):
+    (party,) = client.parties()
+    party.suspend()  # as long as any work may take
+    asked = {"stage": "infer", "source": SOURCE}
+    with pytest.raises(httpx.ReadTimeout):
+        client.http.post(f"/v1/sessions/{session['id']}/encrypt", json=asked, timeout=1)
+    wait_until(lambda: not client.parties(), "the party is gone")
+    wait_until(lambda: done(client.http.get("/v1/sessions")) == [], "the session is gone")
+    assert "its caller left" in {line["why"] for line in client.events("session ended")}
 
 
 def test_there_are_as_many_sessions_as_allowed(client):

@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
+from ciphermark_web import callers
 from ciphermark_web.problems import Problem
 
 _log = structlog.get_logger()
@@ -206,7 +207,8 @@ class Sessions(Generic[PartyT]):
     def _occupied(self, session: Session[PartyT]) -> Iterator[None]:
         structlog.contextvars.bind_contextvars(session=session.id)
         try:
-            yield
+            with callers.awaited(lambda: self.end_if_there(session.id, "its caller left")):
+                yield
         finally:
             with self._lock:
                 session.is_busy = False

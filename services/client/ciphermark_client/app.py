@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from ciphermark_client import __version__, data_routes, routes
 from ciphermark_client.data_sets import MOST_BYTES, DataSets
@@ -13,6 +14,7 @@ from ciphermark_parties.host import PartyHost
 from ciphermark_parties.settings import PartySettings
 from ciphermark_web import environment
 from ciphermark_web.app import Service, assembled
+from ciphermark_web.callers import Attended
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.serving import Listening
@@ -44,6 +46,7 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             checks=parties.checks(),
             metrics=metrics,
             lifespan=lambda _: parties.kept(),
+            innermost=[Middleware(Attended)],
             bodies={"/v1/data-sets": BodyRule("text/csv", MOST_BYTES)},
         )
     )

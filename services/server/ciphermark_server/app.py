@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from ciphermark_parties import routes as party_routes
 from ciphermark_parties.host import PartyHost
 from ciphermark_parties.settings import PartySettings
 from ciphermark_server import __version__, routes
 from ciphermark_web.app import Service, assembled
+from ciphermark_web.callers import Attended
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.serving import Listening
 
@@ -35,5 +37,6 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             checks=parties.checks(),
             metrics=metrics,
             lifespan=lambda _: parties.kept(),
+            innermost=[Middleware(Attended)],
         )
     )
