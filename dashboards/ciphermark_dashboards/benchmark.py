@@ -12,6 +12,7 @@ import httpx
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
+from ciphermark_dashboards.relay import Relay
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
@@ -42,11 +43,17 @@ class Benchmark:
 
     def __init__(self, url: str, token: Token) -> None:
         self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S, trust_env=False)
+        # Of their own: who listens to many runs takes no connection from who asks something.
+        self._listening = httpx.AsyncClient(
+            base_url=url, timeout=_LISTENING, trust_env=False, limits=httpx.Limits(max_connections=None)
+        )
+        self._relay = Relay(self._opened)
         self._token = token
 
     async def close(self) -> None:
         """Disconnect."""
         await self._client.aclose()
+        await self._listening.aclose()
 
     async def run(self, run_id: UUID) -> dict[str, Any]:
         """One run with what is recorded of it."""
@@ -65,24 +72,30 @@ class Benchmark:
         """End a run."""
         return await self._asked("POST", f"/v1/runs/{run_id}/cancel")
 
-    async def events(self, run_id: UUID, last_event_id: str | None) -> AsyncIterator[bytes]:
-        """The run's server-sent events, as they come. Raises before the first one where the service refuses."""
-        request = self._request("GET", f"/v1/runs/{run_id}/events", timeout=_LISTENING)
-        if last_event_id:
-            request.headers["Last-Event-ID"] = last_event_id
-        return _parts(await self._answered(request, stream=True))
+    async def events(self, run_id: UUID, after: int) -> AsyncIterator[bytes]:
+        """The run's server-sent events behind number ``after``, as they come: all who listen to a run share one
+        connection. Raises before the first one where the service refuses.
+        """
+        return await self._relay.events(run_id, after)
+
+    async def _opened(self, run_id: UUID) -> httpx.Response:
+        request = self._listening.build_request(
+            "GET", f"/v1/runs/{run_id}/events", headers=self._token.headers()
+        )
+        return await self._answered(request, self._listening, stream=True)
 
     async def _asked(self, method: str, path: str, json: dict[str, Any] | None = None) -> dict[str, Any]:
-        response = await self._answered(self._request(method, path, json=json))
+        request = self._client.build_request(method, path, headers=self._token.headers(), json=json)
+        response = await self._answered(request, self._client)
         found: dict[str, Any] = response.json()
         return found
 
-    def _request(self, method: str, path: str, **arguments: Any) -> httpx.Request:
-        return self._client.build_request(method, path, headers=self._token.headers(), **arguments)
-
-    async def _answered(self, request: httpx.Request, stream: bool = False) -> httpx.Response:
+    @staticmethod
+    async def _answered(
+        request: httpx.Request, client: httpx.AsyncClient, stream: bool = False
+    ) -> httpx.Response:
         try:
-            response = await self._client.send(request, stream=stream)
+            response = await client.send(request, stream=stream)
             if response.is_error:
                 await response.aread()
         except httpx.HTTPError as error:
@@ -92,16 +105,6 @@ class Benchmark:
         if response.is_error:
             raise _refusal(response)
         return response
-
-
-async def _parts(response: httpx.Response) -> AsyncIterator[bytes]:
-    try:
-        async for part in response.aiter_raw():
-            yield part
-    except httpx.HTTPError:
-        return  # the browser asks again by itself
-    finally:
-        await response.aclose()
 
 
 def _refusal(response: httpx.Response) -> UserError:

@@ -26,6 +26,7 @@ from ciphermark_figures.answer import Row
 PATH = templating.RUNS["path"]
 _RUNS_PER_PAGE = 200
 _NUMBER = re.compile(r"[1-9][0-9]{0,4}")
+_EVENT = re.compile(r"[0-9]{1,18}")
 _NO_EVENTS = b"retry: 3000\n\n"  # the browser asks again after so many milliseconds
 
 
@@ -93,7 +94,7 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
     @routes.get(PATH + "/{run_id}/events")
     async def events(run_id: UUID, request: Request) -> Response:
         try:
-            stream = await _service(benchmark).events(run_id, request.headers.get("last-event-id"))
+            stream = await _service(benchmark).events(run_id, _last_heard(request))
         except ServiceAwayError:
             # Any answer but a stream would be the last one that the browser asks for.
             return Response(_NO_EVENTS, media_type="text/event-stream")
@@ -116,6 +117,12 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
+
+
+def _last_heard(request: Request) -> int:
+    """The number of the last event that a browser has heard; 0 where it has heard none."""
+    told = request.headers.get("last-event-id", "")
+    return int(told) if _EVENT.fullmatch(told) else 0
 
 
 def ailing(services_file: Path | None) -> list[Row]:

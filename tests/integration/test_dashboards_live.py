@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
+import psutil
 import pytest
+import uvicorn
 from benchmark_service import TOKEN, Service, ended, started, submitted, suite
 from starlette.testclient import TestClient
 
@@ -33,6 +39,25 @@ def client(service: Service) -> Iterator[TestClient]:
     settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
     with TestClient(app.made(settings), base_url=HERE) as made:
         yield made
+
+
+@pytest.fixture
+def served(service: Service) -> Iterator[int]:
+    """The port of a dashboard that real connections reach."""
+    settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
+    listening = socket.create_server(("127.0.0.1", 0), backlog=200)
+    server = uvicorn.Server(
+        uvicorn.Config(app.made(settings), log_config=None, ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    thread.join(60)
+
+
+def port_of(service: Service) -> int:
+    return int(service.url.rpartition(":")[2])
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +116,39 @@ def test_a_token_that_is_wrong_is_told(service: Service, queued: list[str], tmp_
         assert client.get(f"/runs/{queued[0]}").status_code == 400
         assert client.get(f"/runs/{queued[0]}/events").status_code == 400
         assert "Start a run" not in client.get("/runs").text
+
+
+def test_many_live_pages_of_a_run_share_one_connection_and_starve_nobody(
+    service: Service, queued: list[str], served: int
+) -> None:
+    """More than a client's pool of connections holds, which is 100."""
+    asked = f"GET /runs/{queued[1]}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+    with ExitStack() as pages:
+        listening = [
+            pages.enter_context(socket.create_connection(("127.0.0.1", served), timeout=60))
+            for _ in range(120)
+        ]
+        for page in listening:
+            page.sendall(asked)
+        for page in listening:
+            told = b""
+            while b'"state": "queued"' not in told:
+                told += (part := page.recv(1 << 16))
+                assert part, told
+        answer = httpx.get(f"http://127.0.0.1:{served}/runs/{queued[1]}", timeout=60)
+        assert answer.status_code == 200
+        connections = psutil.Process(service.process.pid).net_connections("tcp")
+        ours = [
+            item for item in connections if item.status == "ESTABLISHED" and item.laddr[1] == port_of(service)
+        ]
+        assert len(ours) < 10
+        with service.client() as asking:
+            asking.post(f"/v1/runs/{queued[1]}/cancel")
+        for page in listening:
+            told = b""
+            while b'"state": "cancelled"' not in told:
+                told += (part := page.recv(1 << 16))
+                assert part, told
 
 
 def test_while_the_service_is_away_a_run_that_waits_is_not_said_to_be_none(
