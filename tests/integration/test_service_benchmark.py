@@ -175,6 +175,24 @@ def test_hosts_and_adapters_are_told(client: httpx.Client) -> None:
     assert "a_module_that_nobody_has" in adapters["planted-missing"]["reason"]
 
 
+def test_readiness_tells_of_worker_and_disk(client: httpx.Client) -> None:
+    fine = {"ready": True, "checks": {"database": None}, "notes": {"worker": None, "disk": None}}
+    wait_until(lambda: client.get("/readyz").json() == fine, "a worker is there")
+
+
+def test_a_service_without_worker_and_disk_is_ready_and_says_so(
+    tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    service = started(tmp_path, new_url(), CIPHERMARK_HOME=str(tmp_path / "file" / "home"))
+    with service.client(None) as anyone:
+        answer = anyone.get("/readyz")
+    ended(service)
+    assert answer.status_code == 200
+    assert "no benchmark worker is there" in answer.json()["notes"]["worker"]
+    assert answer.json()["notes"]["disk"] == "nothing can be written to the home: Not a directory"
+
+
 def test_more_processes_than_any_host_holds_are_refused_with_the_figure(client: httpx.Client) -> None:
     (host,) = client.get("/v1/hosts").json()["hosts"]
     labels = tuple(f"cleartext@l{number}" for number in range(PER_CORE * host["cores"] + 1))

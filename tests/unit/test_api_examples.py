@@ -35,7 +35,9 @@ def applications(tmp_path_factory):
     return {
         "client": client.make(at, environ),
         "server": server.make(at, environ),
-        "benchmark": benchmark.application("postgresql://nowhere/nothing", at),
+        "benchmark": benchmark.application(
+            "postgresql://nowhere/nothing", at, tmp_path_factory.mktemp("home")
+        ),
     }
 
 

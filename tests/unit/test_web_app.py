@@ -13,10 +13,11 @@ from typing import Annotated
 import httpx
 import pytest
 import structlog
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.testclient import TestClient
 
-from ciphermark_web import logs
+from ciphermark_web import health, logs
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.limits import BodyRule
 from ciphermark_web.metrics import Metrics
@@ -180,14 +181,23 @@ def test_no_body_is_read_without_the_token(app):
 def test_health_is_for_anyone(ask):
     assert ask("GET", "/healthz", headers={}).json() == {"alive": True}
     ready = ask("GET", "/readyz", headers={})
-    assert (ready.status_code, ready.json()) == (200, {"ready": True, "checks": {"blobs": None}})
+    assert (ready.status_code, ready.json()) == (200, {"ready": True, "checks": {"blobs": None}, "notes": {}})
 
 
 @pytest.mark.parametrize("checks", [{"blobs": lambda: "read-only", "other": lambda: None}])
 def test_what_is_not_ready_says_why(ask, checks):
     answer = ask("GET", "/readyz", headers={})
     assert answer.status_code == 503
-    assert answer.json() == {"ready": False, "checks": {"blobs": "read-only", "other": None}}
+    assert answer.json() == {"ready": False, "checks": {"blobs": "read-only", "other": None}, "notes": {}}
+
+
+def test_a_note_makes_nothing_unready():
+    app = FastAPI()
+    app.include_router(health.router({"blobs": lambda: None}, {"worker": lambda: "there is none"}))
+    with TestClient(app) as client:
+        answer = client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {"ready": True, "checks": {"blobs": None}, "notes": {"worker": "there is none"}}
 
 
 @pytest.mark.parametrize(

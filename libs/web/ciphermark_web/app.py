@@ -25,8 +25,8 @@ class Service:
     """What one service is made of.
 
     ``routers`` have the prefix ``/v1`` from the start: metrics count by the path that a route was declared with.
-    ``bodies`` are the paths that accept something else than JSON of ordinary size. ``innermost`` are layers of the
-    service's own, around its routes.
+    ``notes`` are what ``/readyz`` tells beside ``checks``, and is ready without. ``bodies`` are the paths that accept
+    something else than JSON of ordinary size. ``innermost`` are layers of the service's own, around its routes.
     """
 
     title: str
@@ -37,6 +37,7 @@ class Service:
     checks: Mapping[str, health.Check]
     metrics: Metrics
     lifespan: Lifespan
+    notes: Mapping[str, health.Check] = field(default_factory=dict)
     bodies: Mapping[str, BodyRule] = field(default_factory=dict)
     innermost: Sequence[Middleware] = ()
 
@@ -60,7 +61,7 @@ def assembled(service: Service) -> FastAPI:
         ],
     )
     problems.install(app)
-    app.include_router(health.router(service.checks))
+    app.include_router(health.router(service.checks, service.notes))
     guarded = APIRouter(dependencies=[Depends(_documented_bearer), Depends(_documented_ids)])
     guarded.include_router(health.metrics_router(service.metrics))
     for router in service.routers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter
@@ -21,12 +22,16 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """Whether the service can do its work; ``checks`` says why not, check by check."""
+    """Whether the service can do its work; ``checks`` says why not, check by check, ``notes`` what else is amiss."""
 
     ready: bool = Field(examples=[True])
     checks: dict[str, str | None] = Field(examples=[{"blobs": None}])
+    notes: dict[str, str | None] = Field(
+        description="what it answers without; null where nothing is amiss", examples=[{}]
+    )
 
 
+_NONE: Mapping[str, Check] = MappingProxyType({})
 _NOT_READY: dict[str, Any] = {
     "model": Ready,
     "description": "Not now: `checks` says why",
@@ -35,6 +40,7 @@ _NOT_READY: dict[str, Any] = {
             "example": {
                 "ready": False,
                 "checks": {"blobs": "the shared volume cannot be written: Read-only file system"},
+                "notes": {},
             }
         }
     },
@@ -47,8 +53,8 @@ _EXPOSED = {
 }
 
 
-def router(checks: Mapping[str, Check]) -> APIRouter:
-    """``/healthz`` and ``/readyz``, for anyone."""
+def router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NONE) -> APIRouter:
+    """``/healthz`` and ``/readyz``, for anyone. Notes are told while it is ready, and make nothing unready."""
     made = APIRouter(tags=["health"])
 
     @made.get("/healthz", summary="Is it alive?", responses=_refusals())
@@ -64,7 +70,9 @@ def router(checks: Mapping[str, Check]) -> APIRouter:
     def readyz() -> Response:
         found = {name: check() for name, check in checks.items()}
         is_ready = not any(found.values())
-        return JSONResponse({"ready": is_ready, "checks": found}, 200 if is_ready else 503)
+        beside = {name: note() for name, note in notes.items()} if is_ready else {}
+        told = {"ready": is_ready, "checks": found, "notes": beside}
+        return JSONResponse(told, 200 if is_ready else 503)
 
     return made
 

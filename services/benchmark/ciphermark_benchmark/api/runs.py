@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api import suites
 from ciphermark_benchmark.api.events import MOST_LISTENERS
+from ciphermark_benchmark.api.readiness import NO_WORKER
 from ciphermark_benchmark.api.state import State, state_of
 from ciphermark_benchmark.api.suites import Checked
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
@@ -174,7 +175,7 @@ async def _waits_for(state: State, run_id: str) -> str:
 def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
     """Why a queued run is not executed, in words. Pure."""
     if not offers:
-        return "no benchmark worker is there: start one with `ciphermark worker`"
+        return NO_WORKER
     needed = needs.among(offers)
     lacking = {offer.hostname: offer.lacks(needed) for offer in offers}
     if not all(lacking.values()):

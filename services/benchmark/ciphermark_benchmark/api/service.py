@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import psycopg
 import structlog
@@ -17,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
-from ciphermark_benchmark.api import results, runs, suites
+from ciphermark_benchmark.api import readiness, results, runs, suites
 from ciphermark_benchmark.api.counted import Counted
 from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.state import State
@@ -55,7 +56,7 @@ def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
     """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
     at = listening("benchmark", PORT, environ)
     url = prepared(home)
-    listen(application(url, at, has_worker), at)
+    listen(application(url, at, home.folder, has_worker), at)
 
 
 def prepared(home: Home) -> str:
@@ -66,8 +67,8 @@ def prepared(home: Home) -> str:
     return url
 
 
-def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
-    """The application."""
+def application(url: str, at: Listening, folder: Path, has_worker: bool = False) -> FastAPI:
+    """The application; ``folder`` is the home's."""
     metrics = Metrics()
     vigil = Vigil(url)
 
@@ -85,6 +86,10 @@ def application(url: str, at: Listening, has_worker: bool = False) -> FastAPI:
             token=at.token,
             routers=[runs.router, results.router],
             checks={"database": lambda: vigil.reason or _reason_against(url)},
+            notes={
+                "worker": lambda: vigil.reason or readiness.reason_against_workers(url, STALLED_S),
+                "disk": lambda: readiness.reason_against_disk(folder),
+            },
             metrics=metrics,
             lifespan=_lifespan(url, has_worker, vigil),
             bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
