@@ -189,6 +189,7 @@ def is_ready(port):
 @pytest.mark.parametrize("victim", ["ciphermark-server", "ciphermark-dashboard", "serve", "worker"])
 def test_one_that_dies_is_started_again_alone_and_told(serving, home, victim):
     before = serving.services()
+    logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
     before[victim].kill()
     wait_until(
         lambda: serving.services().get(victim, before[victim]).pid != before[victim].pid, serving.text()
@@ -200,6 +201,10 @@ def test_one_that_dies_is_started_again_alone_and_told(serving, home, victim):
     }
     assert "ended with exit code -9" in serving.text()
     assert "is started again" in serving.text()
+    assert len(logs) == len(PROGRAMS)
+    assert all(
+        path.read_text().startswith(text) for path, text in logs.items()
+    )  # what it said before is there
 
 
 def test_a_database_that_was_killed_is_started_again(serving, home):

@@ -178,6 +178,13 @@ def test_a_caller_who_leaves_ends_what_is_done_on_its_behalf(client, session):
     assert "its caller left" in {line["why"] for line in client.events("session ended")}
 
 
+@pytest.mark.parametrize("stage", ["train", "nothing"])
+def test_nothing_is_encrypted_for_a_stage_that_the_workload_does_not_have(client, session, stage):
+    answer = asked_in(client, session, "encrypt", {"stage": stage, "source": SOURCE})
+    assert (answer.status_code, kind_of(answer)) == (409, "out-of-turn")
+    assert f"lmc-plain has no stage {stage} for the server" in answer.json()["detail"]
+
+
 def test_there_are_as_many_sessions_as_allowed(client):
     for _ in range(3):
         done(client.http.post("/v1/sessions", json=ASKED))

@@ -240,7 +240,10 @@ def test_requests_out_of_order_are_refused(tmp_path):
     assert "infer needs what train returns: evaluate that first" in pair.evaluate("infer", sent).error
     plain = Pair(tmp_path, workload="tiny-plain")
     plain.prepared()
-    assert "tiny-plain has no stage train for the server, only infer" in plain.evaluate("train", sent).error
+    refusal = "tiny-plain has no stage train for the server, only infer"
+    assert refusal in plain.evaluate("train", sent).error
+    assert refusal in plain.encrypt("train").error
+    assert "tiny-plain has no stage nothing for the server" in plain.encrypt("nothing").error
 
 
 def test_a_party_refuses_what_it_does_not_know(tmp_path):
