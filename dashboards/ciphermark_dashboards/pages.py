@@ -25,13 +25,18 @@ from ciphermark_figures.figure import Figure
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of figures about one run; its filters offer what cases of the figures' subjects have."""
+    """A page of figures about one run; its filters offer what cases of the figures' subjects have.
+
+    ``run_parameter`` names the run in addresses, ``parameters`` are what else they have beside the filters.
+    """
 
     path: str
     title: str
     lead: str
     filters: tuple[Filter, ...]
     figures: tuple[Figure, ...]
+    run_parameter: str = "run"
+    parameters: tuple[str, ...] = ()
 
     def choices(self, rows: Iterable[Row]) -> list[Row]:
         """Of the rows of the block ``choices`` those that are about what the page shows."""
@@ -117,6 +122,7 @@ CASE_PAGE = Page(
     "One case, every variant.",
     (),
     (case.CASE_OUTCOMES, case.CASE_FIGURES, case.CASE_SAMPLES),
+    parameters=("case",),
 )
 
 COMPARE_PAGE = Page(
@@ -125,6 +131,8 @@ COMPARE_PAGE = Page(
     "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
     (filters.LEVELS, filters.SHOW),
     (comparing.TWO_RUNS,),
+    run_parameter="b",
+    parameters=("a",),
 )
 
 _NAMED = (
@@ -140,6 +148,6 @@ _NAMED = (
 PAGES: tuple[Page, ...] = tuple(
     replace(page, figures=(*page.figures, *catalogue.of_page(page.path))) for page in _NAMED
 )
-_ALL = (*PAGES, CASE_PAGE, COMPARE_PAGE)
-FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in _ALL for figure in page.figures}
-FIGURES: dict[str, Figure] = {figure.name: figure for page in _ALL for figure in page.figures}
+ALL_PAGES = (*PAGES, CASE_PAGE, COMPARE_PAGE)
+FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in ALL_PAGES for figure in page.figures}
+FIGURES: dict[str, Figure] = {figure.name: figure for page in ALL_PAGES for figure in page.figures}

@@ -1,4 +1,4 @@
-"""Figures with data in them: charts as Vega-Lite, SVG, PNG; tables as CSV and for people."""
+"""Figures with data in them: charts as Vega-Lite, SVG, PNG, PDF; tables as CSV and for people."""
 
 from __future__ import annotations
 
@@ -188,6 +188,11 @@ def svg(specification: Row) -> str:
 def png(specification: Row, scale: float = _PNG_SCALE) -> bytes:
     """A chart as PNG."""
     return bytes(vl_convert.vegalite_to_png(json.dumps(_standalone(specification)), scale=scale))
+
+
+def pdf(specification: Row) -> bytes:
+    """A chart as PDF."""
+    return bytes(vl_convert.vegalite_to_pdf(json.dumps(_standalone(specification))))
 
 
 def _standalone(specification: Row) -> dict[str, Any]:

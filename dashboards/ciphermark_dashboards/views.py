@@ -7,14 +7,15 @@ from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse
 
-from ciphermark_dashboards import rendering, runs, templating
+from ciphermark_dashboards import downloads, runs, templating
 from ciphermark_dashboards.errors import NotFoundError
-from ciphermark_dashboards.filters import Selection, require_known, selected
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, FIGURES, Page
+from ciphermark_dashboards.filters import Selection
+from ciphermark_dashboards.pages import CASE_PAGE, FIGURES, Page
 from ciphermark_dashboards.rendering import Figures, Filled
 from ciphermark_dashboards.runs import Run
+from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
 from ciphermark_figures import formats
@@ -30,6 +31,7 @@ class Views:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._figures = Figures(store)
+        self._selections = Selections(store, self._figures)
         self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
@@ -37,7 +39,7 @@ class Views:
         choices = runs.choices(self._store)
         if not choices:
             return nothing_yet()
-        selection = self._of_run(page, request)
+        selection = self._selections.of_page(page, request.query_params.multi_items())
         return templating.page(
             "page.html",
             **_told(page, selection),
@@ -51,7 +53,7 @@ class Views:
 
     def case(self, request: Request) -> HTMLResponse:
         """One case of a run, by every variant."""
-        selection = self._of_case(request)
+        selection = self._selections.of_case(request.query_params.multi_items())
         figures = self.filled(CASE_PAGE, selection)
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
@@ -60,12 +62,10 @@ class Views:
         return templating.page("page.html", **context, figures=figures)
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
-        """One figure as CSV, SQL, SVG, PNG or Vega-Lite."""
+        """One figure by itself, in one of the forms of ``downloads``."""
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure {name}.")
-        page = FIGURE_PAGES[name]
-        choose = {CASE_PAGE.path: self._of_case, COMPARE_PAGE.path: self.of_two}
-        selection = choose.get(page.path, partial(self._of_run, page))(request)
+        selection = self._selections.of_figure(name, request.query_params.multi_items())
         recorded = self._figures.recorded(selection.runs)
         return _as(kind, self._figures.filled(FIGURES[name], selection, recorded))
 
@@ -76,12 +76,8 @@ class Views:
         return choices + [runs.named(self._store, run_id) for run_id in older]
 
     def of_two(self, request: Request) -> Selection:
-        """The two runs that the address names; by default the latest, and the one before it of the same suite."""
-        params = request.query_params
-        b = runs.named(self._store, params.get("b", ""))["run_id"]
-        a = params.get("a") or runs.before(self._store, b)
-        subject = (("a", runs.named(self._store, a)["run_id"]), ("b", b))
-        return selected(subject, COMPARE_PAGE.filters, (), params.multi_items())
+        """The two runs that the address names; see :meth:`Selections.of_two`."""
+        return self._selections.of_two(request.query_params.multi_items())
 
     def filled(self, page: Page, selection: Selection) -> list[Filled]:
         """The page's figures for a selection."""
@@ -93,18 +89,6 @@ class Views:
         """What hosts were like while samples of a run were taken."""
         rows = self._store.ask("host_state", {"run_id": run_id}).mappings
         return [sentence for row in rows for sentence in host_state.told(row)]
-
-    def _of_run(self, page: Page, request: Request) -> Selection:
-        query = request.query_params.multi_items()
-        run_id = runs.named(self._store, request.query_params.get("run", ""))["run_id"]
-        rows = self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings
-        return selected((("run", run_id),), page.filters, page.choices(rows), query)
-
-    def _of_case(self, request: Request) -> Selection:
-        require_known(request.query_params, ("run", "case"))
-        run_id = runs.named(self._store, request.query_params.get("run", ""))["run_id"]
-        case = request.query_params.get("case", "")
-        return Selection((("run", run_id),), given=(("case", case),), extra={"comparison_key": case})
 
 
 def asset(digest: str, name: str, request: Request) -> Response:
@@ -160,19 +144,10 @@ def _told(page: Page, selection: Selection) -> dict[str, Any]:
 
 
 def _as(kind: str, item: Filled) -> Response:
-    name = item.figure.name
-    if kind == "csv":
-        headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-        return PlainTextResponse(item.csv, media_type="text/csv", headers=headers)
-    if kind == "sql":
-        return PlainTextResponse(item.sql)
-    if kind not in ("svg", "png", "json"):
-        raise NotFoundError(f"A figure comes as csv, sql, svg, png or json, not {kind}.")
-    specification = item.specification
-    if specification is None:
-        raise NotFoundError(f"Figure {name} has nothing to draw for this run and these filters.")
-    if kind == "svg":
-        return Response(rendering.svg(specification), media_type="image/svg+xml")
-    if kind == "png":
-        return Response(rendering.png(specification), media_type="image/png")
-    return Response(rendering.as_json(specification), media_type="application/json")
+    form = downloads.FORMS.get(kind)
+    if form is None:
+        raise NotFoundError(f"A figure comes as {', '.join(downloads.FORMS)}, not {kind}.")
+    headers = (
+        {"Content-Disposition": f'attachment; filename="{item.figure.name}.csv"'} if kind == "csv" else {}
+    )
+    return Response(form.write(item), media_type=form.media_type, headers=headers)

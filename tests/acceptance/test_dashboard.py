@@ -364,7 +364,7 @@ def test_downloads_hold_what_sql_answers(watched: Watched, site: Site, path: str
                 numbers += 1
                 assert float(text) == value
     assert numbers
-    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("PDF", b"%PDF-"), ("Vega-Lite", b"{")):
         link = section.get_by_role("link", name=kind).get_attribute("href")
         assert page.request.get(link).body().startswith(start)
 

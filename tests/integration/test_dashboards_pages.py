@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -306,10 +307,21 @@ def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id
 def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
     assert client.get(f"/figures/speedup.svg?run={run_id}").text.startswith("<svg")
     assert client.get(f"/figures/speedup.png?run={run_id}").content.startswith(b"\x89PNG")
+    assert client.get(f"/figures/speedup.pdf?run={run_id}").content.startswith(b"%PDF-")
     assert "vega-lite" in client.get(f"/figures/speedup.json?run={run_id}").json()["$schema"]
     assert client.get(f"/figures/matrix.svg?run={run_id}").status_code == 404
     assert client.get(f"/figures/speedup.gif?run={run_id}").status_code == 404
     assert client.get("/figures/nothing.csv").status_code == 404
+
+
+@pytest.mark.parametrize("path", [*(page.path for page in PAGES), "/compare"])
+def test_every_chart_is_offered_as_vega_lite(client: TestClient, run_id: str, path: str) -> None:
+    text = client.get(path, params={} if path == "/compare" else {"run": run_id}).text
+    drawn = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', text, re.DOTALL)
+    offered = {link.split("?")[0]: link for link in links(text) if ".json?" in link}
+    assert set(offered) == {f"/figures/{name}.json" for name, _ in drawn}
+    for name, specification in drawn:
+        assert client.get(offered[f"/figures/{name}.json"]).json() == json.loads(specification)
 
 
 def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:

@@ -30,6 +30,7 @@ _MODULES = {
     "db": "database",
     "program": "program",
     "report": "report",
+    "figure": "figure",
     "runs": "runs",
     "serve": "service",
     "worker": "service",

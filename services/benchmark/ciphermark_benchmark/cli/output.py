@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
 
 _PIPED_WIDTH = 120
 
@@ -20,3 +23,23 @@ def wide_console(output: Path | None = None) -> Console:
             raise UserError(f"{output}: cannot write: {error.strerror}") from None
     console = Console(highlight=False)
     return console if console.is_terminal else Console(width=_PIPED_WIDTH, highlight=False)
+
+
+def form_of(forms: Sequence[str], chosen: str | None, output: Path | None, things: str) -> str | None:
+    """The form of ``things`` that was chosen, else the one that the file's ending names; nothing where neither says.
+
+    Raises ``UserError`` for a form or an ending that is none of ``forms``, and where both say something else.
+    """
+    if chosen is not None and chosen not in forms:
+        near = did_you_mean(chosen, forms)
+        raise UserError(f"--format {chosen}: {things} are written as {', '.join(forms)}{near}")
+    if output is None or output == STANDARD_OUTPUT:
+        return chosen
+    told = output.suffix.lower().removeprefix(".")
+    if told not in forms and chosen is None:
+        known = ", ".join(f".{form}" for form in forms)
+        near = did_you_mean(told, forms) if told else ""
+        raise UserError(f"{output}: {things} are written as {known}{near}")
+    if chosen is not None and told in forms and told != chosen:
+        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
+    return chosen or told

@@ -10,13 +10,13 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
+from ciphermark_benchmark.cli.output import form_of
+from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_core.errors import UserError
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
-_STANDARD_OUTPUT = Path("-")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,26 +46,14 @@ def report(
     from ciphermark_dashboards import report as reports  # its charts take a second to load
     from ciphermark_dashboards.store import Store
 
-    chosen = form_of(format, output)
+    chosen = form_of(_FORMS, format, output, "reports") or "html"
     home = homes.find()
     caught_up(home).close()
     with Store(storage.url(home)) as store:
         made = reports.made(store, run, has_sql=sql)
-    if output == _STANDARD_OUTPUT:
+    if output == STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](made))
         return
     path = output or Path(f"report-{made.facts['run_id'][:8]}.{chosen}")
     reports.write(made, path, chosen)
     typer.echo(f"report: {path.resolve()}", err=True)  # standard output may be the report
-
-
-def form_of(chosen: Form | None, output: Path | None) -> Form:
-    """The format that was chosen, else the one that the file's ending names; raises ``UserError`` for any other."""
-    if output is None or output == _STANDARD_OUTPUT:
-        return chosen or "html"
-    told = next((form for form in _FORMS if f".{form}" == output.suffix.lower()), None)
-    if told is None and chosen is None:
-        raise UserError(f"{output}: reports are written as {', '.join(f'.{form}' for form in _FORMS)}")
-    if chosen is not None and told not in (None, chosen):
-        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
-    return chosen or told or "html"

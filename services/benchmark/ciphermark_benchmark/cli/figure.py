@@ -1,0 +1,140 @@
+"""``figure``: any figure of the pages and reports as a file."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from ciphermark_benchmark import export, storage
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli.output import form_of, wide_console
+from ciphermark_benchmark.run_names import RUN_HELP
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
+
+if TYPE_CHECKING:  # charts take a second to load
+    from ciphermark_dashboards.filters import Selection
+    from ciphermark_dashboards.pages import Page
+    from ciphermark_dashboards.rendering import Filled
+
+_EXAMPLES = """[bold]Examples[/bold]
+
+  ciphermark figure                        lists them
+
+  ciphermark figure latency last -o latency.pdf
+
+  ciphermark figure speedup last:quick -o hexl.svg --filter scheme=ckks --filter n=8192
+
+  ciphermark figure two-runs last -o change.png --filter a=last~1
+"""
+_OUTPUT_HELP = (
+    "File to write: .svg, .pdf, .png, .json (Vega-Lite), .csv (its rows), .sql; - for standard output."
+)
+_FORMAT_HELP = "By default what the file's ending says."
+_FILTER_HELP = (
+    "NAME=VALUE as in the address of the figure's page, such as scheme=ckks; may be given several times."
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("figure", epilog=_EXAMPLES)(figure)
+
+
+def figure(
+    name: Annotated[str | None, typer.Argument(help="A figure; without one, all are listed.")] = None,
+    run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help=_OUTPUT_HELP)] = None,
+    format: Annotated[str | None, typer.Option(help=_FORMAT_HELP)] = None,
+    filter: Annotated[list[str] | None, typer.Option("--filter", "-f", help=_FILTER_HELP)] = None,
+) -> None:
+    """A figure of the pages as a picture, as Vega-Lite, or its rows; without a name, all figures with what they show.
+
+    By default NAME.svg in this folder, or NAME.csv where the figure is a table.
+    """
+    from ciphermark_dashboards.downloads import FORMS
+    from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
+
+    if name is None:
+        _list(wide_console())
+        return
+    if name not in FIGURES:
+        near = did_you_mean(name, FIGURES)
+        raise UserError(f"there is no figure {name!r}{near}; `ciphermark figure` lists them")
+    usual = "svg" if FIGURES[name].chart else "csv"
+    form = form_of(tuple(FORMS), format, output, "figures") or usual
+    item = _filled(name, [*map(_pair, filter or []), (FIGURE_PAGES[name].run_parameter, run)])
+    content = FORMS[form].write(item)
+    path = output or Path(f"{name}.{form}")
+    export.write_bytes(content, path)
+    for line in (*item.selection.notes, *_shown(item.selection)):
+        typer.echo(line, err=True)
+    if path != export.STANDARD_OUTPUT:
+        typer.echo(f"figure: {path.resolve()}", err=True)  # standard output may be the figure
+
+
+def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
+    """The figure with its rows; raises ``UserError`` where there is none."""
+    from ciphermark_dashboards.pages import FIGURES
+    from ciphermark_dashboards.rendering import Figures
+    from ciphermark_dashboards.selections import Selections
+    from ciphermark_dashboards.store import Store
+
+    home = homes.find()
+    caught_up(home).close()
+    with Store(storage.url(home)) as store:
+        figures = Figures(store)
+        selection = Selections(store, figures).of_figure(name, parameters)
+        item = figures.filled(FIGURES[name], selection, figures.recorded(selection.runs))
+    if not item.rows:
+        told = "".join(f"\n{line}" for line in _shown(selection))
+        raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{told}")
+    return item
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise UserError(
+            f"--filter {text}: filters are NAME=VALUE, such as scheme=ckks; `ciphermark figure` lists them"
+        )
+    return name, value
+
+
+def _shown(selection: Selection) -> Iterator[str]:
+    """What is shown of the filters that take one value, and which others there are, as one types them."""
+    told = []
+    for choice in selection.choices:
+        if not choice.filter.many and choice.chosen:
+            others = [str(value) for value in choice.values if value not in choice.chosen]
+            told.append(
+                f"{choice.filter.name}={choice.chosen[0]}" + (f" (or {', '.join(others)})" if others else "")
+            )
+    if told:
+        yield f"shown: {', '.join(told)}"
+
+
+def _list(console: Console) -> None:
+    """All figures, by the page that shows them."""
+    from ciphermark_dashboards.pages import ALL_PAGES
+
+    for page in ALL_PAGES:
+        for line in _of_page(page, console.width):
+            console.print(line, markup=False, soft_wrap=True)
+        console.print()
+    console.print("Draw one of the latest run with: ciphermark figure NAME last -o FILE")
+
+
+def _of_page(page: Page, width: int) -> Iterator[str]:
+    yield from textwrap.wrap(f"{page.title}: {page.lead}", width)
+    for figure in page.figures:
+        kind = "" if figure.chart else " (a table: csv)"
+        yield f"  {figure.name:<17} {figure.title}{kind}"
+    names = ", ".join((*page.parameters, *(item.name for item in page.filters)))
+    yield from textwrap.wrap(f"filters: {names}", width, initial_indent="  ", subsequent_indent="    ")

@@ -1,0 +1,170 @@
+"""``ciphermark figure``: every figure of the pages as a file, the same as its page draws."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+from command import Ciphermark
+from starlette.testclient import TestClient
+from test_dashboards_pages import HERE, recorded_run
+from typer.testing import CliRunner
+
+from ciphermark_benchmark.cli.commands import app as program
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import app
+from ciphermark_dashboards.pages import CASE_PAGE, FIGURE_PAGES, FIGURES, PAGES
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+NOTHING_OF = {"workloads"}  # the runs below have a workload of the family learning alone
+BEGINS = {
+    "svg": b"<svg",
+    "pdf": b"%PDF-",
+    "png": b"\x89PNG",
+    "json": b"{",
+    "csv": b"run_id,",
+    "sql": b"select",
+}
+
+
+@pytest.fixture(scope="module")
+def recorded(
+    new_url: Callable[[], str], make: Maker, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Ciphermark, list[str], str]:
+    """The command line over two runs with something for every page, their ids, and the URL of the database."""
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        ids = [recorded_run(make, database), recorded_run(make, database, slower=1.5)]
+    return Ciphermark(tmp_path_factory.mktemp("figure") / "home", url), ids, url
+
+
+def test_all_figures_are_listed_with_what_they_show(recorded: tuple[Ciphermark, list[str], str]) -> None:
+    out = recorded[0]("figure").out
+    for name, figure in FIGURES.items():
+        assert re.search(rf"^  {name} +{re.escape(figure.title)}", out, re.MULTILINE), name
+    for page in PAGES:
+        assert f"{page.title}: " in out
+    assert "filters: scheme, security, n, operation, phase, size, data, threads" in out
+
+
+def test_the_list_fits_into_a_terminal(recorded: tuple[Ciphermark, list[str], str]) -> None:
+    done = CliRunner().invoke(program, ["figure"], env={"COLUMNS": "80", "TERM": "dumb"})
+    assert done.exit_code == 0
+    assert all(len(line) <= 120 for line in done.output.splitlines())
+    assert all(len(f"  {name:<17} {figure.title} (a table: csv)") <= 80 for name, figure in FIGURES.items())
+
+
+def test_every_figure_comes_as_a_file(
+    recorded: tuple[Ciphermark, list[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ciphermark, ids, url = recorded
+    monkeypatch.setenv("CIPHERMARK_HOME", str(ciphermark.home))
+    monkeypatch.setenv("CIPHERMARK_DATABASE_URL", url)
+    monkeypatch.chdir(tmp_path)
+    key = ciphermark.rows("select comparison_key from results where metric = 'time' limit 1")[0][
+        "comparison_key"
+    ]
+    empty = set()
+    for name, figure in FIGURES.items():
+        more = ["--filter", f"case={key}"] if FIGURE_PAGES[name] is CASE_PAGE else []
+        done = CliRunner().invoke(program, ["figure", name, ids[1], *more])
+        if isinstance(done.exception, UserError):
+            assert figure.empty in str(done.exception)
+            empty.add(name)
+            continue
+        assert done.exit_code == 0, (name, done.exception)
+        path = tmp_path / f"{name}.{'svg' if figure.chart else 'csv'}"
+        if figure.chart:
+            assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        else:
+            assert len(path.read_text().splitlines()) > 1
+    assert empty == NOTHING_OF
+
+
+@pytest.mark.parametrize("form", BEGINS)
+def test_the_ending_says_the_form(
+    recorded: tuple[Ciphermark, list[str], str], tmp_path: Path, form: str
+) -> None:
+    ciphermark, ids, _ = recorded
+    path = tmp_path / f"any name.{form}"
+    done = ciphermark("figure", "latency", ids[0], "-o", str(path))
+    assert path.read_bytes().startswith(BEGINS[form])
+    assert done.out == ""
+    assert f"figure: {path}" in done.err
+    shown = (
+        r"shown: scheme=bfv, security=\d+, phase=operation \(or encrypt, decrypt\), data=random \(or same\)"
+    )
+    assert re.search(shown, done.err)
+
+
+def test_vega_lite_is_what_the_page_draws(recorded: tuple[Ciphermark, list[str], str]) -> None:
+    ciphermark, ids, url = recorded
+    told = ciphermark("figure", "latency", "last~1", "-o", "-", "--format", "json", "-f", "phase=encrypt").out
+    with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+        page = client.get("/operations", params={"run": ids[0], "phase": "encrypt"}).text
+    drawn = re.search(r'<script type="application/json" id="data-latency">(.*?)</script>', page, re.DOTALL)
+    assert drawn is not None
+    assert json.loads(told) == json.loads(drawn[1])
+    assert "vega-lite" in json.loads(told)["$schema"]
+
+
+def test_filters_choose_rows(recorded: tuple[Ciphermark, list[str], str]) -> None:
+    ciphermark, _, _ = recorded
+    arguments = ("-o", "-", "--format", "csv", "--filter", "variant=seal", "--filter", "variant=tenseal")
+    rows = ciphermark("figure", "latency", "last:quick", *arguments).out.splitlines()
+    assert {
+        variant for variant in ("seal", "seal-hexl", "tenseal") if any(f",{variant}," in row for row in rows)
+    } == {
+        "seal",
+        "tenseal",
+    }
+
+
+def test_two_runs_are_a_figure_of_the_later_one(
+    recorded: tuple[Ciphermark, list[str], str], tmp_path: Path
+) -> None:
+    ciphermark, ids, _ = recorded
+    for name, more in (("before.csv", ()), ("named.csv", ("--filter", "a=last~1"))):
+        ciphermark("figure", "two-runs", "last", "-o", str(tmp_path / name), *more)
+    assert (tmp_path / "before.csv").read_bytes() == (tmp_path / "named.csv").read_bytes()
+    assert "slower" in (tmp_path / "named.csv").read_text()
+    assert ids[1] in (tmp_path / "named.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("latencies",), "there is no figure 'latencies'; did you mean 'latency'?"),
+        (
+            ("latency", "last", "-o", "a.jpg"),
+            "written as .svg, .pdf, .png, .json, .csv, .sql; did you mean 'png'?",
+        ),
+        (("latency", "last", "--format", "pfd"), "did you mean 'pdf'?"),
+        (("latency", "last", "-o", "a.svg", "--format", "png"), "the ending says svg, and --format png"),
+        (("latency", "nope"), "nope is no run here"),
+        (("latency", "last", "--filter", "colour=red"), "there is no filter 'colour'"),
+        (("latency", "last", "--filter", "scheme=rsa"), "this run has bfv"),
+        (("latency", "last", "--filter", "scheme"), "filters are NAME=VALUE"),
+        (("workloads", "last"), "This run has no workload of such a family."),
+        (("matrix", "last", "-o", "a.svg"), "Figure matrix is a table and has no chart"),
+        (("case-samples", "last"), "Which case?"),
+        (("case-samples", "last", "--filter", "case=gone"), "No time was taken of this case."),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_and_writes_nothing(
+    recorded: tuple[Ciphermark, list[str], str], arguments: tuple[str, ...], told: str
+) -> None:
+    ciphermark, _, _ = recorded
+    done = ciphermark("figure", *arguments, code=2)
+    assert told in done.err
+    assert done.out == ""
