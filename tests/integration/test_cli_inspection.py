@@ -15,7 +15,12 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.cli.adapters import brief_build, table_of
 from ciphermark_benchmark.cli.commands import app
+from ciphermark_benchmark.suite.description import Description
+from ciphermark_core.model import LibraryInfo
+from ciphermark_figures.listings import layout
 
 SUITES = sorted((REPOSITORY / "suites").glob("*.yaml"))
 
@@ -113,15 +118,75 @@ def test_a_host_without_the_instructions_is_told(adapters):
     assert adapters["planted-elsewhere"]["remedy"] == "use a host whose CPU has it"
 
 
-def test_the_list_of_adapters_for_people(bare):
-    own = Ciphermark(bare.home, bare.database_url, {"CIPHERMARK_ADAPTER_PATH": ""})
-    lines = own("adapters").out.splitlines()
-    for name in registry.declarations():
-        if not name.startswith("planted"):
-            assert any(
-                line.startswith(f"{name}  installed") or line.startswith(f"{name}  missing") for line in lines
-            )
+@pytest.fixture(scope="module")
+def shipped(bare):
+    """The command without planted adapters."""
+    return Ciphermark(bare.home, bare.database_url, {"CIPHERMARK_ADAPTER_PATH": ""})
+
+
+def test_the_adapters_are_a_table_of_80_columns(shipped):
+    listed = {item["variant"]: item for item in json.loads(shipped("adapters", "--format", "json").out)}
+    out = shipped("adapters").out
+    head, *lines = out.splitlines()
+    assert head.split() == ["variant", "version", "schemes", "build", "missing"]
+    assert max(map(len, lines)) <= 80
+    for name, item in listed.items():
+        (row,) = [line.split() for line in lines if line.startswith(f"{name} ")]
+        assert row[1] == (item["library"]["version"].split()[0] if item["is_installed"] else "–")
+        assert set(item["declaration"]["operations"]) <= set(row)
+        assert item["is_installed"] or item["reason"].split()[0] in out
+    assert "ciphermark adapters VARIANT" in lines[-1]
+
+
+def test_what_is_missing_is_told_with_reason_and_remedy():
+    missing = Availability(
+        registry.declaration("helib"), "module x is not installed", "install it, then try again"
+    )
+    there = Availability(registry.declaration("seal"))
+    told = {"compiler": "c++ (Debian 12.2.0-14+deb12u1) 12.2.0", "flags": "-w -O1 -DNDEBUG -O3 -fPIC"}
+    found = [
+        Description(missing, None, missing.reason),
+        Description(there, LibraryInfo("SEAL", "seal", "4.1.2", False, told), None),
+    ]
+    text = "\n".join(layout.lines(table_of(found), 80))
+    assert "module x is not installed: install it, then try again" in " ".join(
+        text.replace("helib", "").split()
+    )
+    assert "4.1.2" in text
+    assert "c++ 12.2.0 -O3" in text
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, ""),
+        ({"compiler": "GCC 12.2.0", "flags": " -O3 -DNDEBUG"}, "GCC 12.2.0 -O3"),
+        ({"compiler": "clang version 14", "flags": "-Ofast"}, "clang version 14 -Ofast"),
+        ({"compiler": "not known: x.so has no debug information", "flags": "not known: x"}, "not known"),
+        ({"compiler": "GCC 12", "flags": "not known: x-Omega"}, "GCC 12"),
+    ],
+)
+def test_a_build_is_told_by_compiler_and_optimization(facts, told):
+    assert brief_build(facts) == told
+
+
+def test_a_variant_is_told_with_all_that_is_known_of_it(shipped, adapters):
+    lines = shipped("adapters", "tenseal").out.splitlines()
+    assert lines[0].startswith(("tenseal  installed", "tenseal  missing"))
+    assert sum(not line.startswith(" ") for line in lines) == 1
     assert any(line.strip().startswith("lacks") and "rotate" in line for line in lines)
+    declared = adapters["tenseal"]["declaration"]
+    assert f"  {'bfv':<11} {' '.join(declared['operations']['bfv'])}" in lines
+    (only,) = json.loads(shipped("adapters", "tenseal", "--format", "json").out)
+    assert only == adapters["tenseal"]
+
+
+def test_the_details_of_what_is_missing_or_unknown(bare):
+    out = bare("adapters", "planted-missing").out
+    assert out.startswith("planted-missing  missing")
+    assert "a_module_that_nobody_has" in out
+    assert "pip install a-module-that-nobody-has" in out
+    assert "unknown variant 'sael'" in bare("adapters", "sael", code=2).err
 
 
 # Host

@@ -21,7 +21,7 @@ _MODULES = {
     "run": "execution",
     "build": "build",
     "bisect": "bisect",
-    "adapters": "inspection",
+    "adapters": "adapters",
     "doctor": "inspection",
     "suite": "suite",
     "results": "results",

@@ -1,10 +1,9 @@
-"""``adapters`` and ``doctor``: what is here, and what spoils measurements."""
+"""``doctor``: what on this host spoils measurements."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -18,26 +17,8 @@ from ciphermark_measure import probes
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("adapters", epilog="[bold]Example[/bold]  ciphermark adapters --format json")(adapters)
+    """Register the command."""
     app.command("doctor", epilog="[bold]Example[/bold]  ciphermark doctor quick")(doctor)
-
-
-def adapters(
-    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
-) -> None:
-    """What is installed, with version, build and abilities; what is missing, why, and what installs it."""
-    found = description.describe_all(frozenset(hosts.collect().cpu_flags))
-    if format == "json":
-        typer.echo(json.dumps([item.as_dict() for item in found], indent=2))
-        return
-    console = wide_console()
-    for item in found:
-        declared = item.availability.declaration
-        state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
-        console.print(f"[bold]{declared.variant}[/bold]  {state}  {escape(declared.license)}")
-        for name, text in item.lines():
-            console.print(f"  {name:<11} {escape(text)}", soft_wrap=True)
 
 
 def doctor(

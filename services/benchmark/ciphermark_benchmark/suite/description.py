@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,9 +66,9 @@ class Description:
         }
 
 
-def describe_all(cpu_flags: frozenset[str]) -> list[Description]:
-    """Describe every declared variant; libraries are loaded in processes of their own."""
-    found = [registry.availability(name, cpu_flags) for name in sorted(registry.declarations())]
+def describe_all(variants: Iterable[str], cpu_flags: frozenset[str]) -> list[Description]:
+    """Describe variants, in their order; libraries are loaded in processes of their own."""
+    found = [registry.availability(name, cpu_flags) for name in variants]
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(_described, found))
 
