@@ -13,10 +13,13 @@ help: ## List these targets
 setup: ## Install everything into .venv and .build (about ten minutes the first time)
 	@$(PYTHON) setup/install.py
 
-demo: setup ## Measure the quick suite, show the results and write a report
+demo: setup ## Measure the quick suite, tell a screenful of it and write a report
 	@mkdir -p .ciphermark
-	$(BIN)/ciphermark run quick
+	$(BIN)/ciphermark run quick >.ciphermark/results.txt
+	@$(BIN)/ciphermark summary last
+	@echo "all tables: $(CURDIR)/.ciphermark/results.txt"
 	@$(BIN)/ciphermark report last -o .ciphermark/report.html
+	@echo "dashboard: make serve, which prints the address to open"
 
 serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py

@@ -191,6 +191,39 @@ def test_the_end_tells_where_the_data_are(smoke):
     assert len(shown.splitlines()) > 200
 
 
+def test_a_run_is_told_in_a_screenful(smoke):
+    ciphermark, _, outcomes, _ = smoke
+    done = ciphermark("summary", "last")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    demo = subprocess.run(
+        ["make", "--dry-run", "demo"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    after = demo.stdout.split("ciphermark run quick")[1]
+    assert "ciphermark summary last" in after
+    assert "ciphermark report last -o .ciphermark/report.html" in after
+    assert len(lines) + len(after.splitlines()) <= 40
+    run_id = outcomes[0]["trial"]["run_id"]
+    assert run_id in lines[0]
+    assert f"ciphermark results {run_id[:8]}" in lines[-1]
+    parts = done.stdout.split("\n\n")
+    assert [part.splitlines()[0] for part in parts[1:-1]] == [
+        "Who is fastest",
+        "What HEXL brings",
+        "Surprises",
+    ]
+    leaders, hexl, surprises = (
+        [line for line in part.splitlines() if re.match(r"  \w", line)] for part in parts[1:-1]
+    )
+    assert [line.split(":")[0].strip() for line in leaders] == ["bfv", "ckks"]
+    assert [line.split()[0:3] for line in hexl] == (
+        [["HEXL", "in", "bfv"], ["HEXL", "in", "ckks"]] if HAS_HEXL else [["This", "run", "has"]]
+    )
+    assert len(surprises) == 3
+    assert any("wrapper and build together" in " ".join(part.split()) for part in parts)
+
+
 def test_depth_noise_and_sizes_are_there(ask):
     rows = ask(
         "select experiment, variant, metric, phase, max(median) as most from results group by 1, 2, 3, 4"

@@ -65,7 +65,8 @@ class Declaration:
     levels the library moves by itself, so that a program that says at which level each operation is cannot drive it.
     ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`. ``lacks_best`` says why the
     division *best* is not offered: ``None`` where parameters are resolved in it as the library's documentation would
-    set them, which may be as in *equal*; the note ``division`` tells how.
+    set them, which may be as in *equal*; the note ``division`` tells how. ``wraps`` is the variant whose library
+    this one calls from another language: what its own layer costs is told beside that.
     """
 
     library: str
@@ -85,6 +86,7 @@ class Declaration:
     programs_have_threads: bool = False
     is_reference: bool = False
     environment: str | None = None
+    wraps: str | None = None
     chooses_primes: bool = False
     manages_levels: tuple[Scheme, ...] = ()
     slot_generator: int = 3

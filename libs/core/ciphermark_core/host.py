@@ -18,10 +18,14 @@ _CPU = Path("/sys/devices/system/cpu")
 _MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 # Relative spread of a fixed piece of work above which the clock or the CPU is called noisy.
 NOISE_LIMIT = 0.05
+_LOAD_LIMIT = 0.5  # by cores; and half of that by cores that are busy at this moment
+_STAT = Path("/proc/stat")
+# Of the times in its first line, in ticks, those in which a core worked for processes or the kernel.
+_WORKING = {"user": 0, "nice": 1, "system": 2, "irq": 5, "softirq": 6}
 
 
 def collect() -> Host:
-    """Read all facts (about 0.1 s, most of it for the noise probe) and judge them."""
+    """Read all facts (about 0.1 s, most of it for the noise probe; 0.3 s more on a loaded host) and judge them."""
     cpuinfo = _cpuinfo()
     cores = len(os.sched_getaffinity(0))
     facts = Host(
@@ -45,7 +49,8 @@ def collect() -> Host:
     )
     identity = (facts.cpu_model, facts.cores, facts.memory_bytes >> 30, facts.kernel, facts.hostname)
     fingerprint = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
-    return replace(facts, fingerprint=fingerprint, warnings=tuple(warnings(facts)))
+    busy = busy_cores() if _is_loaded(facts) else None
+    return replace(facts, fingerprint=fingerprint, warnings=tuple(warnings(facts, busy)))
 
 
 def machine() -> str | None:
@@ -54,8 +59,11 @@ def machine() -> str | None:
     return hashlib.sha256(boot_id.encode()).hexdigest()[:16] if boot_id else None
 
 
-def warnings(host: Host) -> list[str]:
-    """What spoils measurements here, each with what to do. Pure."""
+def warnings(host: Host, busy: float | None = None) -> list[str]:
+    """What spoils measurements here, each with what to do. ``busy``: what :func:`busy_cores` told, where it was asked.
+
+    A load whose cause has ended, such as that of a set-up just before, spoils nothing. Pure.
+    """
     found = []
     if host.governor not in (None, "performance"):
         found.append(
@@ -71,7 +79,7 @@ def warnings(host: Host) -> list[str]:
         found.append("turbo is on: times depend on temperature and on the other cores; switch it off")
     if host.smt:
         found.append("SMT is on: a sibling thread can halve your core; leave siblings idle or switch it off")
-    if host.load_1min > 0.5 * host.cores:
+    if _is_loaded(host) and (busy is None or busy > 0.5 * _LOAD_LIMIT * host.cores):
         found.append(f"load is {host.load_1min:.1f} on {host.cores} cores: stop other work first")
     if host.clock_noise > NOISE_LIMIT:
         found.append(
@@ -108,6 +116,27 @@ def clock_noise(repeats: int = 60, work: int = 20_000) -> float:
         times.append(time.perf_counter_ns() - start)
     times.sort()
     return (times[int(0.9 * repeats)] - times[0]) / median(times)
+
+
+def busy_cores(seconds: float = 0.3) -> float | None:
+    """How many cores worked on average while this process slept so long; ``None`` where the kernel does not tell."""
+    start, before = time.monotonic(), _worked_ticks()
+    time.sleep(seconds)
+    after, end = _worked_ticks(), time.monotonic()
+    if before is None or after is None:
+        return None
+    return (after - before) / os.sysconf("SC_CLK_TCK") / (end - start)
+
+
+def _worked_ticks() -> int | None:
+    words = (_text(_STAT) or "").partition("\n")[0].split()[1:]
+    if len(words) <= max(_WORKING.values()):
+        return None
+    return sum(int(words[place]) for place in _WORKING.values())
+
+
+def _is_loaded(host: Host) -> bool:
+    return host.load_1min > _LOAD_LIMIT * host.cores
 
 
 def _cpuinfo() -> dict[str, str]:

@@ -26,6 +26,7 @@ DECLARATIONS = (
         variant="pyfhel",
         implementation="ciphermark_adapters.pyfhel.adapter:PyfhelAdapter",
         license="Apache-2.0",
+        wraps="seal",
         operations={
             "bfv": (*_COMMON, "rotate_columns"),
             "bgv": (*_COMMON, "mod_switch"),

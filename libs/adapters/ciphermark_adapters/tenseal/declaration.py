@@ -19,6 +19,7 @@ DECLARATIONS = (
         variant="tenseal",
         implementation="ciphermark_adapters.tenseal.adapter:TensealAdapter",
         license="Apache-2.0",
+        wraps="seal",
         operations={"bfv": _BFV, "ckks": _CKKS},
         manages_levels=("bfv", "ckks"),
         compressions=("zstd",),

@@ -18,7 +18,10 @@ from ciphermark_figures.subject import Subject
 UNPAIRED = "not in turns"
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
-FIGURES = tuple(replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP))
+RANKS, TIMES, SPEEDUPS = (
+    replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP)
+)
+FIGURES = (RANKS, TIMES, SPEEDUPS)
 _SAME_TIME = ("case_key", "phase", "repetitions")
 _ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "depth")
 _MEASURED = (

@@ -25,6 +25,7 @@ _MODULES = {
     "doctor": "inspection",
     "suite": "suite",
     "results": "results",
+    "summary": "summary",
     "compare": "comparing",
     "sql": "database",
     "db": "database",

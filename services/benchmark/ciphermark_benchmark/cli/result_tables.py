@@ -46,7 +46,7 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
     """Print the verdict, the ranked variants of every case of a run, what else it measured, and what spoils it."""
     if wanted.any_security:
         console.print(Text(MIXED, style="yellow"))
-    console.print(Text(_heading(database, run_id)))
+    console.print(Text(heading(database, run_id)))
     ranked = _asked(database, run_id, ranking.FIGURES, wanted)
     for sentence in overview.verdicts(ranked, wanted.any_security):
         console.print(Text(sentence, style="bold"))
@@ -100,7 +100,7 @@ def _asked(
     return [rows(database, figure, run_id, chosen) for figure in figures]
 
 
-def _heading(database: Database, run_id: str) -> str:
+def heading(database: Database, run_id: str) -> str:
     """Which run it is, and how its trials ended."""
     (facts,) = report(database, "run", run_id=run_id)
     counts = report(database, "run_statuses", run_id=run_id)

@@ -1,0 +1,90 @@
+"""``summary``: a run in a screenful."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import run_names
+from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, heading
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_benchmark.run_names import RUN_HELP
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_db.gateway import Database
+from ciphermark_figures.answer import Row
+from ciphermark_figures.catalogue.first_executions import FIRST_EXECUTIONS
+from ciphermark_figures.listings import overview, ranking
+from ciphermark_figures.listings.printed import absent_last, grouped
+from ciphermark_figures.sentences import surprises, times
+from ciphermark_figures.sentences.surprises import Evidence
+
+_WIDEST = 80
+_SHOWN_ID = 8
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("summary", epilog="[bold]Example[/bold]  ciphermark summary last:quick")(summary)
+
+
+def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None:
+    """A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
+    console = wide_console()
+    with caught_up(homes.find()) as database:
+        run_id = run_names.found(database, run)
+        parts = list(_parts(database, run_id))
+        title = heading(database, run_id)
+    width = min(console.width, _WIDEST)
+    for line in textwrap.wrap(title, width):
+        console.print(Text(line), soft_wrap=True)
+    for name, sentences in parts:
+        console.print()
+        console.print(Text(name, style="bold"))
+        for sentence in sentences:
+            for line in textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
+                console.print(Text(line), soft_wrap=True)
+    console.print(f"\nEvery case: ciphermark results {run_id[:_SHOWN_ID]}")
+
+
+def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
+    """Headings, and the sentences below each."""
+    chosen = {"phase": MAIN_PHASE, "any_security": False}
+    answers = [rows(database, figure, run_id, chosen) for figure in ranking.FIGURES]
+    leaders = list(overview.verdicts(answers, any_security=False))
+    yield "Who is fastest", leaders or ["This run has nothing to rank."]
+    speedups = answers[ranking.FIGURES.index(ranking.SPEEDUPS)]
+    yield (
+        "What HEXL brings",
+        list(_hexl(speedups)) or ["This run has no pair of builds with and without HEXL."],
+    )
+    evidence = Evidence(
+        [row for same in ranking.contests(answers, any_security=False) for row in same],
+        speedups,
+        rows(database, FIRST_EXECUTIONS, run_id, chosen),
+        _wraps(),
+    )
+    yield "Surprises", surprises.surprises(evidence) or ["None: nothing of this run stands out."]
+
+
+def _hexl(speedups: Iterable[Row]) -> Iterator[str]:
+    """A sentence for each scheme and security level."""
+    known = sorted(speedups, key=lambda row: absent_last(*_level(row)))
+    for same in grouped(known, _level):
+        yield from times.speedup(same, same[0])
+
+
+def _level(row: Row) -> tuple[Any, ...]:
+    return row["scheme"], row["security_compared"]
+
+
+def _wraps() -> dict[str, str]:
+    """Variants that wrap another one's library, and which."""
+    found = registry.declarations().items()
+    return {name: declared.wraps for name, declared in found if declared.wraps is not None}

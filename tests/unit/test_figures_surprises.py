@@ -1,0 +1,145 @@
+"""Surprises are of what was measured: the largest of each kind, surely so where an interval can say, and none twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_figures.sentences.surprises import MOST, Evidence, surprises
+
+WRAPS = {"tenseal": "seal", "pyfhel": "seal"}
+TRAITS = {
+    "ring_dimension": 8192,
+    "log_qp": 200.0,
+    "security_2018": 128,
+    "key_switching": "hybrid",
+    "digits": 3,
+}
+
+
+def case(label, times, **changes):
+    """Rows of one case: variant to seconds, ranked; what is not the fastest is surely slower."""
+    fastest = min(times, key=times.get)
+    return [
+        {
+            **TRAITS,
+            **{f"fastest_{name}": value for name, value in TRAITS.items()},
+            "scheme": "bfv",
+            "division": "equal",
+            "label": label,
+            "phase": "operation",
+            "repetitions": None,
+            "data_pattern": "random",
+            "comparison_key": label,
+            "variant": variant,
+            "median": seconds,
+            "rank": 1 if variant == fastest else 2,
+            "ratio": seconds / times[fastest],
+            "ci_low": 0.99 * seconds / times[fastest],
+            "ci_high": 1.01 * seconds / times[fastest],
+            "verdict": "slower",
+            "fastest_variant": fastest,
+            "is_paired": True,
+        }
+        | changes
+        for variant, seconds in times.items()
+    ]
+
+
+def pair(operation, ratio, verdict, **changes):
+    made = {
+        "scheme": "bfv",
+        "division": "equal",
+        "operation": operation,
+        "ring_dimension": 8192,
+        "ratio": ratio,
+    }
+    made |= {
+        "data_pattern": "random",
+        "comparison_key": operation,
+        "variant_on": "seal-hexl",
+        "verdict": verdict,
+    }
+    return made | {"ci_low": 0.9 * ratio, "ci_high": 1.1 * ratio} | changes
+
+
+def first(label, variant, cold_ratio):
+    made = {"scheme": "bfv", "division": "equal", "label": label, "variant": variant, "ring_dimension": 8192}
+    made |= {"data_pattern": "random", "comparison_key": label, "cold_ratio": cold_ratio, "warm_s": 0.001}
+    return made | {"cold_s": None if cold_ratio is None else cold_ratio / 1000}
+
+
+MUL = case("mul", {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 8.0})
+ADD = case("add", {"seal": 3.0, "seal-hexl": 1.0, "tenseal": 3.1})
+PLAIN = case("mul_plain", {"seal": 2.0, "seal-hexl": 5.0, "openfhe": 1.0})
+
+
+def told(ranked=(), speedups=(), first_executions=(), wraps=WRAPS):
+    return surprises(Evidence([row for rows in ranked for row in rows], speedups, first_executions, wraps))
+
+
+def test_the_leader_is_beaten_somewhere():
+    assert told([MUL, ADD, PLAIN], wraps={})[0] == (
+        "seal-hexl leads, but openfhe does mul_plain 5 times as fast (bfv, N = 8192, random data)."
+    )
+
+
+def test_a_leader_that_is_never_beaten_is_no_surprise():
+    assert not any("leads, but" in sentence for sentence in told([MUL, ADD]))
+
+
+@pytest.mark.parametrize("verdict", ["no difference", "too few samples"])
+def test_what_no_interval_tells_is_no_upset_where_another_is_sure(verdict):
+    unsure = [row | {"verdict": verdict} for row in PLAIN]
+    beaten = case("rotate", {"seal": 1.0, "seal-hexl": 1.5})
+    sentences = told([MUL, ADD, unsure, beaten], wraps={})
+    assert "seal does rotate 1.5 times as fast" in sentences[0]
+
+
+def test_without_any_interval_the_doubt_is_told():
+    unsure = [row | {"verdict": "too few samples", "ci_low": None, "ci_high": None} for row in PLAIN]
+    assert "random data; too few samples for an interval)" in told([MUL, ADD, unsure], wraps={})[0]
+
+
+def test_other_parameters_are_told():
+    other = [row | {"fastest_digits": 1} for row in PLAIN]
+    assert "random data, digits 3 against 1)" in told([MUL, ADD, other], wraps={})[0]
+
+
+def test_a_wrapper_is_held_against_its_library_with_the_same_parameters():
+    assert told([MUL, ADD])[0] == (
+        "tenseal takes 2 times as long for mul as seal, whose library it wraps (bfv, N = 8192, random data): wrapper "
+        "and build together."
+    )
+    unlike = [row | ({"ring_dimension": 4096} if row["variant"] == "seal" else {}) for row in MUL]
+    assert not any("wraps" in sentence for sentence in told([unlike, ADD[:2]]))
+
+
+def test_where_hexl_does_not_help():
+    pairs = [pair("add", 3.0, "faster"), pair("mul", 1.01, "no difference"), pair("negate", 0.8, "slower")]
+    assert told(speedups=pairs) == [
+        "HEXL slows down negate (bfv, N = 8192, random data): 0.8 times the speed, [0.72, 0.88]."
+    ]
+    assert "HEXL brings nothing to mul" in told(speedups=pairs[:2])[0]
+    assert told(speedups=pairs[:1]) == []
+
+
+def test_the_first_execution():
+    rows = [first("mul", "seal", 3.0), first("add", "pyfhel", 40.0), first("add", "seal", None)]
+    assert told(first_executions=rows) == [
+        "The first add of pyfhel in a process takes 40 ms, 40 times the warm 1 ms (bfv, N = 8192, random data)."
+    ]
+    assert told(first_executions=[first("mul", "seal", 1.5)]) == []
+
+
+def test_there_are_three_at_most_and_no_case_of_a_variant_twice():
+    widest = case("rescale", {"seal": 1.0, "tenseal": 90.0})
+    many = told([MUL, ADD, PLAIN, widest], [pair("mul", 1.0, "no difference")], [first("mul", "seal", 9.0)])
+    assert len(many) == MOST
+    # The wrapper's largest cost is where libraries lie farthest apart, too: the next one is told there.
+    assert "tenseal takes 90 times as long for rescale" in told([MUL, ADD, widest])[0]
+    apart = next(sentence for sentence in told([MUL, ADD, widest]) if "farthest apart" in sentence)
+    assert "in mul (" in apart
+
+
+def test_a_run_without_rows_has_none():
+    assert told() == []
