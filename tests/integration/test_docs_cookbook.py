@@ -16,8 +16,8 @@ from ciphermark_benchmark.suite import files, plan
 
 TEXT = (REPOSITORY / "docs" / "cookbook.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## … (.*?)\n.*?```yaml\n(.*?)```", TEXT, flags=re.MULTILINE | re.DOTALL))
-# Short budgets, so that all recipes together take a minute; samples enough that a stall of the host in one of them does not
-# look like a clock that is astray.
+# Short budgets, so that all recipes together take a minute; samples enough that a stall of the host in one of them
+# does not look like a clock that is astray.
 LESS = {"samples": 6, "warmups": 0, "min_time_s": 0.0, "memory_mb": 4096, "timeout_s": 300}
 SIZES = ("1000000", "65536")
 
