@@ -266,7 +266,7 @@ def test_a_taken_port_is_told(home):
 
 def test_a_home_that_cannot_be_is_told_in_a_line(tmp_path):
     (tmp_path / "file").write_text("")
-    started = Serving(tmp_path / "file" / "home", free_ports())
+    started = Serving(tmp_path / "file", free_ports())
     assert started.process.wait(START_TIMEOUT_S) == 1
     (line,) = started.text().splitlines()
     assert "Not a directory" in line
