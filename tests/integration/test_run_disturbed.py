@@ -23,7 +23,8 @@ SAMPLES = 6
 def busy_core() -> Iterator[None]:
     """Three that never sleep, on the CPU that workers of one thread are given: these get a quarter of it."""
     command = [sys.executable, "-c", _BUSY, str(max(os.sched_getaffinity(0)))]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    # In sessions of their own: the kernel may share a core by sessions, and a worker has one.
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) for _ in range(3)]
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()

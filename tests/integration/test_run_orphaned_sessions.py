@@ -54,7 +54,8 @@ def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, servic
     process = ciphermark.start("run", str(suite))
     wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")
     kill(process)
-    assert sessions(services) == [PLACES, PLACES]
+    # A party that was asked something at that moment ends with its caller; the others are left behind.
+    assert sum(sessions(services)) >= 2 * PLACES - 1
     run = ("run", "--resume", ciphermark.run_id()) if is_resumed else ("run", str(suite))
     ciphermark(*run)
     rows = ciphermark.rows(
