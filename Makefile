@@ -24,7 +24,7 @@ demo: setup ## Measure the quick suite, tell a screenful of it and write a repor
 serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py
 
-# A file of tests stays in one process. The files of tests/acceptance come first: one of them mostly waits for images.
+# A file of tests stays in one process, and so does what the contract suite has of one variant: see tests/distribution.py.
 test: setup ## Run the tests
 	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 

@@ -1,10 +1,14 @@
-"""Parametrises the suite: a test with ``variant`` (or ``adapter``) runs for every declared variant, one with
-``scheme`` (or ``subject``, ``deep``) for every scheme of every variant; what is not installed is skipped with the
-reason. A test with ``declaration`` needs no library. ``--variant NAME`` restricts the suite."""
+"""Parametrises the suite: a test with ``variant`` (or ``adapter``) is there for every variant that is installed, one
+with ``scheme`` (or ``subject``, ``deep``) for every scheme of every such variant that its marks take: see ``cells``.
+What another interpreter loads is executed there: see ``elsewhere``. A test with ``declaration`` needs no library,
+and is there for all that are declared. ``--variant NAME`` restricts the suite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +17,10 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_core.model import Scheme
 
-from . import harness
+from . import cells, elsewhere, harness
 from .harness import Subject
+
+FOLDER = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,15 +30,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         help="test this variant alone (may be repeated); other tests of the folder are left out",
     )
+    parser.addoption(
+        "--outcomes", metavar="FILE", help="write a line of JSON for each test as soon as it has ended"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "schemes(*names): run the test for these schemes only")
-    config.addinivalue_line("markers", "variants(*names): run the test for these variants only")
+    for line in (
+        "schemes(*names): run the test for these schemes only",
+        "variants(*names): run the test for these variants only",
+        "where(condition): run the test for cells of which this is so",
+        "each(name, values): one more argument, with the values that a cell has for it",
+        "no_cell: no variant has what the test takes; it is left out",
+    ):
+        config.addinivalue_line("markers", line)
     known = registry.declarations()
     unknown = [name for name in _asked(config) if name not in known]
     if unknown:
         raise pytest.UsageError(f"unknown variant {unknown[0]!r}; known variants: {', '.join(sorted(known))}")
+    outcomes = config.getoption("--outcomes", default=None)
+    if outcomes is not None:
+        config.pluginmanager.register(elsewhere.Teller(outcomes))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    elsewhere.close(config)
 
 
 def _asked(config: pytest.Config) -> list[str]:
@@ -40,46 +62,58 @@ def _asked(config: pytest.Config) -> list[str]:
     return config.getoption("--variant", default=None) or []
 
 
-def _variants(config: pytest.Config) -> Iterator[Declaration]:
+def _declarations(metafunc: pytest.Metafunc) -> list[Declaration]:
+    """Of the variants that are asked for, those that the test takes."""
     known = registry.declarations()
-    for name in _asked(config) or known:
-        yield known[name]
-
-
-def _variants_of(metafunc: pytest.Metafunc) -> Iterator[Declaration]:
     only = metafunc.definition.get_closest_marker("variants")
-    return (item for item in _variants(metafunc.config) if only is None or item.variant in only.args)
+    names = _asked(metafunc.config) or known
+    return [known[name] for name in names if only is None or name in only.args]
+
+
+@cache
+def _is_installed(variant: str) -> bool:
+    return harness.absence(variant) is None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    only = metafunc.definition.get_closest_marker("schemes")
+    declarations = _declarations(metafunc)
+    if "declaration" in metafunc.fixturenames:
+        metafunc.parametrize("declaration", declarations, ids=[item.variant for item in declarations])
+        return
+    installed = [item for item in declarations if _is_installed(item.variant)]
     if "scheme" in metafunc.fixturenames:
-        pairs = [
-            pytest.param(declared.variant, scheme, id=f"{declared.variant}-{scheme}", marks=found)
-            for declared in _variants_of(metafunc)
-            for found in [harness.marks(declared.variant)]
-            for scheme in declared.schemes
-            if only is None or scheme in only.args
-        ]
-        metafunc.parametrize(("variant", "scheme"), pairs, scope="session")
+        _parametrize(
+            metafunc, cells.arguments(metafunc.definition), [*cells.rows(metafunc.definition, installed)]
+        )
     elif "variant" in metafunc.fixturenames:
-        names = [
-            pytest.param(declared.variant, id=declared.variant, marks=harness.marks(declared.variant))
-            for declared in _variants_of(metafunc)
-        ]
-        metafunc.parametrize("variant", names, scope="session")
-    elif "declaration" in metafunc.fixturenames:
-        found = list(_variants_of(metafunc))
-        metafunc.parametrize("declaration", found, ids=[item.variant for item in found])
+        _parametrize(metafunc, ("variant",), [(item.variant,) for item in installed])
+
+
+def _parametrize(metafunc: pytest.Metafunc, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """One test for each row; where there is none, pytest would report a skip: a mark has the test left out."""
+    sets = [pytest.param(*row, id="-".join(map(str, row))) for row in rows]
+    nothing = pytest.param(*(None for _ in names), id="no cell", marks=pytest.mark.no_cell)
+    metafunc.parametrize(names, sets or [nothing], scope="session")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``--variant``, leave out tests that are not about a variant."""
-    if not _asked(config):
-        return
-    ours = [item for item in items if {"variant", "declaration"} & set(getattr(item, "fixturenames", ()))]
-    config.hook.pytest_deselected(items=[item for item in items if item not in ours])
-    items[:] = ours
+    items[:] = [item for item in items if item.get_closest_marker("no_cell") is None]
+    if _asked(config):
+        ours = [item for item in items if {"variant", "declaration"} & set(getattr(item, "fixturenames", ()))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in ours])
+        items[:] = ours
+    items[:] = [_placed(item) for item in items]
+
+
+def _placed(item: pytest.Item) -> pytest.Item:
+    """The test itself, or what stands for it where another interpreter executes it."""
+    if FOLDER not in item.path.parents or not isinstance(item, pytest.Function):
+        return item
+    variant = item.callspec.params.get("variant") if hasattr(item, "callspec") else None
+    if variant is None or registry.is_loadable_here(variant):
+        return item
+    return elsewhere.Elsewhere.of(item, variant)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
@@ -106,14 +105,6 @@ def _cpu_flags() -> frozenset[str]:
 
 
 def absence(variant: str) -> str | None:
-    """Why a declared variant cannot be tested here; ``None`` when it can."""
+    """Why a declared variant cannot be tested on this host; ``None`` when it can, here or by its own interpreter."""
     found = registry.availability(variant, _cpu_flags())
-    if found.is_installed and not registry.is_loadable_here(variant):
-        return f"{variant}: {registry.interpreter(variant)} loads it; tests/integration runs the suite there"
     return None if found.is_installed else f"{variant}: {found.reason}; {found.remedy}"
-
-
-def marks(variant: str) -> list[pytest.MarkDecorator]:
-    """The mark that skips tests of an absent variant and shows the reason."""
-    reason = absence(variant)
-    return [] if reason is None else [pytest.mark.skip(reason=reason)]

@@ -15,10 +15,8 @@ from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import Circuit, fresh_inputs, trace
 from ciphermark_core.model import ParameterSpec
 
-from . import harness
+from . import cells, harness
 from .checks import noise_bound
-
-pytestmark = pytest.mark.schemes("ckks")
 
 NEEDED = {
     "add",
@@ -32,6 +30,7 @@ NEEDED = {
     "mod_switch",
     "rotate",
 }
+pytestmark = [pytest.mark.schemes("ckks"), cells.where(cells.has(*NEEDED))]
 SIZE = 8
 RING = 1024
 
@@ -41,9 +40,6 @@ def _executed(
 ) -> tuple[Program, Vector]:
     """The program over a small, insecure ring, and the slots of its one output."""
     declared, adapter = harness.registry.declaration(variant), harness.adapter(variant)
-    missing = NEEDED - {*declared.operations["ckks"]}
-    if missing:
-        pytest.skip(f"{variant} does not offer {', '.join(sorted(missing))}")
     parameters = adapter.resolve(ParameterSpec("ckks", RING, (55, *[45] * levels, 55), None, 45, security=0))
     traced = trace(circuit, parameters, fresh_inputs(parameters, len(vectors)), declared.operations["ckks"])
     owner = adapter.key_owner(parameters, traced.program.keys)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import get_args
 
+import pytest
+
+from ciphermark_adapters import registry
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_contract.operations import OPERATIONS, of_scheme, where
 from ciphermark_core.model import Scheme
+
+from . import harness
 
 METHODS = ("noise_budget_bits", "dump_plaintext")
 
@@ -59,6 +65,14 @@ def test_what_is_not_installed_can_be(declaration: Declaration) -> None:
     assert declaration.remedy
 
 
+def test_it_is_tested(declaration: Declaration) -> None:
+    """Of a library that is not installed nothing else is collected: this says so, once."""
+    reason = harness.absence(declaration.variant)
+    if reason is not None:
+        pytest.skip(reason)
+    assert os.access(registry.interpreter(declaration.variant), os.X_OK)
+
+
 def test_the_library_tells_its_version_and_build(variant: str, adapter: Adapter) -> None:
     info = adapter.info()
     assert info.variant == variant
@@ -69,7 +83,5 @@ def test_the_library_tells_its_version_and_build(variant: str, adapter: Adapter)
 
 
 def test_the_library_is_the_declared_one(variant: str, adapter: Adapter) -> None:
-    from ciphermark_adapters import registry
-
     declared, info = registry.declaration(variant), adapter.info()
     assert (info.library, info.hexl) == (declared.library, declared.hexl)

@@ -1,4 +1,4 @@
-"""What is particular to HElib: its prime chain, its keys, its refusal to decrypt. Skipped where it is missing."""
+"""What is particular to HElib: its prime chain, its keys, its refusal to decrypt."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from . import harness
 from .harness import SPECS
 
-ABSENT = harness.absence("helib")
-pytestmark = pytest.mark.skipif(ABSENT is not None, reason=str(ABSENT))
+pytestmark = pytest.mark.variants("helib")
 
 SMALL = 1024  # a bgv context takes time with N²
 
 
-def _resolved(bits: tuple[int, ...] | None, ring_dimension: int = SMALL, modulus: int = 12289) -> Parameters:
+def _resolved(
+    variant: str, bits: tuple[int, ...] | None, ring_dimension: int = SMALL, modulus: int = 12289
+) -> Parameters:
     spec = ParameterSpec("bgv", ring_dimension, bits, modulus, security=0)
-    return harness.adapter("helib").resolve(spec)
+    return harness.adapter(variant).resolve(spec)
 
 
 @pytest.mark.parametrize(
@@ -37,33 +38,33 @@ def _resolved(bits: tuple[int, ...] | None, ring_dimension: int = SMALL, modulus
     ],
 )
 def test_bgv_primes_have_the_requested_mean_size_or_the_nearest(
-    bits: tuple[int, ...], expected: list[int]
+    variant: str, bits: tuple[int, ...], expected: list[int]
 ) -> None:
-    assert [prime.bit_length() for prime in _resolved(bits).moduli] == expected
+    assert [prime.bit_length() for prime in _resolved(variant, bits).moduli] == expected
 
 
 @pytest.mark.parametrize("bits", [(54, 54, 60), (60, 60, 60, 60), (57,)])
 @pytest.mark.parametrize("modulus", [12289, 1032193, 576460752303421441])
-def test_the_primes_are_those_foretold(bits: tuple[int, ...], modulus: int) -> None:
+def test_the_primes_are_those_foretold(variant: str, bits: tuple[int, ...], modulus: int) -> None:
     """Resolving makes none of HElib's slow tables; the context that keys are made in has the same primes."""
-    found = _resolved(bits, modulus=modulus)
+    found = _resolved(variant, bits, modulus=modulus)
     made = helib_parameters.context_of(found)  # compares
     assert tuple(made.ciphertext_primes) == found.moduli
     assert len(made.special_primes) == 1
 
 
-def test_the_default_chain_is_as_large_as_security_allows() -> None:
-    found = _resolved(None, 4096, 65537)
+def test_the_default_chain_is_as_large_as_security_allows(variant: str) -> None:
+    found = _resolved(variant, None, 4096, 65537)
     bound = security.limit("2018", 4096, 128)
     assert bound is not None
     assert bound - helib_parameters.LEAST_BITS < found.log_qp <= bound
 
 
 @pytest.mark.parametrize("plain_modulus", [1073707009, 576460752303421441])
-def test_large_plaintext_moduli(plain_modulus: int) -> None:
+def test_large_plaintext_moduli(variant: str, plain_modulus: int) -> None:
     """30 and 59 bits: products are right."""
     spec = ParameterSpec("bgv", SMALL, (60,) * 6, plain_modulus, security=0)
-    adapter = harness.adapter("helib")
+    adapter = harness.adapter(variant)
     owner = adapter.key_owner(adapter.resolve(spec), KeyRequest())
     evaluator = adapter.evaluator(owner.public_material())
     values = np.array([1, 2, plain_modulus - 1, plain_modulus // 2], dtype=np.int64)
@@ -74,9 +75,9 @@ def test_large_plaintext_moduli(plain_modulus: int) -> None:
     assert decrypted[: len(values)].tolist() == expected
 
 
-def test_only_the_requested_keys_are_made() -> None:
+def test_only_the_requested_keys_are_made(variant: str) -> None:
     """One matrix per key: HElib by itself would add one for s³."""
-    adapter = harness.adapter("helib")
+    adapter = harness.adapter(variant)
     parameters = adapter.resolve(SPECS["ckks"])
     sizes = {}
     for request in (
@@ -98,8 +99,8 @@ def test_only_the_requested_keys_are_made() -> None:
     )
 
 
-def test_what_helib_refuses_to_decrypt_is_no_value() -> None:
-    subject = harness.subject("helib", SPECS["ckks"])
+def test_what_helib_refuses_to_decrypt_is_no_value(variant: str) -> None:
+    subject = harness.subject(variant, SPECS["ckks"])
     owner = subject.adapter.key_owner(subject.parameters, KeyRequest())
     evaluator = subject.adapter.evaluator(owner.public_material())
     ciphertext = evaluator.load(owner.dump(owner.encrypt(subject.vector(0)), "none"))
@@ -109,7 +110,7 @@ def test_what_helib_refuses_to_decrypt_is_no_value() -> None:
     assert np.isinf(decrypted).all()
 
 
-def test_no_log_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_log_file_is_left(variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a process of its own: HElib opens its log when it is loaded."""
     import subprocess
     import sys

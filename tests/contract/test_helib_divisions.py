@@ -1,4 +1,4 @@
-"""HElib's key switching in each division, against the contexts and keys that it makes. Skipped where it is missing."""
+"""HElib's key switching in each division, against the contexts and keys that it makes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ciphermark_adapters.helib import parameters as helib_parameters
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
 
-from . import examples, harness
+from . import harness
 from .checks import operations
+from .checks.parameters import data_primes_of_both_divisions
 
 pytestmark = pytest.mark.variants("helib")
 
@@ -56,19 +57,12 @@ def test_special_primes_of_ckks_are_of_the_number_and_size_that_helib_takes_by_i
 def test_every_operation_is_right(variant: str, name: str) -> None:
     spec = CHAINS[name][0]
     subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
-    for operation in subject.declared.operations[spec.scheme]:
-        operations.works(subject, subject.evaluator, operation, examples.primitive)
-    for operation in subject.declared.managed[spec.scheme]:
-        operations.works(subject, subject.managed, operation, examples.managed)
+    operations.all_work(subject)
 
 
 def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
     for spec, *_ in CHAINS.values():
-        best, equal = (
-            harness.adapter(variant).resolve(replace(spec, division=name)) for name in ("best", "equal")
-        )
-        assert best.moduli == equal.moduli
-        assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))
+        data_primes_of_both_divisions(harness.adapter(variant), spec)
 
 
 def test_where_the_default_is_not_secure_the_next_number_of_digits_is(variant: str) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_contract.operations import OPERATIONS
-
-from . import examples
+from . import cells, examples
 from .checks import levels
 from .checks.values import right
 from .harness import Subject
@@ -20,31 +18,27 @@ def test_a_fresh_ciphertext_is_at_the_top(deep: Subject) -> None:
     assert levels.state_of(deep, ciphertext) == (top, deep.parameters.scale, 2)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@cells.each("operation", lambda cell: cell.operations)
 def test_level_scale_and_polynomials_are_those_of_the_table(deep: Subject, operation: str) -> None:
-    if not deep.able([operation]):
-        pytest.skip(f"{deep.declared.variant} has no {operation} in {deep.scheme}")
     levels.effect(deep, operation)
 
 
 @pytest.mark.schemes("ckks")
+@cells.where(cells.has("mul_plain", "rescale"))
 @pytest.mark.parametrize("factor", [0.75, 1.1, 16.0])
 def test_a_plaintext_of_another_scale_counts_with_its_own(deep: Subject, factor: float) -> None:
-    if len(deep.able(["mul_plain", "rescale"])) < 2:
-        pytest.skip(f"{deep.declared.variant} has no plaintexts of a scale of their own")
     levels.product_with_scaled_plaintext(deep, factor)
 
 
+@cells.where(cells.has("mod_switch"))
 def test_a_switch_at_the_last_level_is_exhausted(deep: Subject) -> None:
-    if deep.able(["mod_switch"]):
-        for operation in deep.able(SWITCHING):
-            levels.end_of_chain(deep, operation)
+    for operation in deep.able(SWITCHING):
+        levels.end_of_chain(deep, operation)
 
 
+@cells.where(cells.has("mod_switch"))
 def test_a_plaintext_follows_its_ciphertext_down(deep: Subject) -> None:
     """``encode(like=…)`` at a lower level. bfv and bgv have no noise budget left for a product there."""
-    if not deep.able(["mod_switch"]):
-        return
     a, b = deep.vector(0), deep.vector(1)
     lower = deep.evaluator.apply("mod_switch", deep.encrypted(a))
     products = ["mul_plain"] if deep.scheme == "ckks" else []

@@ -14,7 +14,8 @@ from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.workload import Judgement
 
-from . import harness
+from . import cells, harness
+from .cells import Cell
 
 pytestmark = pytest.mark.schemes("ckks")
 
@@ -30,7 +31,6 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
 SMALL_RING = Override(ring_dimension=1024, security=0)
 # TenSEAL insists on security: ten seconds for one, a minute for the other.
 TOO_LONG = {("tenseal", "logistic-published"), ("tenseal", "sign-published")}
-ALONE = harness.absence("seal")
 
 
 def _judged(workload: AnyWorkload, variant: str, override: Override) -> Judgement:
@@ -41,15 +41,17 @@ def _judged(workload: AnyWorkload, variant: str, override: Override) -> Judgemen
     return both.judged(both.output(both.executed(given)["compute"].outputs, given), given)
 
 
-@pytest.mark.parametrize("name", SMALL)
+def _names(cell: Cell) -> list[str]:
+    return [name for name in SMALL if (cell.declared.variant, name) not in TOO_LONG]
+
+
+@cells.each("name", _names)
 def test_small(variant: str, scheme: str, name: str) -> None:
     """Tolerances are at least six times the largest error seen in thousands of slots, and tails of ckks errors fall at
     least as exp(−1.5·k^(2/3)), k in standard deviations: from 15 to 90 of them is a factor of 10^9.
     """
     workload = WORKLOADS[name].with_options(SMALL[name])
     override = NOTHING if variant == "tenseal" else SMALL_RING
-    if (variant, name) in TOO_LONG:
-        pytest.skip(f"{variant} takes too long for {name} in a secure ring")
     if set(workload.operations("ckks")) - {*registry.declaration(variant).managed["ckks"]}:
         with pytest.raises(Unsupported):
             _judged(workload, variant, override)
@@ -57,10 +59,10 @@ def test_small(variant: str, scheme: str, name: str) -> None:
     assert _judged(workload, variant, override).complaint is None
 
 
-@pytest.mark.skipif(ALONE is not None, reason=str(ALONE))
+@pytest.mark.variants("seal")
 @pytest.mark.parametrize("name", ["matrix-product", "matrix-product-packed", "logistic", "sign"])
-def test_full_size(name: str) -> None:
+def test_full_size(variant: str, name: str) -> None:
     """With the recommended parameters: as large as the published figures, at 128 bits by both tables."""
-    judgement = _judged(WORKLOADS[name], "seal", NOTHING)
+    judgement = _judged(WORKLOADS[name], variant, NOTHING)
     assert judgement.complaint is None
     assert judgement.figures["max_error"] == judgement.accuracy.max_abs_error

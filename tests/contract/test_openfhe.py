@@ -1,4 +1,4 @@
-"""What is particular to OpenFHE: plaintext moduli with which it decrypts wrongly. Skipped where it is missing."""
+"""What is particular to OpenFHE: plaintext moduli with which it decrypts wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenFHE's key switching in each division, against the keys that it makes. Skipped where it is missing."""
+"""OpenFHE's key switching in each division, against the keys that it makes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure.parameter_selection import resolved
 
-from . import examples, harness
+from . import harness
 from .checks import operations
+from .checks.parameters import data_primes_of_both_divisions
 
 pytestmark = pytest.mark.variants("openfhe")
 
@@ -45,19 +46,12 @@ def test_parameters_tell_the_keys_that_are_made(variant: str, name: str) -> None
 def test_every_operation_is_right(variant: str, name: str) -> None:
     spec = CHAINS[name][0]
     subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
-    for operation in subject.declared.operations[spec.scheme]:
-        operations.works(subject, subject.evaluator, operation, examples.primitive)
-    for operation in subject.declared.managed[spec.scheme]:
-        operations.works(subject, subject.managed, operation, examples.managed)
+    operations.all_work(subject)
 
 
 def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
     for spec, *_ in CHAINS.values():
-        best, equal = (
-            harness.adapter(variant).resolve(replace(spec, division=name)) for name in ("best", "equal")
-        )
-        assert best.moduli == equal.moduli
-        assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))
+        data_primes_of_both_divisions(harness.adapter(variant), spec)
 
 
 @pytest.mark.parametrize(

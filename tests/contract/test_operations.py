@@ -10,7 +10,8 @@ from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_contract.operations import OPERATIONS, where
 from ciphermark_contract.operations.arguments import SCALAR
 
-from . import examples, harness
+from . import cells, examples, harness
+from .cells import Cell
 from .checks import operations
 from .checks.refusals import unsupported
 from .checks.values import right_product
@@ -18,6 +19,11 @@ from .harness import Subject
 
 MANAGED = where(lambda row: row.is_managed)
 KEYED = where(lambda row: bool(row.calls()[0].keys))
+SCALARS = where(lambda row: row.argument is SCALAR)
+
+
+def _scalars(cell: Cell) -> list[str]:
+    return [name for name in SCALARS if name in {*cell.operations, *cell.managed}]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -36,12 +42,11 @@ def test_managed(subject: Subject, operation: str) -> None:
         operations.refused(subject, subject.managed, operation)
 
 
-@pytest.mark.parametrize("operation", where(lambda row: row.argument is SCALAR))
+@cells.each("operation", _scalars)
 def test_fractions_mean_nothing_in_exact_schemes(subject: Subject, operation: str) -> None:
     """Neither cleartext nor a library may take the whole part of them."""
     able = [operator for operator in (subject.evaluator, subject.managed) if operation in operator.operations]
-    if not able:
-        pytest.skip(f"{subject.declared.variant} has no {operation} in {subject.scheme}")
+    assert able
     row = (subject.encrypted(subject.vector(0)), 0.5)
     for operator in able:
         if subject.scheme == "ckks":
@@ -62,10 +67,9 @@ def test_nothing_beyond_the_contract(subject: Subject) -> None:
         unsupported(lambda operator=operator: operator.bind("no_such_operation", [(None,)]))
 
 
+@cells.where(cells.has_keys)
 def test_no_key_no_operation(subject: Subject) -> None:
     """Without its key an operation is missing: it neither works by chance nor crashes."""
-    if subject.declared.is_reference:
-        pytest.skip(f"{subject.declared.variant} makes no keys")
     owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
     evaluator = subject.adapter.evaluator(owner.public_material())
     for operation in subject.able(KEYED):
@@ -75,10 +79,9 @@ def test_no_key_no_operation(subject: Subject) -> None:
         unsupported(lambda name=operation, row=row: evaluator.bind(name, [row]))
 
 
+@cells.where(cells.has_keys)
 def test_managed_products_without_a_key(subject: Subject) -> None:
     """Without a relinearization key a managed product keeps its three polynomials, or is refused."""
-    if subject.declared.is_reference:
-        pytest.skip(f"{subject.declared.variant} makes no keys")
     owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
     evaluator = subject.adapter.evaluator(owner.public_material())
     keyless = replace(subject, owner=owner, evaluator=evaluator, managed=evaluator.managed())
@@ -92,15 +95,12 @@ def test_managed_products_without_a_key(subject: Subject) -> None:
             unsupported(lambda name=operation, row=item.row: keyless.managed.apply(name, *row))
 
 
+@cells.where(cells.has_keys)
+@cells.where(cells.has("rotate"))
 def test_no_rotation_is_made_of_others(subject: Subject) -> None:
     """Steps without a key of their own are refused: several rotations in one are not the primitive."""
-    if subject.declared.is_reference:
-        pytest.skip(f"{subject.declared.variant} makes no keys")
     missing = 3
     assert {-1, missing + 1} <= {*harness.STEPS} - {missing}
-    for operation in subject.able(["rotate"]):
-        ciphertext = subject.encrypted(subject.vector(0))
-        unsupported(lambda name=operation, row=(ciphertext, missing): subject.evaluator.apply(name, *row))
-        unsupported(
-            lambda name=operation, row=(ciphertext, missing): subject.evaluator.bind(name, [row]).run(1)
-        )
+    ciphertext = subject.encrypted(subject.vector(0))
+    unsupported(lambda: subject.evaluator.apply("rotate", ciphertext, missing))
+    unsupported(lambda: subject.evaluator.bind("rotate", [(ciphertext, missing)]).run(1))

@@ -14,7 +14,8 @@ from ciphermark_contract.operands import transformed
 from ciphermark_contract.operations import OPERATIONS, Call, Kind
 from ciphermark_contract.tracing import Circuit, Traced, fresh_inputs, trace
 
-from . import harness
+from . import cells, harness
+from .cells import Cell
 from .checks.values import compare
 from .harness import Subject
 
@@ -23,6 +24,13 @@ SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
 DEADLINE_S = 60.0
 CIPHERTEXTS = {Kind.CIPHERTEXT, Kind.TRANSFORMED}
+# What is not driven by levels executes the managed form of a circuit: see test_tracing.
+BY_LEVELS = cells.where(cells.is_driven_by_levels)
+
+
+def _is_seal(cell: Cell) -> bool:
+    """Refusing transparent results is SEAL's way."""
+    return cell.declared.library == "SEAL"
 
 
 def _random_circuit(subject: Subject, seed: int) -> Circuit:
@@ -57,15 +65,6 @@ def _traced(subject: Subject, circuit: Circuit) -> Traced:
     return trace(circuit, subject.parameters, fresh_inputs(subject.parameters, 2), operations)
 
 
-def _require_levels(subject: Subject) -> None:
-    levels = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}[subject.scheme]
-    missing = {"relinearize", *levels} - {*subject.declared.operations[subject.scheme]}
-    if missing or not subject.declared.drives_levels(subject.scheme):
-        pytest.skip(
-            f"{subject.declared.variant} is not driven by levels: see the managed form in test_tracing"
-        )
-
-
 def _bound(subject: Subject, traced: Traced, inputs: Sequence[Handle], threads: int) -> Bound:
     prepared = subject.evaluator.prepare_constants(traced.program, traced.constants)
     return subject.evaluator.bind_program(traced.program, inputs, prepared, threads)
@@ -88,9 +87,9 @@ def _cleartext(subject: Subject):  # type: ignore[no-untyped-def]
     return owner, adapter.evaluator(owner.public_material())
 
 
+@BY_LEVELS
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_programs_compute_what_cleartext_computes(deep: Subject, seed: int) -> None:
-    _require_levels(deep)
     vectors = [deep.vector(number) for number in range(2)]
     traced = _traced(deep, _random_circuit(deep, seed))
     expected = _in_the_clear(deep, traced, vectors)
@@ -108,9 +107,9 @@ def test_random_programs_compute_what_cleartext_computes(deep: Subject, seed: in
         assert dumps[0] == dumps[1] == dumps[2]
 
 
+@BY_LEVELS
 def test_a_repeated_program_gives_the_bytes_of_single_executions(deep: Subject) -> None:
     """A batch side by side on threads, with one set of constants."""
-    _require_levels(deep)
     traced = _traced(deep, _random_circuit(deep, 0))
     pairs = [[deep.encrypted(deep.vector(2 * i + j)) for j in range(2)] for i in range(3)]
     single = [_dumped(deep, _bound(deep, traced, pair, 1)) for pair in pairs]
@@ -136,11 +135,10 @@ def _loop(subject: Subject, traced: Traced, inputs: Sequence[Handle]) -> Bound:
     return execution.ProgramBound(subject.evaluator, traced.program, inputs, constants)
 
 
+@cells.where(cells.has_threads)
+@BY_LEVELS
 def test_the_interpreter_gives_the_bytes_of_single_calls(deep: Subject) -> None:
     """Operands overwritten in place, swapped or recycled change no bit."""
-    _require_levels(deep)
-    if not deep.declared.programs_have_threads:
-        pytest.skip(f"{deep.declared.variant} has the plain loop alone")
     bounds = _calls(deep, _random_circuit(deep, SEEDS[0]), 2)
     dumps = []
     for bound in bounds:
@@ -183,10 +181,10 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
     return circuit
 
 
+@BY_LEVELS
 def test_every_operation_of_a_library_is_one_of_its_programs(deep: Subject) -> None:
     """A node gives what the call gives, for each operation on ciphertexts that a key was made for: as the library
     executes it, and in the plain loop, which every library has."""
-    _require_levels(deep)
     inputs = [deep.encrypted(deep.vector(number)) for number in range(2)]
     names = [name for name in deep.declared.operations[deep.scheme] if name in deep.evaluator.operations]
     for call in [call for name in names for call in OPERATIONS[name].calls()]:
@@ -205,8 +203,8 @@ def test_every_operation_of_a_library_is_one_of_its_programs(deep: Subject) -> N
                 compare(deep, deep.decrypted(result), deep.decrypted(value), operations=NODES)
 
 
+@BY_LEVELS
 def test_outputs_may_be_inputs_and_come_twice(deep: Subject) -> None:
-    _require_levels(deep)
 
     def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         x, y = inputs
@@ -225,11 +223,10 @@ def test_outputs_may_be_inputs_and_come_twice(deep: Subject) -> None:
             )
 
 
+@cells.where(_is_seal)
+@BY_LEVELS
 def test_a_program_that_fails_says_so_and_can_be_asked_again(deep: Subject) -> None:
     """SEAL refuses x - x, whichever thread comes upon it."""
-    _require_levels(deep)
-    if deep.declared.library != "SEAL":
-        pytest.skip("refusing transparent results is SEAL's way")
 
     def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         x, y = inputs
@@ -243,11 +240,10 @@ def test_a_program_that_fails_says_so_and_can_be_asked_again(deep: Subject) -> N
         assert bound.results() == []
 
 
+@cells.where(cells.has_threads)
+@BY_LEVELS
 def test_a_forked_process_executes_and_ends_as_its_parent_does(deep: Subject) -> None:
     """It has none of its parent's threads: whoever waited for them would wait for ever."""
-    _require_levels(deep)
-    if not deep.declared.programs_have_threads:
-        pytest.skip(f"{deep.declared.variant} has the plain loop alone")
     bounds = [*_calls(deep, _random_circuit(deep, SEEDS[0]), 2)][:1]
 
     def executed() -> list[bytes]:
@@ -269,8 +265,8 @@ def test_a_forked_process_executes_and_ends_as_its_parent_does(deep: Subject) ->
     assert executed() == before
 
 
+@BY_LEVELS
 def test_inputs_of_another_shape_are_refused(deep: Subject) -> None:
-    _require_levels(deep)
     traced = _traced(deep, lambda evaluator, inputs: [evaluator.apply("add", *inputs)])
     x = deep.encrypted(deep.vector(0))
     prepared = deep.evaluator.prepare_constants(traced.program, traced.constants)
@@ -281,10 +277,10 @@ def test_inputs_of_another_shape_are_refused(deep: Subject) -> None:
         deep.evaluator.bind_program(traced.program, [x, product], prepared)
 
 
+@cells.where(cells.has("rotate"))
+@cells.where(cells.has_threads)
+@BY_LEVELS
 def test_a_rotation_without_its_key_is_refused_before_it_runs(deep: Subject) -> None:
-    _require_levels(deep)
-    if "rotate" not in deep.evaluator.operations or not deep.declared.programs_have_threads:
-        pytest.skip(f"{deep.declared.variant} has no rotation in native programs")
     turned: Callable[[Evaluator, Sequence[Handle]], list[Handle]] = lambda evaluator, inputs: [  # noqa: E731
         evaluator.apply("rotate", inputs[0], 3),
         inputs[1],
@@ -293,9 +289,8 @@ def test_a_rotation_without_its_key_is_refused_before_it_runs(deep: Subject) -> 
         _calls(deep, turned, 2)
 
 
+@pytest.mark.schemes("ckks")
 def test_ckks_products_beyond_the_modulus_are_exhausted_when_traced(deep: Subject) -> None:
-    if deep.scheme != "ckks":
-        pytest.skip("exact schemes have no scale")
     with pytest.raises((Unsupported, Exhausted), match="does not fit"):
         trace(
             lambda evaluator, inputs: [

@@ -15,8 +15,6 @@ import pytest
 
 from ciphermark_adapters.registry import declaration
 
-from . import harness
-
 REPOSITORY = Path(__file__).parents[2]
 PACKAGES = (
     REPOSITORY / "libs/contract/ciphermark_contract",
@@ -32,7 +30,6 @@ experiments:
     ring_dimension: [4096]
     operations: [double]
 """
-ABSENCE = harness.absence("seal")
 
 
 def _written(file: Path, before: str, after: str) -> None:
@@ -115,16 +112,16 @@ def test_an_operation_of_seal_is_one_kernel_and_its_name_in_the_declaration() ->
     assert elsewhere == set()
 
 
-@pytest.mark.skipif(ABSENCE is not None, reason=str(ABSENCE))
-def test_the_contract_suite_covers_it(copies: Path, tmp_path: Path) -> None:
-    variants = [word for name in ("cleartext", "seal", "tenseal") for word in ("--variant", name)]
+@pytest.mark.variants("seal")
+def test_the_contract_suite_covers_it(variant: str, copies: Path, tmp_path: Path) -> None:
+    variants = [word for name in ("cleartext", variant, "tenseal") for word in ("--variant", name)]
     options = ("-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'pytest'}", "-k", "double")
     printed = _executed(copies, tmp_path, "pytest", "tests/contract", *variants, *options)
     assert "passed" in printed.splitlines()[-1]
 
 
-@pytest.mark.skipif(ABSENCE is not None, reason=str(ABSENCE))
-def test_a_suite_measures_it(copies: Path, tmp_path: Path) -> None:
+@pytest.mark.variants("seal")
+def test_a_suite_measures_it(variant: str, copies: Path, tmp_path: Path) -> None:
     suite, outcomes, home = tmp_path / "doubling.yaml", tmp_path / "outcomes.jsonl", tmp_path / "home"
     suite.write_text(SUITE)
     try:

@@ -30,7 +30,7 @@ SPECS = {
     "ckks-4096": ParameterSpec("ckks", 4096, (39, 30, 39), None, 30),
     "ckks-8192": ParameterSpec("ckks", 8192, (60, 40, 40, 60), None, 40),
 }
-VARIANTS = ("seal", "seal-hexl", "pyfhel")
+pytestmark = pytest.mark.variants("seal", "seal-hexl", "pyfhel")
 STEPS = (1, -1, 2)
 
 
@@ -81,18 +81,10 @@ def key_sizes(n: int, chain: int, rotations: int) -> dict[str, int]:
     }
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
-def library(request: pytest.FixtureRequest) -> str:
-    reason = harness.absence(request.param)
-    if reason is not None:
-        pytest.skip(reason)
-    return request.param
-
-
 @pytest.mark.parametrize("name", SPECS)
-def test_sizes_are_those_of_the_format(library: str, name: str) -> None:
+def test_sizes_are_those_of_the_format(variant: str, name: str) -> None:
     spec = SPECS[name]
-    adapter, declared = harness.adapter(library), registry.declaration(library)
+    adapter, declared = harness.adapter(variant), registry.declaration(variant)
     columns = "rotate_columns" in declared.operations[spec.scheme]
     parameters = adapter.resolve(spec)
     owner = adapter.key_owner(parameters, KeyRequest(True, STEPS, (-1,) if columns else ()))
@@ -100,7 +92,7 @@ def test_sizes_are_those_of_the_format(library: str, name: str) -> None:
     n, data = spec.ring_dimension, len(parameters.moduli)
 
     expected = key_sizes(n, data + 1, len(STEPS) + columns)
-    if library == "pyfhel":
+    if variant == "pyfhel":
         del expected["parameters"]  # they carry a header of Pyfhel's own
     assert {item: len(owner.dump_key(item, "none")) for item in expected} == expected
 
@@ -119,11 +111,11 @@ def test_sizes_are_those_of_the_format(library: str, name: str) -> None:
     assert len(evaluator.dump_plaintext(evaluator.encode(values), "none")) == plaintext(coefficients)
 
 
-@pytest.mark.parametrize("library", ["seal", "seal-hexl"], indirect=True)
+@pytest.mark.variants("seal", "seal-hexl")
 @pytest.mark.parametrize("name", SPECS)
-def test_evaluation_keys_are_given_one_by_one(library: str, name: str) -> None:
+def test_evaluation_keys_are_given_one_by_one(variant: str, name: str) -> None:
     """A step and the same one all around are one key; rotation by nothing takes none."""
-    adapter, spec = harness.adapter(library), SPECS[name]
+    adapter, spec = harness.adapter(variant), SPECS[name]
     parameters = adapter.resolve(spec)
     row = spec.slots if spec.scheme == "ckks" else spec.slots // 2
     owner = adapter.key_owner(parameters, KeyRequest(True, (*STEPS, 0, 1 - row)))
@@ -132,10 +124,10 @@ def test_evaluation_keys_are_given_one_by_one(library: str, name: str) -> None:
     assert keys == [switching_keys([data], spec.ring_dimension, data + 1)] * (1 + len(STEPS))
 
 
-def test_compression_saves_no_more_than_the_zero_bits(library: str) -> None:
+def test_compression_saves_no_more_than_the_zero_bits(variant: str) -> None:
     """Compression is lossless on random coefficients: it saves the zero bits above each prime, no more."""
     spec = SPECS["bfv-8192"]
-    adapter = harness.adapter(library)
+    adapter = harness.adapter(variant)
     parameters = adapter.resolve(spec)
     owner = adapter.key_owner(parameters, KeyRequest(relinearization=False))
     ciphertext_of_ones = owner.encrypt(np.ones(spec.slots, dtype=np.int64))

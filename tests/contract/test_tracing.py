@@ -15,7 +15,8 @@ from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_contract.tracing import Circuit, Form, Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, Scheme
 
-from . import examples, harness
+from . import cells, examples, harness
+from .cells import Cell
 from .checks.values import right
 from .harness import Subject
 
@@ -112,28 +113,29 @@ def _computed(deep: Subject, traced: Traced, vectors: Sequence[Vector]) -> list[
     return bound.results()
 
 
-def _require_operations(deep: Subject, is_managed: bool) -> None:
-    able = deep.declared.managed if is_managed else deep.declared.operations
-    levels = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}[deep.scheme]
-    needed = {"mul", "rotate", "add", "sub", "add_plain"} | (
-        set() if is_managed else {"relinearize", *levels}
-    )
-    missing = needed - {*able[deep.scheme]}
-    if missing:
-        pytest.skip(f"{deep.declared.variant} has no {', '.join(sorted(missing))} in {deep.scheme}")
+USED = {"mul", "rotate", "add", "sub", "add_plain"}
 
 
-@pytest.mark.parametrize("is_managed", [False, True], ids=["by levels", "managed"])
-def test_a_program_computes_what_its_circuit_means(deep: Subject, is_managed: bool) -> None:
+def _has_levels(cell: Cell) -> bool:
+    """Whether the circuit is one of primitives."""
+    return {*USED, "relinearize", *cells.SWITCHES[cell.scheme]} <= {*cell.operations}
+
+
+def _forms(cell: Cell) -> list[str]:
     """Primitive operations where a library has them, and the managed form everywhere."""
-    _require_operations(deep, is_managed)
+    managed = ["managed"] if {*cell.managed} >= USED else []
+    return ["by levels", *managed] if _has_levels(cell) else managed
+
+
+@cells.each("form", _forms)
+def test_a_program_computes_what_its_circuit_means(deep: Subject, form: str) -> None:
     x, y, p = (deep.vector(seed) for seed in range(3))
     traced = trace(
         circuit_with(p),
         deep.parameters,
         fresh_inputs(deep.parameters, 2),
         deep.declared.operations[deep.scheme],
-        Form(is_managed=is_managed),
+        Form(is_managed=form == "managed"),
     )
     total, difference = _computed(deep, traced, (x, y))
     expected = examples.meaning(deep, "add", x, examples.meaning(deep, "mul", x, y))
@@ -142,9 +144,9 @@ def test_a_program_computes_what_its_circuit_means(deep: Subject, is_managed: bo
     right(deep, difference, examples.meaning(deep, "sub", x, y))
 
 
+@cells.where(_has_levels)
 def test_shapes_are_those_of_the_library(deep: Subject) -> None:
     """Levels, exact scales and polynomials of the outputs, as the tracer foresaw them."""
-    _require_operations(deep, is_managed=False)
     x, y, p = (deep.vector(seed) for seed in range(3))
     traced = trace(
         circuit_with(p),

@@ -25,7 +25,7 @@ from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.learning.splitting import split
 from ciphermark_workloads.learning.task import Result, Table, Task
 
-from . import harness
+from . import cells, harness
 from .checks import noise_bound
 from .harness import Subject
 
@@ -41,7 +41,6 @@ REFUSED = {("openfhe", "lr-fixed-encrypted", "bgv"): "bgv keeps 32 bits of the p
 BEYOND = {("helib", name) for name in ("lmc-encrypted", "lr-k3-encrypted", "lr-k5-encrypted")}
 # The variants that must take all other parameters; one that somebody adds may have limits of its own.
 OURS = {"cleartext", "seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib"}
-ALONE = harness.absence("seal")
 
 
 def _small_task() -> Task:
@@ -120,11 +119,10 @@ def test_small(variant: str, scheme: Scheme, name: str) -> None:
     _require_right(scheme, *_evaluated(workload, adapter, spec, TASK))
 
 
+@cells.where(cells.has("rescale", "relinearize", "mod_switch", "square"))
 @pytest.mark.schemes("ckks")
 def test_a_cubic_at_exact_scales(deep: Subject) -> None:
     """Powers of different levels and scales end at one: cleartext would not notice if they did not."""
-    if not {"rescale", "relinearize", "mod_switch", "square"} <= {*deep.evaluator.operations}:
-        pytest.skip(f"{deep.declared.variant} does not offer all of these operations on their own")
     x = deep.vector(5)
     result = products.polynomial(deep.evaluator, deep.encrypted(x), [0.25, -1.0, 0.5])
     error = noise_bound.polynomial_of_products(deep.parameters, slope=2.0, products=0.5)
@@ -144,20 +142,20 @@ FULL: list[tuple[str, Scheme]] = [
 ]
 
 
-@pytest.mark.skipif(ALONE is not None, reason=str(ALONE))
+@pytest.mark.variants("seal")
 @pytest.mark.parametrize(("name", "kind"), FULL)
-def test_full_size(name: str, kind: Scheme) -> None:
+def test_full_size(variant: str, name: str, kind: Scheme) -> None:
     """Boston Housing at secure parameters: right, and in agreement with floating point row by row."""
     if name == "lr-k5-encrypted" and _available_bytes() < K5_MEMORY_BYTES:
         pytest.skip("five steps take 1.5 GB, of which the keys are 0.9: too little memory")
     # A process of its own, since SEAL keeps its memory as long as it lives; spawned, since forking one that has threads
     # is at the mercy of their locks.
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        process.submit(_require_full_size, name, kind).result()
+        process.submit(_require_full_size, variant, name, kind).result()
 
 
-def _require_full_size(name: str, kind: Scheme) -> None:
-    workload, adapter, task = WORKLOADS[name], harness.adapter("seal"), split(DATA_SETS["boston"](), 1)
+def _require_full_size(variant: str, name: str, kind: Scheme) -> None:
+    workload, adapter, task = WORKLOADS[name], harness.adapter(variant), split(DATA_SETS["boston"](), 1)
     spec = workload.parameters(kind)
     assert adapter.resolve(spec).security_2018 >= 128
     found, expected = _evaluated(workload, adapter, spec, task)
@@ -166,10 +164,10 @@ def _require_full_size(name: str, kind: Scheme) -> None:
     assert agreement == 1.0 if kind == "ckks" else agreement >= 0.99
 
 
-@pytest.mark.skipif(ALONE is not None, reason=str(ALONE))
+@pytest.mark.variants("seal")
 @pytest.mark.parametrize(("name", "kind"), [("lmc-encrypted", "bfv"), ("lr-k3-encrypted", "ckks")])
-def test_thirty_columns_take_more_ciphertexts(name: str, kind: Scheme) -> None:
-    workload, adapter = WORKLOADS[name], harness.adapter("seal")
+def test_thirty_columns_take_more_ciphertexts(variant: str, name: str, kind: Scheme) -> None:
+    workload, adapter = WORKLOADS[name], harness.adapter(variant)
     task, spec = split(DATA_SETS["breast-cancer"](), 1), workload.parameters(kind)
     vectors = workload.vectors("train", task, adapter.resolve(spec))
     boston = workload.vectors("train", split(DATA_SETS["boston"](), 1), adapter.resolve(spec))
@@ -243,16 +241,14 @@ def test_classes_of_one_mean_are_refused() -> None:
             WORKLOADS[name].reference(Task(table, table))
 
 
+@pytest.mark.variants("seal")
 @pytest.mark.parametrize("kind", ["bfv", "ckks"])
-def test_a_model_of_negative_and_zero_weights_is_scored(kind: Scheme) -> None:
+def test_a_model_of_negative_and_zero_weights_is_scored(variant: str, kind: Scheme) -> None:
     """Products with 0 are refused by libraries, and factors near t cost all the noise budget."""
-    reason = harness.absence("seal")
-    if reason is not None:
-        pytest.skip(reason)
     features = TASK.train.features.copy()
     features[:, 0] = np.where(TASK.train.labels == 1, -1.0, 1.0)
     features[:, 1] = 0.0
     features[:, 2] = np.where(TASK.train.labels == 1, -0.5, 0.5)
     task = Task(replace(TASK.train, features=features), TASK.test)
-    workload, adapter = WORKLOADS["lmc-plain"], harness.adapter("seal")
+    workload, adapter = WORKLOADS["lmc-plain"], harness.adapter(variant)
     _require_right(kind, *_evaluated(workload, adapter, workload.parameters(kind), task))

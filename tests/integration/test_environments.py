@@ -1,14 +1,19 @@
-"""Variants that need another interpreter: the contract suite passes there, and workers of ours and theirs agree."""
+"""Variants that need another interpreter: it executes the contract suite, and workers of ours and theirs agree."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
+import sysconfig
+import venv
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import ciphermark_adapters
 from ciphermark_adapters import interpreters, registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, mismatch
 from ciphermark_contract.keys import KeyRequest
@@ -17,6 +22,7 @@ from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
 
 ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = Path(ciphermark_adapters.__file__).parent / "_template"
 VARIANTS = [name for name, declared in registry.declarations().items() if declared.environment]
 CONFINEMENT = Confinement(cpus=(), threads=1, memory_mb=4096)
 
@@ -27,22 +33,56 @@ def _require(variant: str) -> None:
         pytest.skip(f"{variant}: {found.reason}; {found.remedy}")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_contract_suite_passes_in_its_own_interpreter(variant: str) -> None:
-    _require(variant)
-    command = [registry.interpreter(variant), "-m", "pytest", "tests/contract", "--variant", variant]
-    options = ["-q", "-p", "no:cacheprovider", "--tb=short"]
+def _environment(folder: Path) -> Path:
+    """A virtual environment with all that ours has."""
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python3.*/site-packages")
+    ours = sysconfig.get_path("purelib")
+    (packages / "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
+    return folder
+
+
+def _contract_suite(tmp_path: Path, mistake: tuple[str, str]) -> str:
+    """What pytest prints of two operations of the template, which an environment of its own loads, with a mistake."""
+    folder = shutil.copytree(TEMPLATE, tmp_path / "adapters" / "elsewhere")
+    for file in folder.glob("*.py"):
+        file.write_text(file.read_text().replace("template", "elsewhere").replace("Template", "Elsewhere"))
+    for file, (before, after) in {
+        "declaration.py": (
+            'requires=("numpy",)',
+            f"environment={str(_environment(tmp_path / 'venv'))!r}",
+        ),
+        "adapter.py": mistake,
+    }.items():
+        text = (folder / file).read_text()
+        assert before in text
+        (folder / file).write_text(text.replace(before, after))
+    options = ["--variant", "elsewhere", "-rA", "-p", "no:cacheprovider", "-k", "bfv and (add or mul)"]
     done = subprocess.run(
-        [*command, *options],
+        [sys.executable, "-m", "pytest", "tests/contract/test_operations.py", *options],
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "CIPHERMARK_ADAPTER_PATH": str(folder.parent), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
-        timeout=500,
+        timeout=300,
     )
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
+    assert done.returncode == 1, done.stdout[-3000:]
+    return done.stdout
+
+
+def test_the_contract_suite_tells_test_by_test_what_another_interpreter_executes(tmp_path: Path) -> None:
+    printed = _contract_suite(tmp_path, ("np.add(a.slots, b.slots)", "np.add(a.slots, a.slots)"))
+    test = "tests/contract/test_operations.py::test_primitive"
+    assert f"FAILED {test}[elsewhere-bfv-add]" in printed
+    assert "slots are wrong" in printed
+    assert f"PASSED {test}[elsewhere-bfv-mul]" in printed
+
+
+def test_the_contract_suite_fails_where_another_interpreter_dies(tmp_path: Path) -> None:
+    printed = _contract_suite(tmp_path, ("import numpy as np", "import os; os._exit(3)"))
+    assert "python ended with 3 and said nothing of this test" in printed
+    assert "PASSED" not in printed
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

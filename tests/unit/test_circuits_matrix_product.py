@@ -22,12 +22,18 @@ def _matrices(size: int) -> tuple[Vector, Vector]:
     return left, right
 
 
-@pytest.mark.parametrize("size", [2, 4, 8, 16])
-@pytest.mark.parametrize("blocks", [1, 2, 4, 8])
-@pytest.mark.parametrize("near", [1, 2, 4])
+# Size, blocks, and neighbours: a grid has no more blocks than lines, and no more neighbours than blocks.
+GRIDS = [
+    (size, blocks, near)
+    for size in (2, 4, 8, 16)
+    for blocks in (1, 2, 4, 8)
+    for near in (1, 2, 4)
+    if near <= blocks <= size
+]
+
+
+@pytest.mark.parametrize(("size", "blocks", "near"), GRIDS)
 def test_row_major(size: int, blocks: int, near: int) -> None:
-    if blocks > size or near > blocks:
-        pytest.skip("a grid has no more blocks than lines, and no more neighbours than blocks")
     left, right = _matrices(size)
     grid = Grid(size, blocks, near)
     chosen = circuits.parameters(max(2 * grid.slots, 32), 2)

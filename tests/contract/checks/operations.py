@@ -36,6 +36,14 @@ def works(subject: Subject, operator: Operator, name: str, make: Maker) -> None:
             right(subject, ciphertext, values)
 
 
+def all_work(subject: Subject) -> None:
+    """Every declared operation is right, managed or not."""
+    for name in subject.declared.operations[subject.scheme]:
+        works(subject, subject.evaluator, name, examples.primitive)
+    for name in subject.declared.managed[subject.scheme]:
+        works(subject, subject.managed, name, examples.managed)
+
+
 def refused(subject: Subject, operator: Operator, name: str) -> None:
     """An operation that is not declared raises ``Unsupported`` with a reason, however it is called."""
     assert name not in operator.operations, f"{name} is in the table of operations, but not declared"

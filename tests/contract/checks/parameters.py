@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ciphermark_contract.interfaces import Adapter
 from ciphermark_core import primes
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
 
@@ -26,3 +30,10 @@ def resolved(parameters: Parameters, spec: ParameterSpec, *, chooses_primes: boo
     assert parameters.slots == spec.slots
     assert parameters.plain_modulus == (None if spec.scheme == "ckks" else spec.plain_modulus)
     assert parameters.scale == (2.0 ** (spec.scale_bits or 0) if spec.scheme == "ckks" else None)
+
+
+def data_primes_of_both_divisions(adapter: Adapter, spec: ParameterSpec) -> None:
+    """Both divisions have the same data primes; in *equal* there is a digit for each."""
+    best, equal = (adapter.resolve(replace(spec, division=name)) for name in ("best", "equal"))
+    assert best.moduli == equal.moduli
+    assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))
