@@ -421,7 +421,8 @@ def test_what_services_refuse_is_an_outcome(services):
     assert "unknown variant 'seel'" in outcome.error
 
 
-def test_a_service_that_is_not_there_or_takes_no_token_is_told(services):
+def test_a_service_that_is_not_there_or_takes_no_token_is_told(services, monkeypatch):
+    monkeypatch.setattr(http_party, "_RESTART_S", 1.0)  # for so long it might be starting again
     wrong = services | {"CIPHERMARK_SERVER_TOKEN": "y" * 30}
     outcome = executed(http_seat(wrong), a_trial())
     assert outcome.status == "crashed"
