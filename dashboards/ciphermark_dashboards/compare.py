@@ -13,7 +13,7 @@ from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
-from ciphermark_db import host_drift
+from ciphermark_db import host_drift, two_runs
 from ciphermark_figures.catalogue import comparing
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
@@ -42,6 +42,8 @@ class Comparison:
         notes = [", ".join(comparing.counted(figures[0].rows))] if figures[0].rows else []
         drift = host_drift.told(figures[0].rows)
         notes += [f"Host: {drift}."] if drift else []
+        shared = two_runs.shared(figures[0].rows)
+        notes += [f"{shared.capitalize()}."] if shared else []
         notes += [_SAME_RUN] if a == b else []
         notes += [_OTHER_HOST] if a["host_id"] != b["host_id"] else []
         notes += [_ANY_LEVEL] if selection.parameters["levels"] == "any" else []

@@ -20,6 +20,9 @@ Row = Mapping[str, Any]
 # What readings of a quiet host differ by from one run to the next.
 _TOLD = 1.03
 _TOGETHER = 0.8  # of the cases
+# What a change of the host makes of work, as powers of what it makes of the anchor: from pointwise operations with HEXL
+# to OpenFHE's (decision 43).
+_POWERS = (0.6, 1.5)
 
 
 def anchor_ratio(row: Row) -> float | None:
@@ -40,6 +43,18 @@ def widened(ratio: Estimate, anchors: float | None) -> Estimate:
     return Estimate(
         ratio.n, ratio.median, min(ratio.low, ratio.low / anchors), max(ratio.high, ratio.high / anchors)
     )
+
+
+def of_hosts(row: Row) -> tuple[float, float] | None:
+    """From what ratio a/b to what ratio the hosts alone may have made of equal times, by their anchors: by quiet levels
+    that differ, and by what the correction of unequal slow-downs leaves. ``None`` where a run has no anchor.
+    """
+    levels = anchor_ratio(row)
+    if levels is None:
+        return None
+    states = (row["a_slow_down"] or 1.0) / (row["b_slow_down"] or 1.0)
+    moved = [power * log(levels) + (power - 1) * log(states) for power in _POWERS]
+    return exp(min(0.0, *moved)) / _TOLD, exp(max(0.0, *moved)) * _TOLD
 
 
 def remark(anchors: float | None) -> str:

@@ -1,8 +1,9 @@
 """Two runs compared as wholes: relative to what is known not to have changed, and what moved together. Pure.
 
-What slows a host slows every variant. So a ratio of two runs says less than it seems where hosts drift, and there are
-two ways out. A *reference*, a variant whose build is the same in both runs or the anchor, cancels what both hosts did
-to it. And where no reference is named, a change that all variants of a comparison share is put down to the host.
+What slows a host slows every variant; so does a library, a compiler or a kernel that the variants share. The anchors
+of both runs tell the one from the other: a change that all variants of a comparison share is the host's where the host
+changed as much by its anchor, and else a regression like any other, which says so. A *reference*, a variant whose build
+is the same in both runs or the anchor, cancels what both hosts did to it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ciphermark_db import host_drift
 from ciphermark_db.comparison import COLUMNS, with_judgement
 
 Row = Mapping[str, Any]
 
 ANCHOR = "anchor"
 TOGETHER = "moved together"
+SHARED = "which the host does not explain by its anchor"
+UNKNOWN = "and no anchor of both runs tells of the host"
 _MOVES = ("slower", "faster")
 _FEWEST = 3  # variants of which one says that they moved together
 _ALIKE = 1.25  # the most that their ratios differ by
@@ -24,7 +28,22 @@ _FIGURE = ("comparison_key", "phase", "metric", "repetitions")
 
 def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
     """Values of :data:`~ciphermark_db.comparison.COLUMNS` for each row of :func:`~ciphermark_db.comparison.settled`."""
-    return _together([with_judgement(row, any_security) for row in rows])
+    known = list(rows)
+    return _together(known, [with_judgement(row, any_security) for row in known])
+
+
+def shared(rows: Sequence[Row]) -> str | None:
+    """What to say of figures that moved in all variants of their comparisons, and not by the host, from rows with
+    ``verdict``; ``None`` without any.
+    """
+    own = [row["verdict"].partition(":")[0] for row in rows if row["verdict"].endswith(SHARED)]
+    parts = [f"{own.count(kind)} {kind}" for kind in _MOVES if kind in own]
+    if not parts:
+        return None
+    return (
+        f"figures that moved in all variants alike, {SHARED}: {' and '.join(parts)}; look for what the variants share, "
+        "such as a library, a compiler or a kernel"
+    )
 
 
 def relative(rows: Sequence[Row], reference: str) -> list[Row]:
@@ -82,27 +101,36 @@ def _scaled(row: Row, middle: float, low: float, high: float) -> Row:
     }
 
 
-def _together(judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The judgements, those of comparisons all of whose variants moved alike put down to the host."""
+def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The judgements of rows; where all variants of a comparison moved alike, with what made them."""
     place = COLUMNS.index("verdict")
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in judged]
+    rows = [
+        {**row, **dict(zip(COLUMNS, values, strict=True))} for row, values in zip(known, judged, strict=True)
+    ]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         if row["unit"] == "s" and row["ratio"]:
             groups.setdefault(_figure(row), []).append(row)
-    told = {figure: _told(group) for figure, group in groups.items()}
+    verdicts = {figure: _verdict(group) for figure, group in groups.items()}
     found = []
     for row, values in zip(rows, judged, strict=True):
-        verdict = told.get(_figure(row)) if row["verdict"] in _MOVES else None
+        verdict = verdicts.get(_figure(row)) if row["verdict"] in _MOVES else None
         found.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
     return found
 
 
-def _told(group: Sequence[Row]) -> str | None:
+def _verdict(group: Sequence[Row]) -> str | None:
     """What to say of a comparison whose variants all moved in one direction and alike; else nothing."""
     ratios = [row["ratio"] for row in group]
     verdicts = {row["verdict"] for row in group}
     are_alike = len(verdicts) == 1 and verdicts < set(_MOVES) and max(ratios) / min(ratios) <= _ALIKE
     if len(group) < _FEWEST or not are_alike:
         return None
-    return f"{TOGETHER}: all {len(group)} variants are {verdicts.pop()} alike, which is the host"
+    (verdict,) = verdicts
+    known = [(row["ratio"], bounds) for row in group if (bounds := host_drift.of_hosts(row)) is not None]
+    if not known:
+        return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
+    of_host = sum(low <= ratio <= high for ratio, (low, high) in known)
+    if 2 * of_host > len(known):
+        return f"{TOGETHER}: all {len(group)} variants are {verdict} alike, and so is the host by its anchor"
+    return f"{verdict}: all {len(group)} variants alike, {SHARED}"

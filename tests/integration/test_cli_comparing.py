@@ -156,6 +156,46 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
 
 
+def _run_of_three(database, make, factor, anchor_s):
+    """A run of three variants, all of which take ``factor`` times as long, beside an anchor of that time."""
+    run = make.run()
+    database.record_run(run)
+    facts = {"anchor_kernel": 2.0, "anchor_s": anchor_s, "anchor_spread": 0.0, "anchor_cost_s": 0.0}
+    facts |= {
+        "timed_samples": 6.0,
+        "quiet_samples": 6.0,
+        "disturbed_phases": 0.0,
+        "slow_down": 1.0,
+        "sampling_s": 1.0,
+    }
+    for variant, seconds in (("seal", 0.003), ("pyfhel", 0.004), ("tenseal", 0.005)):
+        case = make.case(variant, operation="mul", size=4096, parameters=SPEC)
+        samples = make.times([seconds * factor] * 6)
+        made = replace(make.parameters(SPEC), moduli=make.parameters(SPEC).moduli[:1])
+        database.record_outcome(make.outcome(run, case, samples, parameters=made, facts=facts))
+    return run.id
+
+
+def test_what_all_variants_share_is_a_regression_unless_the_anchor_moved_as_well(tmp_path, new_url, make):
+    """All three are SEAL: where SEAL became slower, so did all of them, and the host is innocent."""
+    ciphermark = Ciphermark(tmp_path / "home", new_url())
+    with Database.open(ciphermark.database_url) as database:
+        database.migrate()
+        before = _run_of_three(database, make, 1.0, 4e-5)
+        library = _run_of_three(database, make, 2.5, 4e-5)
+        host = _run_of_three(database, make, 2.5, 8e-5)
+    slower = ciphermark("compare", before, library, code=1).out
+    assert slower.startswith("3 regressions: 3 slower")
+    told = (
+        "figures that moved in all variants alike, which the host does not explain by its anchor: 3 slower;"
+    )
+    assert told in " ".join(slower.split())
+    of_host = ciphermark("compare", before, host, code=0).out
+    assert of_host.startswith("no regression: 3 moved together")
+    assert "in all variants alike, which" not in " ".join(of_host.split())
+    ciphermark("compare", before, library, "--relative-to", "anchor", code=1)
+
+
 def test_figures_are_chosen_by_metric_phase_and_variant(recorded):
     ciphermark, ids = recorded
 

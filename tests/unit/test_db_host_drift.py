@@ -105,3 +105,26 @@ def test_figures_made_of_disturbed_samples_are_named(a, b, expected):
         for name, value in zip(NAMES, own, strict=True)
     }
     assert host_drift.disturbed(row) == expected
+
+
+@pytest.mark.parametrize(
+    ("anchors", "slow_downs", "low", "high"),
+    [
+        ((4e-5, 4e-5), (1.0, 1.0), 1 / 1.03, 1.03),  # as far as readings of a quiet host agree
+        ((4e-5, 4e-5), (None, None), 1 / 1.03, 1.03),
+        ((4e-5, 8e-5), (1.0, 1.0), 0.5**1.5 / 1.03, 1.03),
+        ((8e-5, 4e-5), (1.0, 1.0), 1 / 1.03, 2**1.5 * 1.03),
+        ((4e-5, 4e-5), (1.0, 2.0), 0.5**0.5 / 1.03, 2**0.4 * 1.03),
+        ((4e-5, 8e-5), (2.0, 1.0), 0.5 / 1.03, 1.03),  # what differs is which state was called quiet
+    ],
+)
+def test_what_hosts_may_have_made_of_equal_times(anchors, slow_downs, low, high):
+    row = dict(
+        zip(("a_anchor_s", "b_anchor_s", "a_slow_down", "b_slow_down"), (*anchors, *slow_downs), strict=True)
+    )
+    assert host_drift.of_hosts(row) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_without_an_anchor_nobody_knows_what_hosts_made():
+    row = {"a_anchor_s": None, "b_anchor_s": 4e-5, "a_slow_down": 1.0, "b_slow_down": 1.0}
+    assert host_drift.of_hosts(row) is None

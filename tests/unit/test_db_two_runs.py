@@ -1,12 +1,14 @@
-"""What moved together is the host's; a reference cancels the host."""
+"""What moved together is the host's where its anchor moved as well, else a regression; a reference cancels the host."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_benchmark_comparison import ROW
 
 from ciphermark_db.comparison import COLUMNS
-from ciphermark_db.two_runs import TOGETHER, judgements, relative
+from ciphermark_db.two_runs import SHARED, TOGETHER, UNKNOWN, judgements, relative, shared
 
 BASE = dict.fromkeys(COLUMNS) | ROW
 
@@ -23,24 +25,98 @@ def verdicts(rows):
     return [values[place].partition(":")[0] for values in judgements(rows, any_security=False)]
 
 
+SAME = (1.0, 1.0)  # quiet levels of the anchor alike in both runs
+SLOWER_HOST = (1.0, 2.0)
+
+
+def group(ratios, hosts=SAME, **changes):
+    """Variants of one comparison; ``hosts`` are the times of the anchor in a and b, in 10 µs."""
+    times = zip("ab", hosts, strict=True)
+    anchors = {f"{run}_anchor_s": None if time is None else time * 1e-5 for run, time in times}
+    return [row(f"v{place}", ratio, **anchors, **changes) for place, ratio in enumerate(ratios)]
+
+
 @pytest.mark.parametrize(
     ("ratios", "expected"),
     [
-        ((0.5, 0.55, 0.52), [TOGETHER] * 3),
-        ((2.0, 1.9, 2.1, 2.2), [TOGETHER] * 4),
-        ((0.5, 0.5), ["slower"] * 2),  # two builds of one library may both have become slower
-        ((0.5, 0.5, 1.0), ["slower", "slower", "no difference"]),
-        ((0.5, 0.5, 2.0), ["slower", "slower", "faster"]),
-        ((0.3, 0.5, 0.5), ["slower"] * 3),  # one suffers far more than the others
+        ((0.4, 0.36, 0.42), [TOGETHER] * 3),
+        ((0.5, 0.5), ["no difference"] * 2),  # by the anchors' ratio alone
+        ((0.2, 0.2), ["slower"] * 2),  # two builds of one library may both have become slower
+        ((0.4, 0.4, 1.0), ["slower", "slower", "no difference"]),
+        ((0.4, 0.4, 3.0), ["slower", "slower", "faster"]),
+        ((0.25, 0.4, 0.4), ["slower"] * 3),  # one suffers far more than the others
+        ((0.2, 0.2, 0.2), ["slower"] * 3),  # five times as long, where the anchor took twice as long
+        ((2.0, 2.1, 2.2), ["faster"] * 3),  # in spite of the host
     ],
 )
-def test_a_change_that_all_variants_share_is_the_hosts(ratios, expected):
-    assert verdicts([row(f"v{place}", ratio) for place, ratio in enumerate(ratios)]) == expected
+def test_a_change_that_all_variants_share_with_the_anchor_is_the_hosts(ratios, expected):
+    """Beside an anchor that took twice as long in b."""
+    assert verdicts(group(ratios, SLOWER_HOST)) == expected
+
+
+@pytest.mark.parametrize(
+    ("ratios", "hosts", "verdict", "reason"),
+    [
+        ((0.5, 0.55, 0.52), SAME, "slower", SHARED),
+        ((0.5, 0.55, 0.52), (1.0, 1.02), "slower", SHARED),
+        ((2.0, 1.9, 2.1, 2.2), SAME, "faster", SHARED),
+        ((0.8, 0.8, 0.8), (1.0, 1.06), "slower", SHARED),  # the host was slower, and not by as much
+        ((0.5, 0.55, 0.52), (1.0, None), "slower", UNKNOWN),
+        ((0.5, 0.55, 0.52), (None, None), "slower", UNKNOWN),
+    ],
+)
+def test_a_change_that_all_variants_share_without_the_anchor_is_a_regression_and_says_so(
+    ratios, hosts, verdict, reason
+):
+    """As where seal, pyfhel and tenseal are all SEAL, and SEAL became slower."""
+    place = COLUMNS.index("verdict")
+    found = judgements(group(ratios, hosts), any_security=False)
+    expected = f"{verdict}: all {len(ratios)} variants alike, {reason}"
+    assert {values[place] for values in found} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("slow_downs", "ratio", "expected"),
+    [
+        ((1.0, 1.0), 0.85, "slower"),
+        ((1.0, 1.5), 0.85, TOGETHER),  # OpenFHE suffers more than the anchor: the correction leaves a part
+        ((1.0, 1.5), 1.18, TOGETHER),  # pointwise operations suffer less: it takes too much
+        ((1.0, 1.5), 0.5, "slower"),
+        ((1.0, None), 0.85, "slower"),
+    ],
+)
+def test_what_the_correction_of_a_slow_host_leaves_is_the_hosts(slow_downs, ratio, expected):
+    known = dict(zip(("a_slow_down", "b_slow_down"), slow_downs, strict=True))
+    assert verdicts(group((ratio, ratio, ratio), **known)) == [expected] * 3
+
+
+@given(
+    powers=st.lists(st.floats(0.65, 1.45), min_size=3, max_size=5),
+    levels=st.floats(0.4, 2.5),
+    states=st.floats(0.4, 2.5),
+)
+def test_whatever_a_host_does_within_the_powers_that_were_measured_is_no_regression(powers, levels, states):
+    """All variants alike: times go by powers of the anchor that differ by what is called alike at most."""
+    ratios = [levels**power * states ** (power - 1) for power in powers]
+    rows = group(ratios, (levels, 1.0), a_slow_down=states, b_slow_down=1.0)
+    are_alike = max(ratios) / min(ratios) <= 1.25
+    assert not are_alike or set(verdicts(rows)) not in ({"slower"}, {"faster"})
 
 
 def test_comparisons_are_judged_one_by_one():
-    rows = [row(f"v{place}", 0.5) for place in range(3)] + [row("v0", 0.5, comparison_key="add")]
-    assert verdicts(rows) == [TOGETHER] * 3 + ["slower"]
+    rows = [*group((0.5,) * 3), row("v0", 0.5, comparison_key="add")]
+    place = COLUMNS.index("verdict")
+    assert [values[place] for values in judgements(rows, any_security=False)][2:] == [
+        f"slower: all 3 variants alike, {SHARED}",
+        "slower",
+    ]
+
+
+def test_what_all_variants_share_is_told_of_the_whole():
+    rows = [*group((0.5,) * 3), row("v0", 0.5, comparison_key="add")]
+    found = [dict(zip(COLUMNS, values, strict=True)) for values in judgements(rows, any_security=False)]
+    assert shared(found).startswith(f"figures that moved in all variants alike, {SHARED}: 3 slower; look for")
+    assert shared(found[3:]) is None
 
 
 def test_a_variant_as_reference_cancels_what_it_shares():

@@ -88,7 +88,7 @@ def two_runs(rows: Sequence[Row]) -> Chart | None:
         return None
     labels = parameters.apart(judged, lambda row: (_case(row), row["ring_dimension"]))
     labelled = [
-        {**row, "case": places.joined(_case(row), label), "kind": row["verdict"]}
+        {**row, "case": places.joined(_case(row), label), "kind": row["verdict"].partition(":")[0]}
         for row, label in zip(judged, labels, strict=True)
     ]
     labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]

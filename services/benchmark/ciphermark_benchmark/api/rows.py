@@ -92,8 +92,8 @@ class ResultRow(BaseModel):
 
 class ComparedRow(BaseModel):
     """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
-    interval, widened by what the hosts' anchors differ; `verdict` puts it into words, `remark` says how parameters and
-    hosts differ.
+    interval, widened by what the hosts' anchors differ; `verdict` puts it into words, with a reason behind a colon
+    where there is one, `remark` says how parameters and hosts differ.
     """
 
     model_config = ConfigDict(extra="forbid")

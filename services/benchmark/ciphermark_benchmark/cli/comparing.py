@@ -154,6 +154,9 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]], how
     drift = host_drift.told(found)
     if drift is not None:
         told.append(f"host: {drift}.")
+    shared = two_runs.shared(found)
+    if shared is not None:
+        told.append(f"{shared}.")
     return told
 
 
