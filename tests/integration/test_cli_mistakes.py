@@ -115,6 +115,10 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
     assert len(ciphermark.journals()) == 1
     assert figure in json.loads(ciphermark("suite", "explain", suite, "--format", "json").out)["refused"]
     assert f"a run is refused: {figure}" in ciphermark("suite", "explain", suite).out
+    # Experiments with the same parameters share their workers, so half of them in each of two is as many.
+    halves = [TINY | {"variants": own, "operations": ["add"]} for own in (labels[::2], labels[1::2])]
+    assert figure in ciphermark("run", str(ciphermark.suite(*halves, name="halves")), code=2).err
+    assert len(ciphermark.journals()) == 1
 
 
 def test_without_any_run_there_is_a_way_to_begin(tmp_path, new_url):

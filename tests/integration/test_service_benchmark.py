@@ -200,8 +200,11 @@ def test_more_processes_than_any_host_holds_are_refused_with_the_figure(client: 
     assert refused.status_code == 422
     assert refused.json()["type"] == "urn:ciphermark:unsupported"
     assert f"{len(labels)} variants side by side need" in refused.json()["detail"]
+    halves = suite("add", variants=labels[::2])
+    halves["experiments"] = [*halves["experiments"], *suite("add", variants=labels[1::2])["experiments"]]
+    assert client.post("/v1/runs", json={"suite": halves}).json()["detail"] == refused.json()["detail"]
     few = {"suite": suite("add", variants=labels), "variants": list(labels[:2])}
-    assert client.post("/v1/runs", json=few).status_code == 202
+    when(client, submitted(client, **few)["id"], "done")  # what follows counts jobs
 
 
 def test_metrics_tell_of_jobs_workers_and_trials(

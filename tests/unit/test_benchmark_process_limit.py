@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.jobs.needs import Offer, reason_against
-from ciphermark_benchmark.suite import files, plan, process_limit, shipped
+from ciphermark_benchmark.suite import files, process_limit, shipped
 from ciphermark_benchmark.suite.budget import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.process_limit import Capacity
@@ -26,10 +24,24 @@ def suite(*variants, **changes):
     return Suite(name="test", seed=1, budget=BudgetText(), experiments=experiments)
 
 
-def blocks(made):
+def available(made):
     names = {name for item in made.experiments for name in item.variants}
-    available = {name: Availability(registry.declaration(name)) for name in names}
-    return plan.make(str(uuid.UUID(int=1)), made, plan.cases(made, available)).blocks
+    return {name: Availability(registry.declaration(name)) for name in names}
+
+
+def on_the_command_line(made, capacity, chosen=()):
+    return process_limit.reason_against_suite(made, available(made), chosen, capacity)
+
+
+def over_rest(made, capacity, chosen=()):
+    return reason_against(made, chosen, [offer(capacity.cores, ("seal", "tenseal"), capacity.memory_mb)])
+
+
+def offer(cores=2, variants=("seal",), memory_mb=65536):
+    return Offer("alpha", "f00d", "CPU", variants, (), memory_mb, cores)
+
+
+DOORS = pytest.mark.parametrize("door", [on_the_command_line, over_rest])
 
 
 @pytest.mark.parametrize(
@@ -47,28 +59,59 @@ def test_what_is_not_refused_fits_and_what_is_does_not(variants, cores, memory_m
     assert (capacity.reason_against(variants, has_workloads) is None) == (needed <= capacity.most)
 
 
-def test_sixty_labels_of_one_variant_are_refused_with_the_figure():
-    told = process_limit.reason_against(blocks(suite(LABELS)), SMALL)
+@DOORS
+def test_sixty_labels_of_one_variant_are_refused_with_the_figure(door):
+    told = door(suite(LABELS), SMALL)
     assert told is not None
     assert told.startswith("60 variants side by side need 62 processes, and a host with 2 cores and 8192 MB")
     assert "holds 48" in told
 
 
-def test_experiments_with_the_same_parameters_share_workers():
-    """Neither alone is too much; both are in one block, and so are their workers."""
-    made = suite(LABELS[:30], LABELS[30:])
-    assert process_limit.reason_against(blocks(suite(LABELS[:30])), SMALL) is None
-    assert process_limit.reason_against(blocks(made), SMALL) is not None
+def workloads(*names, **changes):
+    experiment = {"kind": "learning", "schemes": ["bfv"], "workloads": ["lmc-plain"], "data_sets": ["boston"]}
+    experiments = [experiment | {"variants": list(own)} | changes for own in names]
+    return Suite(name="test", seed=1, budget=BudgetText(), experiments=experiments)
+
+
+@DOORS
+@pytest.mark.parametrize(
+    ("made", "is_refused"),
+    [
+        (suite(LABELS[:30]), False),
+        (suite(LABELS[:30], LABELS[30:]), True),  # neither alone is too much; both share workers
+        (suite(LABELS[:30], LABELS[:30]), False),  # the same ones
+        (suite(LABELS[:30], LABELS[30:], threads=[1, 2]), True),
+        (suite(LABELS[:30], ["tenseal@l1"]), False),
+        (workloads(LABELS[:20]), False),  # two parties each
+        (workloads(LABELS[:30]), True),
+        (workloads(LABELS[:15], LABELS[15:30]), True),
+        (
+            suite(LABELS, modulus_bits=[27, 27, 27, 27, 27]),
+            False,
+        ),  # less secure than asked: nothing is started
+    ],
+)
+def test_what_shares_workers_counts_whichever_experiment_it_is_of(door, made, is_refused):
+    assert (door(made, SMALL) is not None) == is_refused
+
+
+@DOORS
+def test_experiments_with_parameters_of_their_own_have_their_workers_one_after_another(door):
+    other = suite(LABELS[30:], ring_dimension=[8192]).experiments
+    made = suite(LABELS[:30])
+    assert door(made.model_copy(update={"experiments": [*made.experiments, *other]}), SMALL) is None
+
+
+@DOORS
+def test_only_what_was_chosen_counts(door):
+    assert door(suite(LABELS), SMALL, LABELS[:5]) is None
+    assert door(suite(LABELS), SMALL, LABELS[:59]) is not None
 
 
 @pytest.mark.parametrize("path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml"])
 def test_what_is_shipped_fits_on_one_core(path):
     made = files.load(shipped.path(path))[0]
-    assert process_limit.reason_against(blocks(made), Capacity(1, 4096)) is None
-
-
-def offer(cores=2, variants=("seal",), memory_mb=65536):
-    return Offer("alpha", "f00d", "CPU", variants, (), memory_mb, cores)
+    assert on_the_command_line(made, Capacity(1, 4096)) is None
 
 
 @pytest.mark.parametrize(

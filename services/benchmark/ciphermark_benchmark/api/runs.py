@@ -59,7 +59,7 @@ async def submit(body: Submitted, state: Shared) -> Row:
         raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
     found = await asyncio.to_thread(_checked, state.catalogue, body)
     _require_variants(found, body.variants)
-    reason = reason_against(found.suite, body.variants, await _offers(state))
+    reason = await asyncio.to_thread(reason_against, found.suite, body.variants, await _offers(state))
     if reason is not None:
         raise Problem("unsupported", reason)
     needs = needs_of(found.suite, body.variants, body.needs.isa, body.needs.memory_mb)

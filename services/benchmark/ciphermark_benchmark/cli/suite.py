@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
@@ -165,10 +164,9 @@ def explain(
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
     suite = loaded(file)
     facts = hosts.collect()
-    planned = plan.cases(suite, runs.available(suite, facts))
-    refusal = process_limit.reason_against(
-        plan.make(str(uuid.UUID(int=0)), suite, planned).blocks, process_limit.of_host(facts)
-    )
+    available = runs.available(suite, facts)
+    planned = plan.cases(suite, available)
+    refusal = process_limit.reason_against_suite(suite, available, (), process_limit.of_host(facts))
     if format == "json":
         seconds = estimate.run_s(planned, suite.budget.budget)
         told = {

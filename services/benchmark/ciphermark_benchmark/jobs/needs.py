@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
 from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import process_limit
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.process_limit import Capacity
@@ -92,14 +93,24 @@ def reason_against(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer])
     """Why none of these hosts can have the processes side by side that a suite, less the variants that were not chosen,
     needs; ``None`` where one can, or may.
     """
-    named = {name for experiment in suite.experiments for name in experiment.variants}
-    kept = {name: registry.base_variant(name) for name in named if not chosen or name in chosen}
-    reasons = [_reason_of(suite, kept, offer) for offer in offers]
+    reasons = [_reason_of(suite, chosen, offer) for offer in offers]
     return reasons[0] if reasons and all(reasons) else None
 
 
-def _reason_of(suite: Suite, kept: Mapping[str, str], offer: Offer) -> str | None:
+def _reason_of(suite: Suite, chosen: Sequence[str], offer: Offer) -> str | None:
     if offer.cores is None:
         return None
-    usable = frozenset(name for name, base in kept.items() if base in offer.variants)
-    return process_limit.reason_against_suite(suite, usable, Capacity(offer.cores, offer.memory_mb))
+    capacity = Capacity(offer.cores, offer.memory_mb)
+    return process_limit.reason_against_suite(suite, _available(suite, offer), chosen, capacity)
+
+
+def _available(suite: Suite, offer: Offer) -> dict[str, Availability]:
+    """The suite's variants as a host has them."""
+    named = {name for experiment in suite.experiments for name in experiment.variants}
+    return {
+        name: Availability(
+            registry.declaration(name),
+            None if registry.base_variant(name) in offer.variants else "the host does not offer it",
+        )
+        for name in named
+    }

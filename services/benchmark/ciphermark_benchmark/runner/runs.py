@@ -94,21 +94,24 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
     suite, text = files.load(path, catalogue)
     own = own_data_sets(suite)
     facts = probes.host_facts()
+    require_room(suite, variants, facts)
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = selected(plan.cases(suite, available(suite, facts)), variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
-    made = executable(plan.make(run.id, suite, planned), facts)
+    made = plan.make(run.id, suite, planned)
     journal = Journal.create(home, Header(run, origin, tuple(variants), own, catalogue.workloads))
     return Prepared(home, Record(run.id, journal), suite, made)
 
 
-def executable(made: Plan, facts: Host) -> Plan:
-    """The plan; raises ``UserError`` where it needs more processes side by side than the host holds."""
-    reason = process_limit.reason_against(made.blocks, process_limit.of_host(facts))
+def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
+    """Raise ``UserError`` where a suite, or those of its variants, needs more processes side by side than the host
+    holds.
+    """
+    capacity = process_limit.of_host(facts)
+    reason = process_limit.reason_against_suite(suite, available(suite, facts), variants, capacity)
     if reason is not None:
         raise UserError(reason)
-    return made
 
 
 def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
@@ -146,9 +149,10 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     remembered = Remembered(header.data_sets, header.workloads)
     suite = files.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
+    require_room(suite, header.variants, facts)
     planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
-    rest = executable(plan.without(plan.make(header.run.id, suite, planned), done), facts)
+    rest = plan.without(plan.make(header.run.id, suite, planned), done)
     return Prepared(home, Record(header.run.id, journal), suite, rest, len(done))
 
 
@@ -209,11 +213,12 @@ def alone_on_host(home: Home, on_wait: Callable[[], None]) -> Iterator[None]:
     """
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
-        lock = (home.folder / "run.lock").open("w")
+        # Not for writing: whoever turns a disk read-only need not wait for whoever measures.
+        lock = os.fdopen(os.open(home.folder / "run.lock", os.O_RDONLY | os.O_CREAT, 0o644))
     except OSError as error:
         raise UserError(
             f"{home.folder}: cannot keep data there: {error.strerror}; name another folder in {HOME_VARIABLE}"
-        ) from None
+        ) from error
     with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

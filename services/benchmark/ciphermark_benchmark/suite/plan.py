@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, starmap
 
@@ -27,6 +27,7 @@ from ciphermark_measure.experiments import KINDS
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 _SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
+OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[tuple[Case, str | None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,26 @@ class Plan:
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
-    for experiment in suite.experiments:
-        several: Iterator[PlannedCase]
-        if isinstance(experiment, WorkloadText):
-            several = starmap(PlannedCase, workload_cases.cases(experiment, available))
-        else:
-            several = _cases_of(experiment, available)
-        for planned in several:
-            found.setdefault(planned.case.key, planned)
+    for planned in _of_experiments(suite, available, workload_cases.cases):
+        found.setdefault(planned.case.key, planned)
     return list(found.values())
+
+
+def untraced(suite: Suite, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
+    """What is known of the cases without tracing a workload, which takes seconds: some may be impossible all the same.
+    One comes as often as the suite has it.
+    """
+    return _of_experiments(suite, available, workload_cases.untraced)
+
+
+def _of_experiments(
+    suite: Suite, available: Mapping[str, Availability], of_workloads: OfWorkloads
+) -> Iterator[PlannedCase]:
+    for experiment in suite.experiments:
+        if isinstance(experiment, WorkloadText):
+            yield from starmap(PlannedCase, of_workloads(experiment, available))
+        else:
+            yield from _cases_of(experiment, available)
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:

@@ -5,12 +5,14 @@ All variants of a comparison take turns, so their processes are there together: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import plan, workload_cases
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.plan import Block
-from ciphermark_benchmark.suite.workloads import WorkloadText
+from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core.model import ParameterSpec
 from ciphermark_core.run import Host
 
 PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
@@ -52,22 +54,28 @@ def of_host(facts: Host) -> Capacity:
     return Capacity(facts.cores, facts.memory_bytes >> 20)
 
 
-def reason_against(blocks: Iterable[Block], capacity: Capacity) -> str | None:
-    """Why a plan cannot be executed; ``None`` where it can."""
-    found = (capacity.reason_against(_variants(block), block.has_workloads) for block in blocks)
-    return next((reason for reason in found if reason is not None), None)
-
-
-def reason_against_suite(suite: Suite, usable: frozenset[str], capacity: Capacity) -> str | None:
-    """The same before there is a plan: what one experiment alone compares of the variants that can be used. A plan may
-    still need more, where several experiments have their parameters in common.
+def reason_against(cases: Iterable[PlannedCase], capacity: Capacity) -> str | None:
+    """Why a suite cannot be executed; ``None`` where it can, as far as its cases are known. What has parameters and
+    threads in common shares workers, whichever experiments it is of.
     """
+    places: dict[tuple[ParameterSpec, int, bool], set[str]] = {}
+    for item in cases:
+        if item.reason is None:
+            has_workloads = item.case.experiment in workload_cases.KINDS
+            place = (item.case.parameters, item.case.threads, has_workloads)
+            places.setdefault(place, set()).add(item.case.variant)
     found = (
-        capacity.reason_against(len(usable.intersection(item.variants)), isinstance(item, WorkloadText))
-        for item in suite.experiments
+        capacity.reason_against(len(variants), has_workloads)
+        for (_, _, has_workloads), variants in places.items()
     )
     return next((reason for reason in found if reason is not None), None)
 
 
-def _variants(block: Block) -> int:
-    return len({trial.case.variant for comparison in block.comparisons for trial in comparison.trials})
+def reason_against_suite(
+    suite: Suite, available: Mapping[str, Availability], chosen: Collection[str], capacity: Capacity
+) -> str | None:
+    """The one rule of the command line and of REST: the same for a suite, less the variants that were not chosen (none
+    chosen: all are), where these can be used. No workload is traced for it.
+    """
+    cases = plan.untraced(suite, available)
+    return reason_against((item for item in cases if not chosen or item.case.variant in chosen), capacity)

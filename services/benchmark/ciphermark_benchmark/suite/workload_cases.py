@@ -30,12 +30,26 @@ def cases(
 ) -> Iterator[tuple[Case, str | None]]:
     """Every case, and why it cannot be executed here. Of the schemes asked for, a workload has those it offers."""
     fitting = Fitting()
+    for workload, case, data, reason in _known(experiment, available):
+        declared = available[case.variant].declaration
+        yield case, reason or fitting.reason_against(workload, case, declared, data)
+
+
+def untraced(
+    experiment: WorkloadText, available: Mapping[str, Availability]
+) -> Iterator[tuple[Case, str | None]]:
+    """Every case, and what stands against it without a look at its programs."""
+    for _, case, _, reason in _known(experiment, available):
+        yield case, reason
+
+
+def _known(
+    experiment: WorkloadText, available: Mapping[str, Availability]
+) -> Iterator[tuple[AnyWorkload, Case, Known | None, str | None]]:
     for name, options in product(experiment.workloads, combinations(experiment.options)):
         workload = WORKLOADS[name].with_options(options)
         for case, data, unresolved in _cases_of(experiment, workload, available):
-            here = available[case.variant]
-            reason = _reason_against(case, workload, here) or unresolved
-            yield case, reason or fitting.reason_against(workload, case, here.declaration, data)
+            yield workload, case, data, _reason_against(case, workload, available[case.variant]) or unresolved
 
 
 def _cases_of(
