@@ -79,6 +79,31 @@ def test_suites_that_are_none_are_refused_with_a_reason(
 
 
 @pytest.mark.parametrize(
+    "label",
+    ["a\0b", "\ud800", "a\nb", "<img src=x onerror=alert(1)>", "a" * 200_000, "", "../../etc", "é"],
+    ids=["NUL", "lone surrogate", "newline", "HTML", "200 kB", "empty", "path", "not ASCII"],
+)
+def test_labels_that_break_the_rule_of_names_are_refused_and_leave_nothing(
+    client: httpx.Client, label: str
+) -> None:
+    """A NUL was accepted once, failed in PostgreSQL, and every command of the home after it."""
+    before = client.get("/v1/runs").json()
+    for body in (
+        {"suite": suite(variants=(f"cleartext@{label}",))},
+        {"suite_yaml": json.dumps(suite(variants=(f"cleartext@{label}",)))},
+        {"suite": suite() | {"name": label}},
+    ):
+        answer = client.post(
+            "/v1/runs", content=json.dumps(body), headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 422, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert len(answer.content) < 10_000
+    assert client.get("/v1/runs").json() == before
+    assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
     ("content", "media_type", "status"),
     [
         (b"name: x", "application/yaml", 415),

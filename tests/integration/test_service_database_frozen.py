@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import psutil
+import psycopg
 import pytest
 from benchmark_service import Service, ended, started, submitted, suite
 from command import wait_until
@@ -17,6 +18,7 @@ from starlette.testclient import TestClient
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db import embedded
+from ciphermark_db.vigil import READ_ONLY
 
 HERE = "http://127.0.0.1"
 AT_MOST_S = (
@@ -88,6 +90,23 @@ def test_the_api_goes_on_when_postgresql_does(
         wait_until(lambda: client.get("/v1/runs").status_code == 503, "it is away")
         embedded.ensure_started(home)
         wait_until(lambda: client.get("/v1/runs").status_code == 200, "it is back")
+
+
+def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, home: Path) -> None:
+    superuser = service.database_url.replace(
+        "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
+    )
+    with service.client() as client, psycopg.connect(superuser, autocommit=True) as connection:
+        for value, status_code, reason in (("on", 503, READ_ONLY), ("off", 200, None)):
+            connection.execute("set default_transaction_read_only = off")
+            connection.execute(f"alter system set default_transaction_read_only = {value}")
+            connection.execute("select pg_reload_conf()")
+            wait_until(
+                lambda status_code=status_code: client.get("/readyz").status_code == status_code,
+                f"it is told that it is read-only: {value}",
+            )
+            assert client.get("/readyz").json()["checks"] == {"database": reason}
+            assert client.get("/v1/runs").status_code == 200
 
 
 def test_pages_are_answered_while_postgresql_is_frozen(home: Path, frozen: Callable[[], None]) -> None:

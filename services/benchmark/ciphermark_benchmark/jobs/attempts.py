@@ -15,14 +15,16 @@ from multiprocessing.process import BaseProcess
 from typing import Literal
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.runner.journal import FULL
+from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_measure.confinement import end_with
 
 MOST_DEATHS = 3  # of attempts at one job; then it has failed
 _LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
 _LOADED = ["__main__", *(f"ciphermark_benchmark.jobs.{name}" for name in ("attempts", "execution", "log"))]
+_LOADED_BY = os.getpid()  # in an attempt: the process that it was forked from
 
 How = Literal["done", "interrupted", "refused", "away", "died"]
 
@@ -30,7 +32,7 @@ How = Literal["done", "interrupted", "refused", "away", "died"]
 @dataclass(frozen=True, slots=True)
 class End:
     """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
-    the database, or space on the disk; or by dying.
+    the database, or a disk that takes what is written; or by dying.
     """
 
     how: How
@@ -45,13 +47,22 @@ class Attempts:
         self._context.set_forkserver_preload(_LOADED)
 
     def start(self, home: Home, job_id: str) -> Attempt:
-        """Begin an attempt at a job."""
+        """Begin an attempt at a job. Raises ``OSError`` or ``EOFError`` where no process can be started, as when the
+        one that it would be forked from is killed meanwhile.
+        """
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(target=_attempt, args=(home, job_id, sender), name=f"job {job_id}")
         resource_tracker.ensure_running()  # starting it later would let signals through again
-        with interruption.held():  # an attempt that is not ready yet, or the process that it is forked from
-            process.start()
-        sender.close()
+        try:
+            with (
+                interruption.held()
+            ):  # an attempt that is not ready yet, or the process that it is forked from
+                process.start()
+        except (OSError, EOFError):
+            receiver.close()
+            raise
+        finally:
+            sender.close()
         return Attempt(process, receiver)
 
 
@@ -97,6 +108,9 @@ class Attempt:
 
 def _attempt(home: Home, job_id: str, sender: Connection) -> None:
     """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
+    if os.getpid() != _LOADED_BY:
+        # The worker hears of an attempt through that process alone: without it another attempt would begin beside.
+        end_with(_LOADED_BY, signal.SIGKILL)
     _die_with_the_worker()
     end = _end(home, job_id)
     with suppress(BrokenPipeError):  # the worker is gone
@@ -116,11 +130,18 @@ def _end(home: Home, job_id: str) -> End:
     except (DatabaseUnavailable, UserError) as error:
         if interruption.has_arrived():
             return End("interrupted", str(error))
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in WAITED_FOR:
+            return _waiting(home, error.__cause__)
         return End("away" if isinstance(error, DatabaseUnavailable) else "refused", str(error))
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in WAITED_FOR:
             raise
-        return End("away", f"{error.filename or home.folder}: {error.strerror}; the job waits for space")
+        return _waiting(home, error)
+
+
+def _waiting(home: Home, error: OSError) -> End:
+    waited_for = WAITED_FOR[error.errno or 0]
+    return End("away", f"{error.filename or home.folder}: {error.strerror}; the job waits for {waited_for}")
 
 
 def _die_with_the_worker() -> None:

@@ -202,7 +202,13 @@ class Execution:
             return
         log = _log.bind(job_id=job_id, run_id=job_id, attempt=number)
         log.info("job begun")
-        attempt = self._worker.start(job_id)
+        try:
+            attempt = self._worker.start(job_id)
+        except (OSError, EOFError) as error:
+            reason = f"no process can be started that executes the job: {error or type(error).__name__}"
+            log.warning("job not begun", reason=reason)
+            await self._concluded(job_id, End("died", reason))
+            return
         try:
             end = await self._ended(attempt, context.job, is_asked_to_end)
         except _Interrupted:

@@ -1,7 +1,7 @@
 """The journal: every outcome is appended to a local file, and on disk, before anything else happens to it.
 
 One JSON line per entry: first the run, then outcomes. A line that a crash cut short is dropped when the journal
-is opened again; its trial is executed again. Where the disk is full, what was measured waits for space.
+is opened again; its trial is executed again. Where the disk is full, or cannot be written, what was measured waits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+# What is waited for where nothing can be written now; other errors of a disk do not pass.
+WAITED_FOR = {
+    errno.ENOSPC: "space",
+    errno.EDQUOT: "space",
+    errno.EROFS: "a disk that can be written",
+}
 _LOOK_S = 1.0
 
 
@@ -81,20 +86,20 @@ class Journal:
         raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {known}")
 
     def append(self, outcome: Outcome) -> None:
-        """Add an outcome; on return it survives a crash of program and machine. While the disk is full this waits, and
-        says so on standard error.
+        """Add an outcome; on return it survives a crash of program and machine. While nothing can be written this
+        waits, and says so on standard error.
         """
         line, is_told = wire.to_line(outcome), False
         while True:
             try:
                 return _append(self.path, line)
             except OSError as error:
-                if error.errno not in FULL:
+                waited_for = WAITED_FOR.get(error.errno or 0)
+                if waited_for is None:
                     raise
                 if not is_told:
-                    print(
-                        f"{self.path}: {error.strerror}; what was measured waits for space", file=sys.stderr
-                    )
+                    told = f"{self.path}: {error.strerror}; what was measured waits for {waited_for}"
+                    print(told, file=sys.stderr)
                 is_told = True
                 sleep(_LOOK_S)
 

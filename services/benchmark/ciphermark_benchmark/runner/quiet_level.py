@@ -7,6 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[]
         partial.write_text(json.dumps(known), encoding="utf-8")
         partial.replace(path)
     except OSError:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that cannot be written nothing can be removed either
+            partial.unlink()
 
 
 def _remembered(folder: Path, cpu_model: str, now: float) -> float | None:
