@@ -3,12 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOAK ?= 30
+KILLS ?= 50
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test soak check bench clean
+.PHONY: help setup demo serve test soak soak-kills check bench clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install everything into .venv and .build (about ten minutes the first time)
 	@$(PYTHON) setup/install.py
@@ -35,6 +36,9 @@ soak: setup ## Repeat the contract suite (SOAK=30 times) and print what failed i
 		echo "$$round of $(SOAK): $$(tail -n 1 $$log)"; \
 		grep -E '^(FAILED|ERROR) ' $$log || true; \
 	done; exit $$failed
+
+soak-kills: setup ## Kill random processes of make serve under load (KILLS=50 of them) and print what was lost or slow
+	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 check: setup ## Check style, types and the direction of imports
 	$(BIN)/ruff check

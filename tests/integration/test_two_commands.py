@@ -1,0 +1,181 @@
+"""Command lines beside each other in one home: whoever must wait is told, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from command import PLANTED, TINY, Ciphermark, Gate, kill, wait_until
+from jobs import Jobs, Workers, suite_text
+
+from ciphermark_db import embedded
+
+OPERATIONS = ["add", "mul"]
+HELD = ["cleartext", "planted-waits"]
+TRIALS = len(OPERATIONS) * len(HELD)
+WAITS = b"Another run is being executed"
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "gate")
+
+
+@pytest.fixture
+def held(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Ciphermark:
+    """Commands whose variant ``planted-waits`` is held back by the gate."""
+    return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    made = Workers(tmp_path)
+    yield made
+    made.end_all()
+
+
+def suite(command: Ciphermark, name: str = "held") -> str:
+    return str(command.suite(TINY | {"variants": HELD, "operations": OPERATIONS}, name=name))
+
+
+def under_way(command: Ciphermark, gate: Gate) -> subprocess.Popen[bytes]:
+    """A run in the middle of a trial: memory is measured."""
+    gate.let_pass(0)
+    process = command.start("run", suite(command))
+    wait_until(lambda: gate.arrived() == 2, "a trial is under way")
+    return process
+
+
+def wait_for_word(process: subprocess.Popen[bytes]) -> None:
+    """Until a command says that it waits."""
+    assert process.stderr is not None
+    told = b""
+    while WAITS not in told:
+        told += (chunk := os.read(process.stderr.fileno(), 1 << 16))
+        assert chunk, told
+
+
+def ended(command: Ciphermark, process: subprocess.Popen[bytes]) -> str:
+    """What a command printed that must end well."""
+    out, err = process.communicate(timeout=180)
+    return command.ended(process.returncode, out, err, 0).out
+
+
+def assert_each_once(command: Ciphermark, url: str, runs: int) -> None:
+    """So many runs are complete: each journal is put aside, has every trial once, and the database has the same."""
+    journals = command.journals()
+    assert [path.parent.name for path in journals] == ["recorded"] * runs
+    written = {}
+    for path in journals:
+        _, *lines = path.read_bytes().splitlines()
+        outcomes = [json.loads(line) for line in lines]
+        assert len(outcomes) == TRIALS
+        for outcome in outcomes:
+            total = sum(sample["value"] for sample in outcome["samples"])
+            written[outcome["trial"]["id"]] = (path.stem, len(outcome["samples"]), pytest.approx(total))
+    assert len(written) == runs * TRIALS
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "select t.id, t.run_id, count(*), sum(x.value) from trial t "
+            "join series s on s.trial_id = t.id join sample x on x.series_id = s.id group by t.id"
+        ).fetchall()
+    assert {name: tuple(rest) for name, *rest in found} == written
+
+
+def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) -> None:
+    command = Ciphermark(tmp_path / "home", None, {"PLANTED_GATE": str(gate.folder)})
+    try:
+        together = [command.start("db", "migrate") for _ in range(3)]
+        assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
+        versions = Counter(row["version"] for row in command.rows("select version from schema_migration"))
+        assert set(versions.values()) == {1}
+        # Who stops the server beside a run harms nobody: it is started again.
+        run = under_way(command, gate)
+        command("db", "stop")
+        gate.let_pass(*range(10))
+        ended(command, run)
+        assert_each_once(command, embedded.ensure_started(command.home), runs=1)
+    finally:
+        embedded.stop(command.home)
+
+
+def test_migrations_of_one_database_at_once_are_one(held: Ciphermark) -> None:
+    together = [held.start("db", "migrate") for _ in range(3)]
+    assert [ended(held, process) for process in together] == ["the schema is up to date\n"] * 3
+    assert held.rows("select count(*) > 0 as is_there from results") == [{"is_there": False}]
+
+
+def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, gate: Gate) -> None:
+    first = under_way(held, gate)
+    second = held.start("run", suite(held, name="second"))
+    wait_for_word(second)
+    assert len(held.journals()) == 1
+    gate.let_pass(*range(10))
+    for process in (first, second):
+        ended(held, process)
+    assert held.database_url is not None
+    assert_each_once(held, held.database_url, runs=2)
+
+
+def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, gate: Gate) -> None:
+    kill(under_way(held, gate))
+    run_id = held.run_id()
+    first = held.start("run", "--resume", run_id)
+    wait_until(lambda: gate.arrived() == 3, "it goes on")
+    second = held.start("run", "--resume", run_id)
+    wait_for_word(second)
+    gate.let_pass(*range(10))
+    assert "nothing left to execute" not in ended(held, first)
+    assert "nothing left to execute" in ended(held, second)
+    assert held.database_url is not None
+    assert_each_once(held, held.database_url, runs=1)
+
+
+def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Gate, tmp_path: Path) -> None:
+    """All of these record what a journal holds, while the run does."""
+    run = under_way(held, gate)
+    assert held.outcome_count() == len(HELD)  # of the comparison before
+    looks = [
+        ("sql", "select count(*) from trial"),
+        ("results", "last"),
+        ("report", "last", "-o", str(tmp_path / "report.html")),
+        ("runs",),
+        ("compare", "last", "last"),
+        ("db", "migrate"),
+    ]
+    together = [held.start(*arguments) for arguments in looks]
+    gate.let_pass(*range(10))  # the run goes on beside them
+    for process in together:
+        out, err = process.communicate(timeout=180)
+        held.ended(process.returncode, out, err, 0)
+    ended(held, run)
+    assert held.database_url is not None
+    assert_each_once(held, held.database_url, runs=1)
+
+
+def test_a_job_goes_on_where_a_run_in_its_home_is_killed_and_the_run_can_be_resumed(
+    workers: Workers, held: Ciphermark, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
+    assert held.database_url is not None
+    jobs = Jobs(held.database_url)
+    run = under_way(held, gate)
+    worker = workers.start(held.database_url, PLANTED_GATE=str(gate.folder))
+    (job_id,) = jobs.submit(suite_text(["cleartext"], OPERATIONS))
+    wait_until(lambda: worker.said("the job waits for another run"), "the job waits")
+    kill(run)
+    jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, len(OPERATIONS))
+    gate.let_pass(*range(10))
+    held("run", "--resume", held.run_id())
+    (journal,) = held.journals()
+    trials = {json.loads(line)["trial"]["id"] for line in journal.read_bytes().splitlines()[1:]}
+    assert len(trials) == TRIALS
+    recorded = jobs.rows("select id from trial where run_id = %s", [held.run_id()])
+    assert {row["id"] for row in recorded} == trials

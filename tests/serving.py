@@ -1,0 +1,117 @@
+"""`make serve` as its users have it: a foreground process, its services, and what they answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+from ports import free_port
+
+REPOSITORY = Path(__file__).parents[1]
+GUARDED = ("benchmark", "client", "server")
+NAMES = (*GUARDED, "dashboard")
+PROGRAMS = {"ciphermark-client", "ciphermark-server", "ciphermark-dashboard", "serve", "worker"}
+START_TIMEOUT_S = 180
+STOP_TIMEOUT_S = 60
+
+
+def free_ports() -> dict[str, int]:
+    """Service -> a port that nobody else has."""
+    return {name: free_port() for name in NAMES}
+
+
+class Serving:
+    """The foreground process, and what it printed: to a file, unless another place is given."""
+
+    def __init__(self, home: Path, ports: dict[str, int], terminal: Any = None) -> None:
+        self.home = home
+        self.ports = ports
+        self.printed = home.parent / "printed.txt"
+        options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+        with self.printed.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, REPOSITORY / "deploy" / "serve.py", *options],
+                env=kept | {"CIPHERMARK_HOME": str(home)},
+                stdin=subprocess.DEVNULL,
+                stdout=output if terminal is None else terminal,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def text(self) -> str:
+        return self.printed.read_text()
+
+    def wait_until_serving(self) -> None:
+        deadline_s = time.monotonic() + START_TIMEOUT_S
+        while "Ctrl-C stops all of them." not in self.text():
+            assert self.process.poll() is None, self.text()
+            assert time.monotonic() < deadline_s, self.text()
+            time.sleep(0.1)
+
+    def services(self) -> dict[str, psutil.Process]:
+        """Name -> process of those of the five that live."""
+        found = {}
+        for child in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
+                for name in PROGRAMS & {Path(word).name for word in child.cmdline()}:
+                    found[name] = child
+        return found
+
+    def token(self, name: str) -> str:
+        """What a service asks of its callers."""
+        return (self.home / "tokens" / name).read_text().strip()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal; return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(STOP_TIMEOUT_S)
+
+
+def status(port: int, path: str, token: str | None = None) -> int:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def text_of(port: int, path: str, token: str) -> str:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(answer.read().decode())
+
+
+def is_ready(port: int) -> bool:
+    try:
+        return status(port, "/readyz") == 200
+    except OSError:
+        return False
+
+
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 120) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, what
+        time.sleep(0.1)
