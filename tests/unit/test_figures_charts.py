@@ -73,7 +73,7 @@ CHARTS = {
     "sizes": (quality.object_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
     "repetitions": (
         repetitions.against_count,
-        of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True),
+        of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True, division="equal"),
     ),
     "learning": (
         learning.phases,
@@ -185,6 +185,37 @@ def test_two_chains_at_one_n_are_told_apart():
         "mul, N = 8192, 180 bits",
     }
     assert {row["ring"] for row in places.with_rings(rows[:2])} == {"8192"}
+
+
+def in_a_row(count, **changes):
+    bits = [40] * (count + 2)
+    known = {"division": "equal", "ring_dimension_is_minimum": True, "comparison_key": f"{changes}/{count}"}
+    return of_variants(*PAIR, **TIME | known | changes, repetitions=count, modulus_bits=bits)
+
+
+def test_the_chains_of_all_depths_are_one_line_and_divisions_two_charts():
+    rows = [
+        row for count in (2, 3, 4) for name in ("equal", "best") for row in in_a_row(count, division=name)
+    ]
+    rows += in_a_row(300, label="add", size=4096)  # a full vector of additions hides no short one of products
+    assert {
+        (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.against_count(rows))
+    } == {
+        *(
+            (f"mul, bfv, division {name}", "smallest secure N", n)
+            for name in ("equal", "best")
+            for n in (2, 3, 4)
+        ),
+        ("add, bfv, division equal", "smallest secure N", 300),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rings", "choices"), [((8192, 16384), {"N = 8192", "N = 16384"}), ((8192,), {"given N"})]
+)
+def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, choices):
+    rows = [row for n in rings for row in in_a_row(2, ring_dimension=n, ring_dimension_is_minimum=False)]
+    assert {row["choice"] for row in shown(repetitions.against_count(rows))} == choices
 
 
 @pytest.mark.parametrize(

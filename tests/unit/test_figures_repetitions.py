@@ -21,6 +21,7 @@ def row(variant="seal", median=2.0, **changes):
         "size": 16,
         "ciphertexts": 1,
         "threads": 1,
+        "division": "equal",
         "variant": variant,
         "ring_dimension": 8192,
         "modulus_bits": [50, 40, 60],
@@ -125,6 +126,42 @@ def test_others_get_the_conservative_interval(slower):
     assert found.ratio.median == 3.0
     assert found.ratio.low == pytest.approx(5.4 / 2.2)
     assert found.ratio.high == pytest.approx(6.6 / 1.8)
+
+
+def titles(rows, any_security=False):
+    ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
+    return [(table.title, len(table.rows)) for table in repetitions.tables([rows, ranks], any_security)]
+
+
+@pytest.mark.parametrize(
+    ("division", "any_security", "tables"),
+    [
+        ("equal", False, [("192 bits (2018), 192 bits (2024)", 1), ("128 bits (2018), 128 bits (2024)", 1)]),
+        ("equal", True, [("by row (2018), by row (2024)", 2)]),
+        ("best", False, [("by row (2018), by row (2024)", 2)]),
+    ],
+)
+def test_levels_are_compared_in_equal_and_what_was_asked_for_in_best(division, any_security, tables):
+    rows = [
+        row("seal", 2.0, division=division, security_2018=192, security_2024=192, modulus_bits=[40, 40, 56]),
+        row("openfhe", 3.0, division=division),
+    ]
+    told = [(f"mul in a row · bgv · security {levels}", count) for levels, count in tables]
+    assert titles(rows, any_security) == told
+
+
+def test_the_chains_of_all_depths_and_both_divisions_are_two_tables():
+    rows = [
+        row(
+            division=division,
+            repetitions=count,
+            modulus_bits=[40] * (count + 2),
+            comparison_key=f"{division}/{count}",
+        )
+        for division in ("equal", "best")
+        for count in (2, 3, 4)
+    ]
+    assert titles(rows) == [("mul in a row · bgv · security 128 bits (2018), 128 bits (2024)", 3)] * 2
 
 
 def printed(rows):

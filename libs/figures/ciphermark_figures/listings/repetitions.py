@@ -18,7 +18,7 @@ from ciphermark_figures.listings.printed import Head, Printed, absent_last, grou
 from ciphermark_figures.listings.ranking import UNPAIRED
 
 FIGURES = (REPETITIONS, replace(MATRIX, subject=subject.REPETITION))
-_PLACE = ("scheme", "label", "data_pattern", "ciphertexts", "threads")
+_VECTOR = ("data_pattern", "ciphertexts", "threads")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,8 @@ class Against:
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
-    """A table per scheme, operation, vector and security level by the 2018 table, with ``any_security`` of all levels.
-
-    ``answers`` are those of :data:`FIGURES`.
+    """A table per scheme, operation, division, vector and security level by the 2018 table; of all levels in *best*,
+    where what was asked for is compared, and with ``any_security``. ``answers`` are those of :data:`FIGURES`.
     """
     known = parameters.with_apart(
         list(_joined(*answers)), lambda row: (_table(row, any_security), *_given(row))
@@ -121,8 +120,8 @@ def _ratio(row: Row) -> Row:
 
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
-    scheme, label, *vector = (row[name] for name in _PLACE)
-    return scheme, label, 0 if any_security else -row["security_2018"], *vector
+    level = 0 if any_security or row["division"] == "best" else -row["security_2018"]
+    return row["scheme"], row["label"], row["division"], level, *(row[name] for name in _VECTOR)
 
 
 def _given(row: Row) -> tuple[Any, ...]:
@@ -187,11 +186,13 @@ def _is_fastest(row: Row) -> bool:
 
 
 def _remark(row: Row) -> str:
-    """Parameters stand in the row; only unequal security has to be said, and that pairs are missing."""
+    """Parameters stand in the row; only unequal security has to be said where levels are compared, and that pairs are
+    missing.
+    """
     against = row["against"]
     if against.ratio is None or _is_fastest(row):
         return ""
     told = [] if against.is_paired else [UNPAIRED]
-    if row["security_2018"] != against.fastest["security_2018"]:
+    if row["division"] != "best" and row["security_2018"] != against.fastest["security_2018"]:
         told.append("unequal security")
     return ", ".join(told)
