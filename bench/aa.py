@@ -35,7 +35,7 @@ experiments:
 
 _RATIOS = """\
 select variant, phase, ratio, ci_low, ci_high, verdict
-from ratio
+from ranking
 where run_id = %(run_id)s and variant <> fastest_variant
 """
 

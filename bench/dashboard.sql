@@ -53,7 +53,7 @@ where t.run_id = %(run_id)s;
 
 -- name: count_times
 select count(*)
-from measurement
+from samples
 where run_id = %(run_id)s and metric = 'time' and not is_warmup;
 
 -- name: analyze

@@ -27,7 +27,7 @@ PLACE = (
     "plain_modulus",
     "scale",
     "security_bits",
-    "depth",
+    "chain_depth",
     "ring_dimension_is_minimum",
     "dimensions",
 )

@@ -1,7 +1,7 @@
 """Views as files: ``views/NNN_name.sql`` makes the view or function ``name``, in the order of the numbers.
 
-A file has the comment of its view, too; ``columns.csv`` says what a column of a name means, and a file comments one
-only where it means something else there. All of them are dropped and made again whenever their texts are not those that
+A file has the comment of its view, too; ``columns.csv`` says what a column of a name means, the same in all views, and in
+which unit its numbers are. All of them are dropped and made again whenever their texts are not those that
 made what the database has; tables, which views read, come by migrations alone.
 """
 
@@ -47,6 +47,13 @@ def _meanings() -> bytes:
     return (files("ciphermark_db") / "columns.csv").read_bytes()
 
 
+def _comments() -> dict[str, list[str]]:
+    """The comments on columns by their names: the meaning, and in brackets the unit of what is a number."""
+    rows = [*csv.DictReader(_meanings().decode().splitlines())]
+    told = [f"{row['meaning']} [{row['unit']}]" if row["unit"] else row["meaning"] for row in rows]
+    return {"names": [row["column"] for row in rows], "meanings": told}
+
+
 def _file(file_name: str, text: bytes) -> ViewFile:
     position, name = file_name.removesuffix(".sql").split("_", 1)
     made = [(kind.decode(), what.decode()) for kind, what in _MADE.findall(text)]
@@ -73,8 +80,7 @@ def make(connection: psycopg.Connection[Any], known: list[ViewFile]) -> None:
     """Make what the files say, and comment their columns; nothing of it may be there."""
     for item in known:
         connection.execute(item.text)
-    names, meanings = zip(*csv.reader(_meanings().decode().splitlines()), strict=True)
-    described = {"views": [item.name for item in known], "names": [*names], "meanings": [*meanings]}
+    described = {"views": [item.name for item in known], **_comments()}
     for (comment,) in connection.execute(blocks("views")["comments"], described).fetchall():
         connection.execute(comment)
     with connection.cursor() as cursor:

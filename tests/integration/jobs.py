@@ -114,7 +114,7 @@ class Jobs:
             runs_of.setdefault(row["comparison_key"], set()).add(row["run_id"])
         assert all(len(runs) == 1 for runs in runs_of.values())
         counts = self.rows(
-            "select trial_id, phase, metric, ordinal, repetitions, is_warmup, count(*) as n from measurement "
+            "select trial_id, phase, metric, ordinal, repetitions, is_warmup, count(*) as n from samples "
             "where trial_id = any (%s) group by 1, 2, 3, 4, 5, 6",
             [[row["id"] for row in found]],
         )

@@ -57,7 +57,7 @@ def figure(client: TestClient, name: str, run_id: str, **chosen: Any) -> list[di
     return list(csv.DictReader(io.StringIO(answer.text)))
 
 
-@pytest.mark.parametrize("view", ["ratio", "ratio_any_security"])
+@pytest.mark.parametrize("view", ["ranking", "ranking_any_security"])
 def test_each_has_a_fastest_of_its_own(database: Database, run_id: str, view: str) -> None:
     columns = "variant, is_composed, rank, fastest_variant, ratio"
     asked = f"select {columns} from {view} where run_id = %s and operation = %s"
@@ -78,7 +78,7 @@ def test_a_run_that_does_not_say_so_has_none(database: Database, make: Maker) ->
     for variant, median in (("seal", 1.0), ("openfhe", 2.0)):
         case = make.case(variant, operation=OPERATION)
         database.record_outcome(make.outcome(run, case, make.times([median] * 9)))
-    asked = "select variant, is_composed, rank from ratio where run_id = %s order by rank"
+    asked = "select variant, is_composed, rank from ranking where run_id = %s order by rank"
     assert database.query(asked, [run.id]).rows == [("seal", False, 1), ("openfhe", False, 2)]
 
 

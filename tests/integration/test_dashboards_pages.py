@@ -289,7 +289,8 @@ def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id
         ("tenseal", "e" * 64, "False"),
     ]
     assert {
-        (row["operation"], row["stage"], row["nodes"], row["depth"], row["live_ciphertexts"]) for row in rows
+        (row["operation"], row["stage"], row["nodes"], row["program_depth"], row["live_ciphertexts"])
+        for row in rows
     } == {("lmc-plain", "infer", "8", "1", "4")}
     # Whether all had the same, also where only one of them is shown.
     assert [

@@ -28,6 +28,7 @@ EARLIER = Path(__file__).parent / "earlier"
 FIGURES = json.loads(gzip.decompress((EARLIER / "figures.json.gz").read_bytes()))
 WORDS = {first: now for now, first in FIRST_WORDS.items()}
 RENAMED = ("experiment", "operation")
+VIEWS = {"ratio": "ranking", "ratio_any_security": "ranking_any_security", "depth": "depths"}
 COUNTS = "select (select count(*) from trial), (select count(*) from sample), (select sum(value::numeric) from sample)"
 
 
@@ -40,9 +41,10 @@ def earlier(new_url: Callable[[], str]) -> str:
     return url
 
 
-def in_words_of_today(row: dict[str, Any]) -> dict[str, Any]:
+def in_words_of_today(view: str, row: dict[str, Any]) -> dict[str, Any]:
     """A row of a view with the names of columns, experiments and operations that changed since."""
-    renamed = {WORDS.get(name, name): value for name, value in row.items()}
+    columns = WORDS if view == "depth" else {**WORDS, "depth": "chain_depth"}
+    renamed = {columns.get(name, name): value for name, value in row.items()}
     return {name: WORDS.get(value, value) if name in RENAMED else value for name, value in renamed.items()}
 
 
@@ -56,9 +58,10 @@ def test_every_view_says_what_it_said(earlier: str) -> None:
         database.migrate()
         assert database.query(COUNTS).rows == before
         for view, rows in FIGURES.items():
-            expected = [in_words_of_today(row) for row in rows]
+            expected = [in_words_of_today(view, row) for row in rows]
             assert expected, view
-            found = [row[0] for row in database.query(f"select to_jsonb(v) from {view} as v").rows]
+            asked = f"select to_jsonb(v) from {VIEWS.get(view, view)} as v"
+            found = [row[0] for row in database.query(asked).rows]
             kept = [{name: row[name] for name in expected[0]} for row in found]
             assert in_order(kept) == in_order(expected), view
 

@@ -70,7 +70,7 @@ def test_disturbed_samples_are_kept_and_left_out_of_results(database: Database, 
     assert row["quiet_share"] == pytest.approx(0.6)
     assert (row["anchor_s"], row["anchor_spread"], row["steal_share"]) == (5e-5, 0.4, pytest.approx(0.2))
     kept = rows(
-        database, "select value, is_disturbed from measurement where run_id = %s order by ordinal", run
+        database, "select value, is_disturbed from samples where run_id = %s order by ordinal", run
     )
     assert [item["value"] for item in kept] == [1.0, 1.1, 9.0, 9.1, 1.2]
     assert [item["is_disturbed"] for item in kept] == [False, False, True, True, False]
@@ -87,7 +87,7 @@ def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:
     (row,) = rows(database, "select * from results where run_id = %s", run)
     assert (row["n"], row["quiet_share"], row["anchor_s"], row["steal_share"]) == (3, None, None, None)
     (state,) = rows(database, "select * from host_state where run_id = %s", run)
-    assert (state["trials"], state["watched_trials"], state["quiet_share"]) == (1, 0, None)
+    assert (state["timed_trials"], state["watched_trials"], state["quiet_share"]) == (1, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_pair_counts_where_both_samples_do(database: Database, recorded, distu
     median = middle[half] if len(middle) % 2 else (middle[half - 1] + middle[half]) / 2
     assert (row["n"], row["ratio"]) == (len(expected), median)
     (slower,) = rows(
-        database, "select * from ratio where run_id = %s and variant <> fastest_variant", run
+        database, "select * from ranking where run_id = %s and variant <> fastest_variant", run
     ) or [None]
     assert slower["n"] == len(expected)
     quiet = sum(number not in disturbed[0] | disturbed[1] for number in range(4))
@@ -118,7 +118,7 @@ def test_a_pair_counts_where_both_samples_do(database: Database, recorded, distu
 
 def test_without_a_quiet_pair_medians_of_quiet_samples_are_divided(database: Database, recorded) -> None:
     run = recorded(("seal", [1.0, 1.0, 50.0], {2}), ("seal-hexl", [90.0, 80.0, 2.0], {0, 1}))
-    (row,) = rows(database, "select * from ratio where run_id = %s and variant <> fastest_variant", run)
+    (row,) = rows(database, "select * from ranking where run_id = %s and variant <> fastest_variant", run)
     assert (row["ratio"], row["is_paired"], row["quiet_share"]) == (2.0, False, 0.0)
 
 
@@ -133,13 +133,13 @@ def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) 
         *((variant, [1.0] * 5, {0}) for variant in VARIANTS), facts=facts | {"is_short_of_quiet": 1.0}
     )
     (row,) = rows(database, "select * from host_state where run_id = %s", run)
-    assert (row["trials"], row["watched_trials"], row["short_trials"], row["disturbed_phases"]) == (
+    assert (row["timed_trials"], row["watched_trials"], row["short_trials"], row["disturbed_phases"]) == (
         2,
         2,
         2,
         2,
     )
-    assert (row["samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
+    assert (row["timed_samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
     assert (row["run_delay_share"], row["steal_share"]) == (pytest.approx(0.1), pytest.approx(0.2))
 
 
@@ -155,7 +155,7 @@ def test_times_are_corrected_and_intervals_widened_by_the_error_of_that(database
         pytest.approx(1.0 / slow_down**0.4),
         pytest.approx(1.25 * slow_down**0.4),
     )
-    kept = rows(database, "select value, slow_down from measurement where run_id = %s order by ordinal", run)
+    kept = rows(database, "select value, slow_down from samples where run_id = %s order by ordinal", run)
     assert [item["value"] for item in kept] == [1.0, 1.1, 1.5, 1.5, 1.8, 1.2]
     assert [item["slow_down"] for item in kept] == [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]
 
@@ -166,7 +166,7 @@ def test_what_slows_two_of_one_build_alike_cancels_in_a_round(
 ) -> None:
     factors = [1.5] * 6
     run = slowed(("seal", [1.5] * 6, factors), (other, [3.0, 3.0, 3.0, 3.15, 3.15, 3.15], factors))
-    (row,) = rows(database, "select * from ratio where run_id = %s and variant <> fastest_variant", run)
+    (row,) = rows(database, "select * from ranking where run_id = %s and variant <> fastest_variant", run)
     assert (row["n"], row["ratio"], row["quiet_share"]) == (6, pytest.approx(2.05), 0)
     assert row["ci_low"] == pytest.approx(2.0 / widening)
     assert row["ci_high"] == pytest.approx(2.1 * widening)

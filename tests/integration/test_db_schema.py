@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from pathlib import Path
 
 import psycopg
@@ -109,6 +112,51 @@ def test_a_view_of_the_users_own_is_not_lost(new_url: Callable[[], str]) -> None
         ):
             database.migrate()
         assert database.query("select * from mine").rows == [(None,)]
+
+
+_OF_VIEWS = """
+    select table_name, column_name, udt_name,
+        col_description(format('%%I.%%I', table_schema, table_name)::regclass, ordinal_position)
+    from information_schema.columns
+    where table_schema = current_schema() and table_name = any (%s)
+"""
+_NUMBERS = {
+    kind for name in ("int2", "int4", "int8", "float4", "float8", "numeric") for kind in (name, f"_{name}")
+}
+
+
+@pytest.fixture(scope="module")
+def of_views(database: Database) -> list[tuple[str, str, str, str]]:
+    """Of each column of each view: the view, the name, the type, the comment."""
+    names = [item.name for item in view_files() if item.kind == "view" and item.name != "trial_group"]
+    found = database.query(_OF_VIEWS, [names]).rows
+    assert {row[0] for row in found} == set(names)
+    return found
+
+
+def test_one_name_is_one_thing_in_all_views(of_views: list[tuple[str, str, str, str]]) -> None:
+    """Equal names have equal types and meanings, and no view is called as a column is."""
+    kinds: dict[str, set[tuple[str, str]]] = {}
+    for _, column, kind, comment in of_views:
+        kinds.setdefault(column, set()).add((kind, comment))
+    assert {column: found for column, found in kinds.items() if len(found) > 1} == {}
+    assert {view for view, *_ in of_views} & set(kinds) == set()
+
+
+def test_every_number_of_a_view_has_its_unit(of_views: list[tuple[str, str, str, str]]) -> None:
+    missing = {
+        column
+        for _, column, kind, comment in of_views
+        if (kind in _NUMBERS) != bool(re.search(r" \[[^\[\]]+\]$", comment)) and kind != "jsonb"
+    }
+    assert missing == set()
+
+
+def test_a_meaning_is_of_a_column(of_views: list[tuple[str, str, str, str]]) -> None:
+    """What is described and nowhere there is a name that nobody can ask for."""
+    text = (files("ciphermark_db") / "columns.csv").read_text(encoding="utf-8")
+    described = {row["column"] for row in csv.DictReader(text.splitlines())}
+    assert described - {column for _, column, _, _ in of_views} == set()
 
 
 def test_every_view_and_column_is_described(database: Database) -> None:

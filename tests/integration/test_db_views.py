@@ -95,7 +95,7 @@ def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, fl
         make,
         *({"case": make.case(name), "samples": make.times(values)} for name, values in times.items()),
     )
-    found = rows(database, "select * from ratio where run_id = %s order by rank, variant", run.id)
+    found = rows(database, "select * from ranking where run_id = %s order by rank, variant", run.id)
     ranked = sorted(names, key=lambda name: (median(times[name]), name))
     assert [row["variant"] for row in found] == ranked
     for row in found:
@@ -143,7 +143,7 @@ def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> N
         {"case": make.case("openfhe"), "samples": make.times([1.01] * 10)},
         {"case": make.case("seal"), "samples": make.times([2.0] * 10)},
     )
-    sql = "select variant, verdict, rank from ratio where run_id = %s order by rank"
+    sql = "select variant, verdict, rank from ranking where run_id = %s order by rank"
     assert database.query(sql, [run.id]).rows == [
         ("lattigo", "no difference", 1),
         ("openfhe", "no difference", 2),
@@ -199,7 +199,7 @@ def test_labelled_variants_are_variants(database: Database, make) -> None:
     )
     sql = "select variant_off from speedup where run_id = %s order by 1"
     assert database.query(sql, [run.id]).rows == [("seal",), ("seal@again",)]
-    assert len(rows(database, "select * from ratio where run_id = %s", run.id)) == 3
+    assert len(rows(database, "select * from ranking where run_id = %s", run.id)) == 3
 
 
 def test_zero_times_make_no_ratio(database: Database, make) -> None:
@@ -211,7 +211,7 @@ def test_zero_times_make_no_ratio(database: Database, make) -> None:
     )
     (row,) = rows(database, "select * from speedup where run_id = %s", run.id)
     assert (row["n"], row["ratio"]) == (1, 3.0)
-    assert len(rows(database, "select * from ratio where run_id = %s", run.id)) == 2
+    assert len(rows(database, "select * from ranking where run_id = %s", run.id)) == 2
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_every_security_level_has_a_fastest_of_its_own(database: Database, level
     sql = """
         select variant, fastest_variant, security_2018, rank, ratio, is_equal_security, is_equal_parameters,
             fastest_ring_dimension
-        from ratio where run_id = %s order by security_2018, rank
+        from ranking where run_id = %s order by security_2018, rank
     """
     assert database.query(sql, [levels.id]).rows == [
         ("lattigo", "lattigo", 0, 1, 1.0, True, True, 4096),
@@ -256,7 +256,7 @@ def test_every_security_level_has_a_fastest_of_its_own(database: Database, level
 def test_levels_are_mixed_only_where_asked(database: Database, levels: Run) -> None:
     sql = """
         select variant, fastest_variant, rank, ratio, is_equal_security, fastest_security_2018
-        from ratio_any_security where run_id = %s order by rank
+        from ranking_any_security where run_id = %s order by rank
     """
     assert database.query(sql, [levels.id]).rows == [
         ("lattigo", "lattigo", 1, 1.0, True, 0),
@@ -290,7 +290,7 @@ def test_in_best_the_level_is_the_one_asked_for_and_divisions_stay_apart(databas
     )
     sql = """
         select division, variant, fastest_variant, rank, ratio, is_equal_security
-        from ratio where run_id = %s order by division desc, variant
+        from ranking where run_id = %s order by division desc, variant
     """
     assert database.query(sql, [run.id]).rows == [
         ("equal", "openfhe", "openfhe", 1, 1.0, True),
@@ -331,7 +331,7 @@ def test_without_turns_medians_are_divided_as_python_does(
             "started_at": "2025-01-01T00:00:02.6+00:00",
         },
     )
-    (row,) = rows(database, "select * from ratio where run_id = %s and variant = 'openfhe'", run.id)
+    (row,) = rows(database, "select * from ranking where run_id = %s and variant = 'openfhe'", run.id)
     wanted = statistics.ratio_of(statistics.estimate(other), statistics.estimate(own))
     assert (row["fastest_variant"], row["is_paired"], row["n"]) == ("lattigo", False, wanted.n)
     assert (row["ratio"], row["ci_low"], row["ci_high"]) == (wanted.median, wanted.low, wanted.high)
@@ -348,7 +348,7 @@ def test_trials_that_overlap_took_turns(database: Database, make) -> None:
             "started_at": "2025-01-01T00:00:02.4+00:00",
         },
     )
-    sql = "select ratio, is_paired, n from ratio where run_id = %s and variant = 'openfhe'"
+    sql = "select ratio, is_paired, n from ranking where run_id = %s and variant = 'openfhe'"
     assert database.query(sql, [run.id]).rows == [(2.5, True, 2)]
 
 
@@ -360,14 +360,14 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
     samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "operation"))
     run = recorded(database, make, {"case": case, "samples": samples})
     sql = (
-        "select metric, repetitions, depth, ring_dimension_is_minimum, data_set from results where run_id = %s "
+        "select metric, repetitions, chain_depth, ring_dimension_is_minimum, data_set from results where run_id = %s "
         "order by metric"
     )
     assert database.query(sql, [run.id]).rows == [
         ("peak_memory", 3, 3, True, "boston"),
         ("time", 3, 3, True, "boston"),
     ]
-    sql = "select repetitions, depth, ring_dimension_is_minimum, data_set, case_key from ratio where run_id = %s"
+    sql = "select repetitions, chain_depth, ring_dimension_is_minimum, data_set, case_key from ranking where run_id = %s"
     assert database.query(sql, [run.id]).rows == [(3, 3, True, "boston", case.key)]
 
 
@@ -385,10 +385,10 @@ def test_failures_show_and_give_no_figures(database: Database, make, status: str
     assert (row["status"], row["error"], row["library"]) == (status, "because", "seal")
     assert {row[name] for name in (*expected([1.0]), "metric", "phase", "unit")} == {None}
     assert rows(database, "select * from speedup where run_id = %s", run.id) == []
-    assert [row["variant"] for row in rows(database, "select * from ratio where run_id = %s", run.id)] == [
+    assert [row["variant"] for row in rows(database, "select * from ranking where run_id = %s", run.id)] == [
         "seal-hexl"
     ]
-    stored = "select count(*) from measurement where run_id = %s"
+    stored = "select count(*) from samples where run_id = %s"
     assert database.query(stored, [run.id]).rows == [(3,)]
 
 
@@ -465,7 +465,7 @@ def test_depth(database: Database, make) -> None:
         {"case": case("pyfhel"), "status": "unsupported"},
         {"samples": found_depth(4, False)},
     )
-    sql = "select variant, depth, is_capped, status, cap from depth where run_id = %s order by variant"
+    sql = "select variant, depth, is_capped, status, cap from depths where run_id = %s order by variant"
     assert database.query(sql, [run.id]).rows == [
         ("helib", None, None, "wrong", 8),
         ("lattigo", 8, True, "ok", 8),
@@ -534,5 +534,5 @@ def test_pseudo_libraries_are_never_ranked(database: Database, make) -> None:
         library = replace(make.library(variant), is_reference=is_reference)
         case, samples = make.case(variant), make.times([seconds] * 6)
         database.record_outcome(make.outcome(run, case, samples, library=library))
-    ranked = database.query("select variant, fastest_variant from ratio where run_id = %s", [run.id]).rows
+    ranked = database.query("select variant, fastest_variant from ranking where run_id = %s", [run.id]).rows
     assert ranked == [("seal", "seal")]

@@ -39,7 +39,7 @@ from ciphermark_figures.listings import (
 
 VARIANTS = ("seal", "seal-hexl")
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
-_OF_NO_CASE = {"trial_group", "security", "program_count", "recorded_run", "host_state"}
+_OF_NO_CASE = {"trial_group", "security", "program_count", "runs", "hosts", "host_state"}
 VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name not in _OF_NO_CASE]
 # What identifies a run or a trial, and so differs between two recordings of one case.
 _OF_RUN = {"run_id", "trial_id", "started_at"}
@@ -207,7 +207,7 @@ _ACROSS = {
 # Of no single case, or about one that is asked for.
 _NARROWED = {"leaderboard", "case-outcomes", "case-figures", "case-samples", "two-runs", "operations"}
 # Views whose rows name a case and leave its parameters to others, or are about one thread alone.
-_BY_KEY = {"measurement", "case_program", "published_match"}
+_BY_KEY = {"case_program", "executed_operations", "published_match"}
 
 
 @EXAMPLES

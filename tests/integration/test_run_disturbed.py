@@ -64,7 +64,7 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
     assert outcome["facts"]["anchor_s"] > 0
     stored = ciphermark.rows(
         "select count(*)::int as n, count(*) filter (where is_disturbed)::int as disturbed "
-        "from measurement where phase = 'operation' and metric = 'time' and not is_warmup"
+        "from samples where phase = 'operation' and metric = 'time' and not is_warmup"
     )
     assert stored == [{"n": len(taken), "disturbed": sum(taken)}]
     (row,) = ciphermark.rows(

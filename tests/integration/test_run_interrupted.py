@@ -40,7 +40,7 @@ def assert_complete(ciphermark, trials=TRIALS):
     with psycopg.connect(ciphermark.database_url) as connection:
         recorded = connection.execute(
             "select t.id, t.status, count(s.*), sum(s.value) "
-            "from trial t left join measurement s on s.trial_id = t.id group by t.id"
+            "from trial t left join samples s on s.trial_id = t.id group by t.id"
         ).fetchall()
         runs = connection.execute("select id from run").fetchall()
     assert {(name, status, count) for name, status, count, _ in recorded} == {

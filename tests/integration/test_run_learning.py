@@ -104,7 +104,7 @@ def test_a_stage_is_the_sum_of_its_parties_and_the_transfer(learned):
             sum(value) filter (where phase not like '%.%') as whole,
             sum(value) filter (where phase ~ '[.](client|server|transfer)$') as parties,
             sum(value) filter (where phase like '%.%' and phase !~ '[.](client|server|check|trace|encode)$') as steps
-        from measurement
+        from samples
         where metric = 'time' and not is_warmup
         group by trial_id, stage, ordinal
         """

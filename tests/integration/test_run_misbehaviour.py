@@ -142,7 +142,7 @@ def test_no_figure_of_a_failed_trial_is_shown(misbehaved):
         "select variant, operation, status, median from results where median is not null and status <> 'ok'"
     )
     assert rows == []
-    ranked = misbehaved[0].rows("select distinct variant from ratio where operation = 'mul'")
+    ranked = misbehaved[0].rows("select distinct variant from ranking where operation = 'mul'")
     assert {row["variant"] for row in ranked} == {"planted-good", "planted-debug", "planted-babbles"}
 
 

@@ -35,7 +35,7 @@ SUITE = {
 TRIALS = len(VARIANTS) * len(SCHEMES)
 TOLD = (
     "select t.id, t.case_key, t.process, t.status, t.error, count(s.trial_id) as samples "
-    "from trial t left join measurement s on s.trial_id = t.id where t.run_id = %s group by t.id"
+    "from trial t left join samples s on s.trial_id = t.id where t.run_id = %s group by t.id"
 )
 
 

@@ -33,7 +33,7 @@ FIGURE = {
     "plain_modulus": 65537,
     "scale": None,
     "security_bits": 128,
-    "depth": None,
+    "chain_depth": None,
     "ring_dimension_is_minimum": False,
     "dimensions": {},
     "security_2018": 128,

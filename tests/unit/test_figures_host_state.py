@@ -5,9 +5,9 @@ import pytest
 from ciphermark_figures.sentences.host_state import told
 
 ROW = {
-    "trials": 4,
+    "timed_trials": 4,
     "watched_trials": 4,
-    "samples": 1200,
+    "timed_samples": 1200,
     "quiet_share": 0.875,
     "short_trials": 0,
     "disturbed_phases": 0,

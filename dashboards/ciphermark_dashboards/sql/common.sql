@@ -3,7 +3,7 @@
 select r.run_id, r.label, r.suite, r.started_at, r.is_imported, r.continues, r.host, r.cpu_model, counted.*
 from (
     select *
-    from recorded_run
+    from runs
     order by started_at desc, run_id
     limit %(limit)s offset %(offset)s
 ) as r
@@ -34,14 +34,14 @@ limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
 select run_id, suite, label, is_imported, started_at, host, host_id
-from recorded_run
+from runs
 order by is_imported, started_at desc, run_id
 limit 1000;
 
 -- name: run_named
 -- The run that a text means, as everywhere; two rows where it may mean several.
 select run_id, suite, label, is_imported, started_at, host, host_id
-from recorded_run
+from runs
 where run_id in (select run_named(%(asked)s::text));
 
 -- name: run_before

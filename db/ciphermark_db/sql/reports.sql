@@ -9,7 +9,7 @@ where r.id = %(run_id)s;
 select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*
 from (
     select *
-    from recorded_run
+    from runs
     where continues is null
     order by started_at desc, run_id
     limit %(limit)s

@@ -20,9 +20,9 @@ $$;
 insert into view_file (position, name, kind, checksum) values (%s, %s, %s, %s);
 
 -- name: comments
--- A statement for each column that its view's file has no comment on.
+-- A statement for each column of a view.
 select format('comment on column %%I.%%I is %%L', c.relname, a.attname, described.meaning)
 from pg_class as c
 join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
 join unnest(%(names)s::text[], %(meanings)s::text[]) as described (name, meaning) on described.name = a.attname
-where c.relname = any (%(views)s) and col_description(c.oid, a.attnum) is null;
+where c.relname = any (%(views)s) and c.relkind = 'v';

@@ -37,7 +37,7 @@ select
     c.size,
     c.data_pattern,
     c.threads,
-    c.depth,
+    c.depth as chain_depth,
     c.dimensions,
     c.division,
     g.is_sequential,

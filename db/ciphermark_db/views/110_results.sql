@@ -40,7 +40,7 @@ select
     g.error,
     g.comparison_key,
     g.case_key,
-    g.depth,
+    g.chain_depth,
     g.ring_dimension_is_minimum,
     g.dimensions ->> 'data_set' as data_set,
     s.stage,

@@ -32,7 +32,7 @@ select
     g.plain_modulus,
     g.scale,
     g.security_bits,
-    g.depth,
+    g.chain_depth,
     g.ring_dimension_is_minimum,
     g.dimensions,
     g.parameter_set_id,
@@ -89,7 +89,3 @@ where g.status = 'ok' and not g.hexl and on_group.status = 'ok' and on_group.hex
 comment on view speedup is
     'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
     'library at one security level (2018), in the division best at the one asked for, in one run';
-comment on column speedup.library is 'Library of both variants';
-comment on column speedup.n is 'Number of pairs: samples of the same process number and ordinal';
-comment on column speedup.ci_low is 'Lower bound of the ratio''s 95 % interval; NULL where there are too few pairs';
-comment on column speedup.ci_high is 'Upper bound of the ratio''s 95 % interval; NULL where there are too few pairs';

@@ -1,4 +1,4 @@
--- The views ratio and ratio_any_security. Trials that took turns overlap in time: their samples pair up. Those of a
+-- The views ranking and ranking_any_security. Trials that took turns overlap in time: their samples pair up. Those of a
 -- run that was resumed in between, or too large to be alive together, do not: their medians are divided. In the division
 -- best the level is the one that was asked for: what a library has beyond it, it was not asked for.
 create function ratios(any_security boolean) returns table (
@@ -31,7 +31,7 @@ create function ratios(any_security boolean) returns table (
     fastest_ring_dimension integer,
     fastest_log_qp double precision,
     fastest_security_2018 integer,
-    depth integer,
+    chain_depth integer,
     ring_dimension_is_minimum boolean,
     data_set text,
     case_key text,
@@ -90,7 +90,7 @@ select
     ranked.fastest_ring_dimension,
     ranked.fastest_log_qp,
     ranked.fastest_security_2018,
-    ranked.depth,
+    ranked.chain_depth,
     ranked.ring_dimension_is_minimum,
     ranked.data_set,
     ranked.case_key,
@@ -245,4 +245,4 @@ cross join lateral (
 end;
 
 comment on function ratios(boolean) is
-    'Internal: the rows of ratio, or with any_security those of ratio_any_security';
+    'Internal: the rows of ranking, or with any_security those of ranking_any_security';

@@ -39,7 +39,7 @@ select distinct on (
     r.plain_modulus,
     r.scale,
     r.security_bits,
-    r.depth,
+    r.chain_depth,
     r.dimensions,
     r.parameter_set_id,
     r.division,
@@ -73,4 +73,3 @@ comment on view published_match is
     'Published figures beside ours of the same case: a row per run, figure, variant, operation and parameters. '
     'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
     'figure is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
-comment on column published_match.median is 'Our figure: median of the samples';

@@ -3,10 +3,8 @@ select
     p.digest as program,
     counted.operation,
     counted.level,
-    counted.n
+    counted.n as occurrences
 from program as p
 cross join lateral jsonb_to_recordset(p.counts) as counted (operation text, level integer, n bigint);
 
 comment on view program_count is 'How often each operation occurs in a program: a row per program, operation and level';
-comment on column program_count.operation is 'Operation of the table of operations';
-comment on column program_count.n is 'How many nodes of the program do that';

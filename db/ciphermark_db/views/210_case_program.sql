@@ -7,7 +7,7 @@ select
     found.stage,
     p.digest as program,
     p.scheme,
-    p.depth,
+    p.depth as program_depth,
     p.nodes,
     p.constants,
     p.live_ciphertexts,
@@ -41,4 +41,3 @@ left join parameter_set as q on q.id = found.parameter_set_id
 window same_stage as (partition by found.run_id, found.comparison_key, found.stage);
 
 comment on view case_program is 'Which program a case executed in a stage: a row per run, case, stage and program';
-comment on column case_program.depth is 'Levels from its highest input down to its lowest value';

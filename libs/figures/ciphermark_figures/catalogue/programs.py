@@ -42,7 +42,7 @@ PROGRAMS = Figure(
         PROGRAM,
         Column("is_equal_program", "Same for all", formats.yes),
         Column("nodes", "Nodes", formats.digits, is_number=True),
-        Column("depth", "Depth", formats.digits, is_number=True),
+        Column("program_depth", "Depth", formats.digits, is_number=True),
         Column("constants", "Constants", formats.digits, is_number=True),
         Column("live_ciphertexts", "Live ciphertexts", formats.digits, is_number=True),
     ),

@@ -23,7 +23,7 @@ RANKS, TIMES, SPEEDUPS = (
 )
 FIGURES = (RANKS, TIMES, SPEEDUPS)
 _SAME_TIME = ("case_key", "phase", "repetitions")
-_ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "depth")
+_ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "chain_depth")
 _MEASURED = (
     "scheme",
     "division",

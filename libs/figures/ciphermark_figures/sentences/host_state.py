@@ -15,11 +15,11 @@ def told(row: Row) -> Iterator[str]:
     if not row["watched_trials"]:
         yield "nothing was watched beside the samples: what others did on the host is in the figures"
         return
-    kept = f"{_share(row['quiet_share'])} of {row['samples']:,} timed samples were taken while the host was quiet"
+    kept = f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken while the host was quiet"
     anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
     yield f"{kept}{_corrected(row)} ({anchor}{_lost(row)})"
-    if row["watched_trials"] < row["trials"]:
-        yield f"beside {row['trials'] - row['watched_trials']} of {row['trials']} trials nothing was watched"
+    if row["watched_trials"] < row["timed_trials"]:
+        yield f"beside {row['timed_trials'] - row['watched_trials']} of {row['timed_trials']} trials nothing was watched"
     if row["short_trials"]:
         yield (
             f"{_trials(row['short_trials'])} ended at the limit with fewer samples that count than were asked for: "

@@ -23,7 +23,7 @@ from (
         r.plain_modulus,
         r.scale,
         r.security_bits,
-        r.depth,
+        r.chain_depth,
         r.ring_dimension_is_minimum,
         r.dimensions,
         r.parameter_set_id,
@@ -50,7 +50,7 @@ from (
     where r.metric = 'time' and r.data_pattern in ('same', 'random')
     group by
         r.run_id, r.variant, r.scheme, r.security_2018, r.experiment, r.operation, r.ring_dimension, r.modulus_bits,
-        r.plain_modulus, r.scale, r.security_bits, r.depth, r.ring_dimension_is_minimum, r.dimensions, r.size, r.threads,
+        r.plain_modulus, r.scale, r.security_bits, r.chain_depth, r.ring_dimension_is_minimum, r.dimensions, r.size, r.threads,
         r.phase, r.parameter_set_id,
         r.division, r.security_compared, r.key_switching, r.digits, r.special_primes, r.scaling, r.secret_distribution, r.encryption,
         to_jsonb(c) - array['key', 'comparison_key', 'data_pattern']

@@ -1,2 +1,2 @@
 select *, 'depth' as experiment
-from depth
+from depths

@@ -22,7 +22,7 @@ found as (
         ci_high,
         rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
         count(*) over (partition by comparison_key, is_composed) as variants
-    from ratio
+    from ranking
     where
         run_id = %(run_id)s
         and phase = 'operation'

@@ -33,7 +33,7 @@ select
     plain_modulus,
     scale,
     security_bits,
-    depth,
+    chain_depth,
     ring_dimension_is_minimum,
     dimensions,
     parameter_set_id,
@@ -49,5 +49,5 @@ from results
 group by
     run_id, experiment, operation, data_set, size, ciphertexts, data_pattern, threads, scheme, variant, status,
     ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key, plain_modulus, scale,
-    security_bits, depth, ring_dimension_is_minimum, dimensions, parameter_set_id,
+    security_bits, chain_depth, ring_dimension_is_minimum, dimensions, parameter_set_id,
     division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption

@@ -11,7 +11,7 @@ select
     c.ring_dimension as asked_ring_dimension,
     r.ring_dimension,
     c.modulus_bits,
-    c.depth,
+    c.depth as chain_depth,
     c.division,
     r.size,
     r.data_pattern,

@@ -22,7 +22,7 @@ select distinct
     p.program,
     n.operation as counted,
     n.level,
-    n.n
+    n.occurrences as n
 from case_program as p
 join case_ as c on c.key = p.case_key
 join program_count as n on n.program = p.program

@@ -19,7 +19,7 @@ select
     c.threads,
     p.variant,
     p.nodes,
-    p.depth,
+    p.program_depth,
     p.constants,
     p.live_ciphertexts,
     p.content_bytes,

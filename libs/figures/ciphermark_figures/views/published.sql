@@ -29,7 +29,7 @@ select
     m.plain_modulus,
     m.scale,
     m.security_bits,
-    m.depth,
+    m.chain_depth,
     m.dimensions,
     m.parameter_set_id,
     m.division,

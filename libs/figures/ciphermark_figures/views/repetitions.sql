@@ -29,7 +29,7 @@ select
     plain_modulus,
     scale,
     security_bits,
-    depth,
+    chain_depth,
     dimensions,
     parameter_set_id,
     division,
@@ -45,5 +45,5 @@ where phase = 'operation' or phase is null
 group by
     run_id, scheme, experiment, operation, is_composed, repetitions, variant, ring_dimension, modulus_bits,
     ring_dimension_is_minimum, size, ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status,
-    comparison_key, case_key, plain_modulus, scale, security_bits, depth, dimensions, parameter_set_id,
+    comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth, dimensions, parameter_set_id,
     division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption

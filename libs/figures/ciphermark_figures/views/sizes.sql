@@ -18,7 +18,7 @@ select
     plain_modulus,
     scale,
     security_bits,
-    depth,
+    chain_depth,
     ring_dimension_is_minimum,
     dimensions,
     parameter_set_id,
@@ -34,7 +34,7 @@ from results
 where metric in ('size', 'expansion')
 group by
     run_id, variant, scheme, ring_dimension, modulus_bits, security_2018, experiment, phase, operation, size,
-    data_pattern, threads, comparison_key, case_key, plain_modulus, scale, security_bits, depth,
+    data_pattern, threads, comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth,
     ring_dimension_is_minimum, dimensions, parameter_set_id,
     division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
 having bool_or(metric = 'size')

@@ -28,7 +28,7 @@ select
     plain_modulus,
     scale,
     security_bits,
-    depth,
+    chain_depth,
     ring_dimension_is_minimum,
     dimensions,
     parameter_set_id,
@@ -44,6 +44,6 @@ from results
 where status = 'ok' and stage is not null
 group by
     run_id, experiment, operation, data_set, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
-    security_2018, stage, comparison_key, case_key, plain_modulus, scale, security_bits, depth,
+    security_2018, stage, comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth,
     ring_dimension_is_minimum, dimensions, parameter_set_id,
     division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption

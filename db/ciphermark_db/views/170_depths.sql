@@ -1,6 +1,6 @@
 -- Views of what is not time: depth, noise and security.
 
-create view depth as
+create view depths as
 select
     g.run_id,
     g.variant,
@@ -54,9 +54,6 @@ cross join lateral (
 ) as s
 where g.experiment in (select name from experiment where determines = 'depth');
 
-comment on view depth is
+comment on view depths is
     'How many operations in a row a parameter set stands: a row per run, case and status of the depth '
     'experiment';
-comment on column depth.depth is
-    'Most operations after which the result was still right, least of all processes; NULL where nothing'
-    ' counts (see status)';

@@ -1,0 +1,5 @@
+create view ranking as select * from ratios(false);
+
+comment on view ranking is
+    'Every variant against the fastest one of its security level (2018): time / time of the fastest, sample by sample, '
+    'per run, comparison, phase and level, composed operations apart; pseudo-libraries are left out';
