@@ -93,7 +93,7 @@ def test_every_step_but_the_last_has_commands() -> None:
 
 def test_every_command_of_the_document_is_executed() -> None:
     fences = re.findall(r"^```(\w*)$", DOCUMENT.read_text(), flags=re.MULTILINE)
-    assert set(fences) == {"sh", ""}
+    assert set(fences) == {"sh", "toml", ""}
     assert fences.count("sh") == sum(1 for _ in re.finditer(r"^```sh$", DOCUMENT.read_text(), re.MULTILINE))
 
 

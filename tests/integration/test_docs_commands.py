@@ -1,0 +1,238 @@
+"""Every command block of README, CONTRIBUTING and docs is executed, and prints what the page shows, digits apart.
+
+What cannot be executed here is in one table with its reason, and even so the command line's parser takes it.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from command import REPOSITORY
+from documents import PAGES, Step, complaint, inline, invocations, languages, shape, steps
+from hexl import HAS_HEXL
+from running_services import Services
+
+PROGRAMS = Path(sys.executable).parent
+ARCHIVES = sorted((REPOSITORY / "reference").glob("*.jsonl.xz"))
+NAMES = [path.relative_to(REPOSITORY).as_posix() for path in PAGES]
+# Pages that have a test of their own, which executes all of their blocks.
+ELSEWHERE = {
+    "docs/adding-an-adapter.md": "tests/contract/test_recipe.py",
+    "docs/your-own-workload.md": "tests/integration/test_workload_check.py",
+}
+# What begins like this is not executed, and why.
+NOT_EXECUTED = {
+    r"make (demo|test|setup|check|soak|bench)\b": "takes minutes, and is what executes this",
+    r"make serve\b|ciphermark (serve|worker)\b|(\S+ )*ciphermark-\w+": "goes on until it is ended: its own tests",
+    r"source ": "the reader's own shell: here the programs are found already",
+    r"export CIPHERMARK_|token=": "names a server or a token that a reader has",
+    r"ciphermark run ": "measures for minutes: the cookbook's test and that of the smoke suite execute suites",
+    r"ciphermark (build (add|show|remove)|bisect)\b": "compiles a library: test_builds.py does",
+    r"docker ": "needs docker: tests/acceptance/test_compose.py executes what has to work there",
+    r"(.* \| )?curl |figure[ (]": "needs a benchmark service or a dashboard: their own tests ask each route",
+    r"HELIB_ROOT=": "needs an HElib",
+}
+# What the command prints in the end, another one prints of a run that is there; the rest that it shows is its own.
+SHOWN_BY = {"ciphermark run quick": "ciphermark results last"}
+# What pages take for granted: `client` is defined in docs/services.md.
+BEFORE = {"docs/workloads.md": "docs/services.md"}
+_MARK = "== step "
+
+
+def reason(command: str) -> str:
+    """Why a command is not executed; nothing for one that is."""
+    return next((why for what, why in NOT_EXECUTED.items() if re.match(what, command)), "")
+
+
+def told(page: str) -> list[Step]:
+    return list(steps(REPOSITORY / page))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody with a home in which two runs of ``quick`` and one of ``tenseal-ml`` are recorded, and with services."""
+
+    home: Path
+    database_url: str
+    services: Services
+
+    def types(self, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+        ours = {
+            "HOME": str(self.home),
+            "CIPHERMARK_HOME": str(self.home / "ciphermark"),
+            "CIPHERMARK_DATABASE_URL": self.database_url,
+            "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "120",
+            "NO_PROXY": "*",
+        }
+        for port, service in zip((8101, 8102), self.services.running, strict=True):
+            script = script.replace(f"127.0.0.1:{port}", service.url.removeprefix("http://"))
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=kept | ours,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> Iterator[Reader]:
+    home = tmp_path_factory.mktemp("reader")
+    services = Services(home / "services")
+    try:
+        for name in ("client", "server"):
+            (home / f".ciphermark-{name}").write_text(services.start(name).token)
+        found = Reader(home, new_url(), services)
+        before = earlier(REPOSITORY / "reference" / "quick.jsonl.xz", home)
+        done = found.types(f"ciphermark runs import {before} {' '.join(map(str, ARCHIVES))}", home)
+        assert done.returncode == 0, done.stderr
+        yield found
+    finally:
+        services.stop()
+
+
+def earlier(archive: Path, folder: Path) -> Path:
+    """The same run as if it had been executed a minute before, under ids of its own."""
+    head, *outcomes = lzma.decompress(archive.read_bytes()).decode().splitlines()
+    old = json.loads(head)["run"]["id"]
+    new = str(uuid.uuid5(uuid.UUID(old), "earlier"))
+    changed = json.loads(head.replace(old, new))
+    changed["run"]["started_at"] = changed["run"]["started_at"].replace("T20:2", "T20:1")
+    changed["run"]["label"] = "before"
+    lines = [json.dumps(changed)]
+    for line in outcomes:
+        outcome = json.loads(line.replace(old, new))
+        case = outcome["trial"]["id"]
+        outcome["trial"]["id"] = str(uuid.uuid5(uuid.UUID(new), case))
+        lines.append(json.dumps(outcome))
+    path = folder / "before.jsonl.xz"
+    path.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=0))
+    return path
+
+
+def furnished(folder: Path, services: Services) -> Path:
+    """What lies in a reader's folder: reference results, own data, the logs of services."""
+    (folder / "reference").symlink_to(REPOSITORY / "reference")
+    for name, rows, columns in (("mine", 60, 2), ("prices", 442, 10)):
+        lines = [",".join([*(f"x{n}" for n in range(columns)), "y"])]
+        lines += [
+            ",".join(str((row * (n + 3)) % 17) for n in range(columns)) + f",{row % 2}" for row in range(rows)
+        ]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    for service in services.running:
+        (folder / f"{service.name}.log").symlink_to(service.log_path)
+    return folder
+
+
+def script(page: str) -> tuple[str, list[Step]]:
+    """All that is executed of a page as one script, and its steps; each tells its number and how it ended."""
+    before = told(BEFORE[page]) if page in BEFORE else []
+    lines = [step.command for step in before if step.command.startswith("client()")]
+    done: list[Step] = []
+    for step in told(page):
+        if step.is_suite:
+            lines.append(f"cat > mine.yaml <<'END_OF_SUITE'\n{step.command}END_OF_SUITE")
+            continue
+        command = SHOWN_BY.get(step.command, step.command)
+        if reason(command):
+            continue
+        lines += [f"echo '{_MARK}{len(done)}'", command, f'echo "{_MARK}code $?"']
+        done.append(step)
+    return "\n".join(lines), done
+
+
+def printed(output: str) -> list[tuple[str, int]]:
+    """What each step printed, and its exit code."""
+    parts = re.split(rf"^{_MARK}\d+\n", output, flags=re.MULTILINE)[1:]
+    split = [part.rpartition(f"{_MARK}code ") for part in parts]
+    return [(text, int(code)) for text, _, code in split]
+
+
+def test_every_block_says_what_it_is() -> None:
+    assert {
+        page: found for page, found in zip(NAMES, map(languages, PAGES), strict=True) if "" in found
+    } == {}
+
+
+def test_pages_with_a_test_of_their_own_are_executed_there() -> None:
+    for page, test in ELSEWHERE.items():
+        assert Path(page).name in (REPOSITORY / test).read_text(encoding="utf-8")
+
+
+def test_what_is_not_executed_has_a_reason_that_is_needed() -> None:
+    """No entry of the table is left that no page needs."""
+    commands = [step.command for page in NAMES if page not in ELSEWHERE for step in told(page)]
+    assert len(commands) > 60
+    for what in NOT_EXECUTED:
+        assert any(re.match(what, command) for command in commands), what
+    assert sum(1 for command in commands if not reason(command)) > 35
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_the_command_line_knows_every_command_of_a_page(page: str) -> None:
+    """Those of sentences, too: an option or a command that there is not is a wrong claim."""
+    typed = [step.command for step in told(page) if not step.is_suite]
+    found = [words for text in (*typed, *inline(REPOSITORY / page)) for words in invocations(text)]
+    assert [said for words in found if (said := complaint(words))] == []
+
+
+def test_the_parser_finds_what_is_not_there() -> None:
+    assert "No such option" in complaint(["results", "last", "--formats", "md"])
+    assert "no such command" in complaint(["suite", "explian", "quick"]).lower()
+    assert complaint(["results", "RUN", "--format", "md"]) == complaint(["figure", "NAME", "RUN"]) == ""
+    typed = 'docker compose run --rm -T benchmark results last --format csv > x; psql "$(ciphermark db url)"'
+    assert list(invocations(typed)) == [["results", "last", "--format", "csv"], ["db", "url"]]
+
+
+def test_a_shape_is_of_words() -> None:
+    assert shape("add  23.9 µs\n…\nrun 8136aaf8").fullmatch("add 1 µs  and more\n run 00ffab12")
+    assert not shape("add  23.9 µs").fullmatch("add 23.9 ms")
+    assert not shape("add\nmul").fullmatch("add")
+
+
+@pytest.mark.parametrize("page", [name for name in NAMES if name not in ELSEWHERE])
+def test_the_commands_of_a_page_print_what_it_shows(page: str, reader: Reader, tmp_path: Path) -> None:
+    text, executed = script(page)
+    if not executed:
+        return  # nothing here can be; the parser has seen it
+    missing = [
+        tool for tool in ("jq", "psql", "curl") if re.search(rf"\b{tool} ", text) and not shutil.which(tool)
+    ]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)} here")
+    done = reader.types(text, furnished(tmp_path, reader.services))
+    outcomes = printed(done.stdout)
+    assert len(outcomes) == len(executed), done.stderr
+    problems = []
+    for step, (output, code) in zip(executed, outcomes, strict=True):
+        if code != 0:
+            problems.append(f"{step.command}: exit code {code}")
+        problems += [
+            f"{step.command} printed\n{output}" for wanted in expected(step) if not wanted.search(output)
+        ]
+    assert problems == [], "\n".join([*problems, done.stderr])
+
+
+def expected(step: Step) -> Sequence[re.Pattern[str]]:
+    """The shapes of what a step has to print."""
+    if not step.shown or ("seal-hexl" in step.shown and not HAS_HEXL and "suite explain" in step.command):
+        return ()
+    if step.command in SHOWN_BY:  # the parts between the first and the last gap
+        return tuple(shape(part) for part in step.shown.split("\n…\n")[1:-1])
+    return (re.compile(rf"\A\s*{shape(step.shown).pattern}\s*\Z"),)
