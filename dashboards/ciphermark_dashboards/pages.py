@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ciphermark_dashboards import filters
@@ -21,6 +21,7 @@ from ciphermark_figures.catalogue import (
     workloads,
 )
 from ciphermark_figures.figure import Figure
+from ciphermark_figures.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +152,17 @@ PAGES: tuple[Page, ...] = tuple(
 ALL_PAGES = (*PAGES, CASE_PAGE, COMPARE_PAGE)
 FIGURE_PAGES: dict[str, Page] = {figure.name: page for page in ALL_PAGES for figure in page.figures}
 FIGURES: dict[str, Figure] = {figure.name: figure for page in ALL_PAGES for figure in page.figures}
+
+
+def measured(rows: Iterable[Row]) -> Iterator[Page]:
+    """Where a run has something: of every subject that it measured the first page that is about it.
+
+    ``rows`` are those of the block ``choices``.
+    """
+    experiments = {row["experiment"] for row in rows}
+    known: set[Subject] = set()
+    for page in PAGES:
+        new = {figure.subject for figure in page.figures if figure.subject is not None} - known
+        if any(subject.covers(name) for subject in new for name in experiments):
+            yield page
+            known |= new

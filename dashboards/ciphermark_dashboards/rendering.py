@@ -26,7 +26,8 @@ from ciphermark_figures.figure import Column, Figure
 from ciphermark_figures.query import Query
 
 _PNG_SCALE = 2.0
-_STANDALONE_WIDTH = 640  # of charts that take the width of the page they are in
+_STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart
+_BETWEEN = 70  # pixels from one small chart to the next, with the axis of that
 _KEPT_ROWS = 200_000
 _MISSING = "not in this run"
 
@@ -196,10 +197,21 @@ def pdf(specification: Row) -> bytes:
 
 
 def _standalone(specification: Row) -> dict[str, Any]:
-    """A picture has no page whose width it could take."""
-    width = specification.get("width")
-    changed = {"width": _STANDALONE_WIDTH} if width == "container" else {}
+    """A picture has no page whose width it could take: all are as wide, whatever the number of small charts."""
+    is_container = specification.get("width") == "container"
+    changed = {"width": _STANDALONE_WIDTH} if is_container else _in_columns(specification)
     return {**specification, **changed, "background": "white"}
+
+
+def _in_columns(specification: Row) -> dict[str, Any]:
+    """What makes small charts take the width of a picture together."""
+    if "facet" not in specification:
+        return {}
+    field = specification["facet"]["field"]
+    charts = len({row[field] for row in specification["data"]["values"]})
+    columns = max(1, min(charts, specification.get("columns", 1)))
+    width = (_STANDALONE_WIDTH - _BETWEEN * (columns - 1)) // columns
+    return {"columns": columns, "spec": {**specification["spec"], "width": width}}
 
 
 def _told(column: Column, rows: Iterable[Row]) -> str:

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from ciphermark_dashboards import downloads, runs, templating
 from ciphermark_dashboards.errors import NotFoundError
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.pages import CASE_PAGE, FIGURES, Page
+from ciphermark_dashboards.pages import CASE_PAGE, FIGURES, Page, measured
 from ciphermark_dashboards.rendering import Figures, Filled
 from ciphermark_dashboards.runs import Run
 from ciphermark_dashboards.selections import Selections
@@ -40,10 +40,15 @@ class Views:
         if not choices:
             return nothing_yet()
         selection = self._selections.of_page(page, request.query_params.multi_items())
+        figures = self.filled(page, selection)
+        # What others published is there for every run.
+        is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
         return templating.page(
             "page.html",
             **_told(page, selection),
-            figures=self.filled(page, selection),
+            figures=figures,
+            is_empty=is_empty,
+            elsewhere=self._elsewhere(selection.runs[0]) if is_empty else [],
             runs=named(self.offered(choices, selection)),
             notes=selection.notes,
             states=self._states(selection.runs[0]),
@@ -84,6 +89,10 @@ class Views:
         recorded = self._figures.recorded(selection.runs)
         ask = partial(self._figures.filled, selection=selection, recorded=recorded)
         return list(self._asking.map(ask, page.figures))
+
+    def _elsewhere(self, run_id: str) -> list[Page]:
+        """The pages that a run has something for."""
+        return list(measured(self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings))
 
     def _states(self, run_id: str) -> list[str]:
         """What hosts were like while samples of a run were taken."""

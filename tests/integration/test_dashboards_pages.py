@@ -215,6 +215,8 @@ def test_a_page_without_anything_says_where_to_look(
     database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
     page = client.get("/learning", params={"run": run.id}).text
     assert "Nothing to show for" in page
+    assert f'It has something on <a href="/?run={run.id}">Overview</a>.' in page
+    assert "It has something on" not in client.get("/", params={"run": run.id}).text
 
 
 def test_a_run_is_compared_with_the_one_before_it_of_its_suite(

@@ -23,6 +23,7 @@ from ciphermark_dashboards.report import Report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
+from ciphermark_figures.notes import Note
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -87,8 +88,12 @@ def made(of: tuple[str, str]) -> Report:
 
 
 def text_of(of: tuple[str, str], form: str) -> str:
-    """What a form says; a pdf on one line."""
-    data = report.FORMATS[form](made(of))
+    """What a form of a run's report says."""
+    return read(report.FORMATS[form](made(of)), form)
+
+
+def read(data: bytes, form: str) -> str:
+    """What a file says; a PDF on one line."""
     if form != "pdf":
         return data.decode() if form == "md" else html.unescape(data.decode())
     pages = (page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
@@ -99,7 +104,8 @@ def text_of(of: tuple[str, str], form: str) -> str:
 def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None:
     text = text_of(reported, form)
     for told in (
-        "seal-hexl is the fastest with 1×; rank 2: seal 2×; rank 3: tenseal 4×",
+        "seal-hexl is the fastest in every case; rank 2: seal 2×; rank 3: tenseal 4×",
+        "bfv: of 4 cases fastest is seal-hexl in 4",  # the headline
         "turbo is on",  # a caveat of the host
         "HEXL in bfv at 192 bits (2018): faster in 4 of 4 cases, up to 2×.",
         "mul takes the most bits of noise budget each: on average 9",
@@ -212,6 +218,32 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, reported: tuple[
         "report", run_id, "-o", str(tmp_path / "no" / "out.html"), code=2
     )
     assert "cannot be written" in done.err
+
+
+NOTES = (
+    Note("operation", ("seal", "seal-hexl"), ("mul",), frozenset({"mul"}), "without relinearization"),
+    Note("operation", ("pyfhel",), ("rotate(1)",), frozenset({"rotate"}), "of what was not measured"),
+    Note("object", ("tenseal",), ("no rotation_keys",), frozenset({"no rotation_keys"}), "writes none here"),
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_figures_have_the_notes_that_they_need(reported: tuple[str, str], form: str) -> None:
+    url, run_id = reported
+    with Store(url) as store:
+        found = report.made(store, run_id, notes=NOTES)
+    text = read(report.FORMATS[form](found), form)
+    assert "seal, seal-hexl · mul: without relinearization" in text
+    assert "tenseal · no rotation_keys: writes none here" in text.replace("\\_", "_")
+    assert "of what was not measured" not in text
+    cited = {"html": r'href="#note-(\d+)"', "md": r"^Notes: \[\^(\d+)\]$", "pdf": r"Notes: (\d+)"}[form]
+    assert sorted(set(re.findall(cited, text, re.MULTILINE))) == ["1", "2"]
+
+
+def test_the_leads_of_a_report_promise_no_link(reported: tuple[str, str]) -> None:
+    text = text_of(reported, "md")
+    assert "leads to its samples" not in text
+    assert "choose fewer variants" not in text
 
 
 def test_sql_is_there_on_request_alone(reported: tuple[str, str]) -> None:

@@ -87,8 +87,19 @@ def measured(variant, operation, metric="time", status="ok", experiment="arithme
     return dict(zip(names, (variant, operation, metric, status, experiment), strict=True))
 
 
+def notes(rows):
+    return [str(note) for note in run_notes.notes(rows)]
+
+
+def test_a_note_is_needed_where_its_subject_is():
+    (note,) = run_notes.notes([measured("pyfhel", "rotate(1)", experiment="rotation")])
+    row = {"variant": "pyfhel", "operation": "rotate(-1)"}
+    assert note.is_needed("operation", [row])
+    assert not note.is_needed("operation", [row | {"operation": "mul"}, row | {"variant": "seal"}])
+
+
 def test_notes_are_those_of_what_was_measured_once_per_library():
-    first, second = run_notes.notes(
+    first, second = notes(
         [
             measured("seal", "mul"),
             measured("seal-hexl", "mul"),
@@ -102,13 +113,13 @@ def test_notes_are_those_of_what_was_measured_once_per_library():
 
 
 def test_what_a_library_adds_is_told_beside_its_precision():
-    (note,) = run_notes.notes([measured("openfhe", "add", metric="precision", experiment="noise")])
+    (note,) = notes([measured("openfhe", "add", metric="precision", experiment="noise")])
     assert note.startswith("openfhe · precision: OpenFHE adds noise while it decodes")
-    assert not [text for text in run_notes.notes([measured("openfhe", "add")]) if "precision" in text]
+    assert not [text for text in notes([measured("openfhe", "add")]) if "precision" in text]
 
 
 def test_objects_that_are_not_written_are_told_with_the_reason():
-    found = run_notes.notes([measured("openfhe", "none", metric="size", experiment="serialization")])
+    found = notes([measured("openfhe", "none", metric="size", experiment="serialization")])
     (note,) = [text for text in found if "seeded" in text]
     assert note.startswith("openfhe · no ciphertext_seeded, no public_key_seeded, ")
     assert note.endswith("and writes it whole")

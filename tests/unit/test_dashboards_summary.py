@@ -12,11 +12,11 @@ from ciphermark_figures.answer import Answer
 
 
 def told(name: str, *rows: dict[str, Any]) -> list[str]:
-    """The sentences about a figure's rows, less those about outcomes."""
+    """The sentences about a figure's rows."""
     place = {"scheme": "bfv", "security_compared": 128, "data_set": "boston"}
     selection = Selection((("run", "r"),), extra=place)
     answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
-    return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))[1:]
+    return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))
 
 
 def sped(ratio: float, verdict: str) -> dict[str, Any]:
@@ -65,8 +65,17 @@ def test_each_division_has_a_leader_of_its_own() -> None:
         ranked("a", 2.0, 2, "best"),
     )
     equal, best = told("leaderboard", *rows)
-    assert equal.startswith("bfv at 128 bits (2018), division equal: a is the fastest with 1×; rank 2: b 3×")
-    assert best.startswith("bfv at 128 bits (2018), division best: b is the fastest with 1×; rank 2: a 2×")
+    assert equal.startswith(
+        "bfv at 128 bits (2018), division equal: a is the fastest in every case; rank 2: b 3×"
+    )
+    assert best.startswith(
+        "bfv at 128 bits (2018), division best: b is the fastest in every case; rank 2: a 2×"
+    )
+
+
+def test_a_leader_that_is_beaten_somewhere_says_so() -> None:
+    (sentence,) = told("leaderboard", ranked("a", 1.25, 1), ranked("b", 3.0, 2))
+    assert "a is the fastest, with 1.25 times the time of the fastest of each case; rank 2: b 3×" in sentence
 
 
 def test_depth_says_where_the_search_met_its_cap() -> None:
@@ -85,8 +94,11 @@ def test_failures_are_counted_by_variant() -> None:
         {"variant": "a", "status": "crashed", "trials": 2},
         {"variant": "b", "status": "unsupported", "trials": 1},
     ]
-    first, last = summary.sentences(outcomes, [])
+    verdict = "bfv: of 3 cases fastest is a in 3"
+    first, second = summary.headline(outcomes, [verdict])
     assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
+    assert second == verdict
+    (last,) = summary.sentences(outcomes, [])
     assert last == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are below."
 
 

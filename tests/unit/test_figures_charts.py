@@ -252,15 +252,43 @@ def test_a_chart_of_too_many_samples_says_how_many_it_shows():
     assert len(chart["data"]["values"]) == 16_667
 
 
-def test_equal_values_do_not_hide_each_other():
-    """Variants with the same bits at the same count have marks of their own, side by side."""
-    rows = [row for count in (0, 1, 2) for row in of_variants(*PAIR, repetitions=count, bits=9.0)]
-    text = rendering.svg(quality.noise(rows).to_dict())
-    marks = re.findall(
-        r'aria-label="[^"]*" role="graphics-symbol"[^>]*transform="translate\(([^)]*)\)"', text
-    )
-    assert len(marks) == len(rows)
-    assert len(set(marks)) == len(rows)
+def symbols(chart) -> list[tuple[str, str]]:
+    """Where each mark is drawn, and its outline."""
+    paths = re.findall(r"<path ([^>]*)/?>", rendering.svg(chart.to_dict()))
+    marks = [path for path in paths if 'role="graphics-symbol"' in path and "translate" in path]
+    return [
+        (re.search(r"translate\(([^)]*)\)", mark)[1], re.search(r' d="([^"]*)"', mark)[1]) for mark in marks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "rows"),
+    [
+        (quality.noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
+        (operations.latency_against_n, [of_variants(*PAIR, **TIME)]),
+        (operations.latency_against_size, [of_variants(*PAIR, **TIME, size=size) for size in (16, 8192)]),
+    ],
+)
+def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
+    """Variants that agree have one place, where their numbers are, and marks of different outlines."""
+    found = symbols(draw([row for group in rows for row in group]))
+    assert len(found) == len(set(found)) == len(PAIR) * len(rows)
+    assert len({place for place, _ in found}) == len(rows)
+
+
+def test_labels_of_several_cases_stand_in_lines_or_slanted():
+    few, many = (style.places_axis(f"8192, {n} bits" for n in range(count)).to_dict() for count in (3, 9))
+    assert (few["labelAngle"], "split" in few["labelExpr"]) == (0, True)
+    assert many["labelAngle"] == -30
+    assert style.places_axis(map(str, range(9))).to_dict()["labelAngle"] == 0
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_picture_is_as_wide_as_a_page(name):
+    """Whatever the number of small charts."""
+    draw, rows = CHARTS[name]
+    width = re.search(r'<svg[^>]* width="([\d.]+)"', rendering.svg(draw(rows).to_dict(validate=False)))
+    assert 700 <= float(width[1]) <= 1300
 
 
 def test_workloads_that_differ_in_anything_stand_apart():

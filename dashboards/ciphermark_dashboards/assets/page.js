@@ -6,7 +6,6 @@ const NARROW = 640;
 const LABELS_SHARE = 0.56;
 const MOST_COLUMNS = 3;
 const NARROWEST = 120;
-const WIDEST = 640;
 const ROOM_FOR_AXES = 70;
 const SETTLED = 8; // pixels that a small chart may be too narrow
 const ATTEMPTS = 4;
@@ -49,7 +48,7 @@ function fit(specification, width) {
 }
 
 function widen(specification, width) {
-  specification.spec.width = Math.max(NARROWEST, Math.min(width, WIDEST));
+  specification.spec.width = Math.max(NARROWEST, width);
 }
 
 function embed(element, specification) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,11 @@ from ciphermark_dashboards.pages import Page
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
 from ciphermark_dashboards.store import Store
+from ciphermark_figures import query
 from ciphermark_figures.answer import Row
 from ciphermark_figures.formats import level
+from ciphermark_figures.listings import overview, ranking
+from ciphermark_figures.notes import Note
 
 _SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
 
@@ -29,22 +32,26 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``facts`` is the run with its host; ``caveats`` is what spoils its figures; ``has_sql``: these show their SQL."""
+    """``facts`` is the run with its host; ``headline`` is what to know before anything else; ``caveats`` is what spoils
+    its figures; ``notes`` is what these include; ``has_sql``: they show their SQL.
+    """
 
     title: str
     facts: Row
+    headline: tuple[str, ...]
     summary: tuple[str, ...]
     caveats: tuple[str, ...]
     failures: Sequence[Row]
     builds: Sequence[Row]
     sections: tuple[Section, ...]
+    notes: tuple[Note, ...] = ()
     has_sql: bool = False
 
 
-def made(store: Store, run: str, has_sql: bool = False) -> Report:
+def made(store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = ()) -> Report:
     """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run.
 
-    ``has_sql``: with what each figure asks the database.
+    ``has_sql``: with what each figure asks the database; ``notes`` are those of what was measured.
     """
     run_id = str(runs.named(store, run)["run_id"])
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
@@ -56,13 +63,28 @@ def made(store: Store, run: str, has_sql: bool = False) -> Report:
     return Report(
         title=f"{facts['suite']} on {facts['hostname']}",
         facts=facts,
+        headline=tuple(summary.headline(outcomes, _verdicts(store, run_id))),
         summary=tuple(summary.sentences(outcomes, figures)),
         caveats=tuple(summary.caveats(facts, builds, states)),
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
         builds=builds,
         sections=sections,
+        notes=tuple(notes),
         has_sql=has_sql,
     )
+
+
+def needed(report: Report, item: Filled) -> list[Note]:
+    """The notes that a figure needs, by the rows it has."""
+    about, column = item.figure.noted_by
+    return [note for note in report.notes if note.about == about and note.is_needed(column, item.rows)]
+
+
+def _verdicts(store: Store, run_id: str) -> Iterator[str]:
+    """Who is fastest how often, as the command line tells it."""
+    chosen = {"phase": "operation", "any_security": False}
+    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.FIGURES]
+    yield from overview.verdicts(answers, any_security=False)
 
 
 def _sections(store: Store, run_id: str) -> Iterator[Section]:
@@ -89,9 +111,9 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Select
         {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
     )
     for scheme, security in places:
-        query = [("scheme", scheme), ("security", str(security))]
+        asked = [("scheme", scheme), ("security", str(security))]
         here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
-        yield selected(subject, page.filters, here, query)
+        yield selected(subject, page.filters, here, asked)
 
 
 def _heading(page: Page, selection: Selection) -> str:
@@ -114,8 +136,8 @@ def _scope(selection: Selection) -> str:
     if not left_out:
         return f"Shown: {shown}." if shown else ""
     return (
-        f"Shown: {shown}. Left out: {', '.join(left_out)}; the dashboard's filters show them, and so does each "
-        "figure's SQL with that value in it. Not every figure depends on all of these."
+        f"Shown: {shown}. Left out: {', '.join(left_out)}; the dashboard's filters show them, and so does "
+        "`ciphermark figure` with its option --filter. Not every figure depends on all of these."
     )
 
 

@@ -22,9 +22,10 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, hosts, rendering
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import limits
-from ciphermark_dashboards.report.content import Report
+from ciphermark_dashboards.report.content import Report, needed
 from ciphermark_dashboards.report.limits import Limits, Table
 from ciphermark_figures import formats as written
+from ciphermark_figures.notes import Note
 
 _TEMPLATES = files("ciphermark_dashboards.report") / "templates"
 _METHOD = " ".join((_TEMPLATES / "method.txt").read_text().split())
@@ -48,7 +49,9 @@ class _Chart:
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure as it is printed; ``rows`` are its rows one by one where ``table`` is a grid."""
+    """A figure as it is printed; ``rows`` are its rows one by one where ``table`` is a grid, ``notes`` the numbers of
+    those it needs.
+    """
 
     title: str
     lead: str
@@ -58,6 +61,7 @@ class _Figure:
     table: Table
     rows: Table
     sql: str
+    notes: list[int]
 
 
 def html(report: Report) -> bytes:
@@ -166,12 +170,13 @@ def _png(item: Filled) -> _Chart | None:
 def _context(report: Report, step: Limits, charts: list[_Chart | None]) -> dict[str, Any]:
     """What templates print."""
     drawn = iter(charts if step.is_drawn else [None] * len(charts))
-    facts = report.facts
-    return {
+    notes = _numbered(report)
+    return _appendix(report, step) | {
         "title": report.title,
         "version": __version__,
-        "run": facts["run_id"],
-        "started": written.moment(facts["started_at"]),
+        "run": report.facts["run_id"],
+        "started": written.moment(report.facts["started_at"]),
+        "headline": report.headline,
         "summary": report.summary,
         "caveats": report.caveats,
         "note": step.note,
@@ -180,14 +185,31 @@ def _context(report: Report, step: Limits, charts: list[_Chart | None]) -> dict[
             {
                 "title": section.title,
                 "scope": section.scope,
-                "figures": list(_figures(section.figures, step, drawn)),
+                "figures": [
+                    _figure(item, step, next(drawn), [notes[note] for note in needed(report, item)])
+                    for item in section.figures
+                ],
             }
             for section in report.sections
         ],
+        "notes": [(number, str(note)) for note, number in notes.items()],
+    }
+
+
+def _numbered(report: Report) -> dict[Note, int]:
+    """The notes that figures need, numbered in the order in which they do."""
+    figures = (item for section in report.sections for item in section.figures)
+    cited = dict.fromkeys(note for item in figures for note in needed(report, item))
+    return {note: number for number, note in enumerate(cited, 1)}
+
+
+def _appendix(report: Report, step: Limits) -> dict[str, Any]:
+    """What stands below the figures."""
+    return {
         "failures": limits.failures(report.failures, step),
         "whole": _whole(report),
         "method": _METHOD,
-        "facts": [("Run", facts["run_id"]), *hosts.facts(facts)],
+        "facts": [("Run", report.facts["run_id"]), *hosts.facts(report.facts)],
         "builds": [
             (
                 row["variant"],
@@ -197,24 +219,23 @@ def _context(report: Report, step: Limits, charts: list[_Chart | None]) -> dict[
             )
             for row in report.builds
         ],
-        "suite": limits.cut(facts["suite_text"], _MOST_SUITE_CHARACTERS),
+        "suite": limits.cut(report.facts["suite_text"], _MOST_SUITE_CHARACTERS),
     }
 
 
-def _figures(items: tuple[Filled, ...], step: Limits, drawn: Iterator[_Chart | None]) -> Iterator[_Figure]:
-    for item in items:
-        chart = next(drawn)
-        is_grid = item.figure.grid is not None
-        yield _Figure(
-            title=item.figure.title,
-            lead=item.figure.lead,
-            chart=chart,
-            is_grid=is_grid,
-            is_open=item.figure.is_table_open or not (chart or is_grid),
-            table=limits.narrow(item, step),
-            rows=limits.one_by_one(item, step),
-            sql=item.sql,
-        )
+def _figure(item: Filled, step: Limits, chart: _Chart | None, notes: list[int]) -> _Figure:
+    is_grid = item.figure.grid is not None
+    return _Figure(
+        title=item.figure.title,
+        lead=item.figure.lead,
+        chart=chart,
+        is_grid=is_grid,
+        is_open=item.figure.is_table_open or not (chart or is_grid),
+        table=limits.narrow(item, step),
+        rows=limits.one_by_one(item, step),
+        sql=item.sql,
+        notes=notes,
+    )
 
 
 def _whole(report: Report) -> str:
@@ -246,6 +267,7 @@ def _plain(context: dict[str, Any], folder: Path) -> dict[str, Any]:
                     "chart": chart and chart.name,
                     "table": asdict(item.table),
                     "sql": item.sql,
+                    "notes": item.notes,
                 }
             )
         sections.append(section | {"figures": figures})

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_figures.answer import Row
 from ciphermark_figures.sentences import host_state
 
 
-def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
-    """What a reader in a hurry should know: how many trials, what each figure says, and what failed."""
+def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
+    """What a reader in a hurry should know: how many trials, and who is fastest how often."""
     yield _outcomes(outcomes)
+    yield from verdicts
+
+
+def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
+    """What each figure says, and what failed."""
     for figure in dict.fromkeys(item.figure.name for item in figures):
         for item in figures:
             if item.figure.name == figure and item.figure.tell is not None:

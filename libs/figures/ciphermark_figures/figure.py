@@ -72,7 +72,9 @@ class Figure:
     ``chart`` draws it, and gives nothing where the rows have nothing to draw: a function, or the name of one of
     ``charts``, ``module.function``; ``tell`` puts it into sentences. ``page`` is the path of a page that it asks to
     be shown on, after the figures that the page names. ``lead`` tells how to read it, ``empty`` what it means when
-    there is no row. ``is_table_open``: the table says more than the chart.
+    there is no row. ``is_table_open``: the table says more than the chart. ``on_page`` is what a page adds to the lead,
+    where one can follow links and choose. ``noted_by``: what notes on libraries have to be about to stand below it (see
+    ``Note.about``), and the column that has it.
     """
 
     name: str
@@ -93,6 +95,8 @@ class Figure:
     grid: Grid | None = None
     empty: str = "This run has nothing of the kind under these filters."
     is_table_open: bool = False
+    on_page: str = ""
+    noted_by: tuple[str, str] = ("", "")
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
         """The chart of rows; nothing where there is nothing to draw."""

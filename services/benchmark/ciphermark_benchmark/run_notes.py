@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
@@ -11,12 +11,14 @@ from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
 from ciphermark_figures.answer import Row
+from ciphermark_figures.notes import About, Note
 from ciphermark_figures.subject import OBJECT, OPERATION
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
 _MOST_REASONS = 32
+_Said = tuple[str, str, str]  # variant, subject, text
 
 
 def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
@@ -55,7 +57,7 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
     return found
 
 
-def notes(measured: Iterable[Row]) -> list[str]:
+def notes(measured: Iterable[Row]) -> list[Note]:
     """What the measured operations include beyond the bare primitive, what libraries add on purpose, and which objects
     they do not write, as the adapters declare it: each text once per library.
 
@@ -64,18 +66,19 @@ def notes(measured: Iterable[Row]) -> list[str]:
     here = registry.declarations()
     # a run may be another installation's
     known = [row for row in measured if registry.base_variant(row["variant"]) in here]
-    subjects: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for variant, subject, text in (*_included(known), *_additions(known), *_absences(known)):
-        library = registry.declaration(variant).library
-        variants, about = subjects.setdefault((library, text), ({}, {}))
-        variants[variant] = about[subject] = None
+    found: dict[tuple[str, About, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for about, told in _TOLD.items():
+        for variant, subject, text in told(known):
+            library = registry.declaration(variant).library
+            variants, subjects = found.setdefault((library, about, text), ({}, {}))
+            variants[variant] = subjects[subject] = None
     return [
-        f"{', '.join(variants)} · {', '.join(about)}: {text}"
-        for (_, text), (variants, about) in sorted(subjects.items(), key=lambda item: item[0][0])
+        Note(about, (*variants,), (*subjects,), frozenset(name.partition("(")[0] for name in subjects), text)
+        for (_, about, text), (variants, subjects) in sorted(found.items(), key=lambda item: item[0][0])
     ]
 
 
-def _included(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
+def _included(rows: Iterable[Row]) -> Iterator[_Said]:
     """Variant, operation and what its time includes."""
     timed = {
         (row["variant"], row["operation"])
@@ -88,7 +91,7 @@ def _included(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
             yield variant, operation, note
 
 
-def _additions(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
+def _additions(rows: Iterable[Row]) -> Iterator[_Said]:
     """What libraries add on purpose, of the metrics that were recorded."""
     for variant, metric in sorted({(row["variant"], row["metric"]) for row in rows if row["metric"]}):
         what = registry.declaration(variant).adds.get(metric)
@@ -96,7 +99,7 @@ def _additions(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
             yield variant, metric, what
 
 
-def _absences(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
+def _absences(rows: Iterable[Row]) -> Iterator[_Said]:
     """Which objects a variant does not write, where sizes were asked for, and why."""
     sized = {row["variant"] for row in rows if OBJECT.covers(row["experiment"]) and row["status"] == "ok"}
     for variant in sorted(sized):
@@ -104,6 +107,13 @@ def _absences(rows: Iterable[Row]) -> Iterator[tuple[str, str, str]]:
         for item in (*KEY_ITEMS, *SEEDED_ITEMS):
             if item not in (*declared.serializable, *declared.seeded):
                 yield variant, f"no {item}", declared.reason_against_object(item)
+
+
+_TOLD: dict[About, Callable[[Iterable[Row]], Iterator[_Said]]] = {
+    "operation": _included,
+    "metric": _additions,
+    "object": _absences,
+}
 
 
 def _has_small_primes(outcome: Outcome) -> bool:

@@ -25,9 +25,9 @@ NOISE = Figure(
     name="noise",
     title="Bits left against the number of operations",
     lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants stand side "
-        "by side at each count, since most agree. Fresh keys move a budget by a bit or two: less is no difference. "
-        "What a library adds on purpose when it decrypts stands beside."
+        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants that agree "
+        "lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less is no "
+        "difference. What a library adds on purpose when it decrypts stands beside."
     ),
     view="noise",
     subject=subject.NOISE,
@@ -37,6 +37,7 @@ NOISE = Figure(
     derive=with_additions,
     tell=quality.noise,
     chart="quality.noise",
+    noted_by=("metric", "meaning"),
     columns=(
         OPERATION,
         N,
@@ -65,6 +66,7 @@ BITS_LEFT = Figure(
     derive=with_additions,
     tell=quality.bits_left,
     chart="quality.bits_left",
+    noted_by=("metric", "meaning"),
     columns=(
         OPERATION,
         N,
@@ -135,6 +137,7 @@ SIZES = Figure(
     order="object, compression, ring_dimension, size, variant, comparison_key",
     tell=quality.sizes,
     chart="quality.object_sizes",
+    noted_by=("object", "object"),
     columns=(
         Column("object", "Object"),
         Column("compression", "Compression"),

@@ -64,7 +64,7 @@ LEADERBOARD = Figure(
     title="Leaderboard",
     lead=(
         "How many times the time of the run's fastest each variant takes: the geometric mean of the ratios below, over "
-        "the cases that all variants shown have; if there is none, choose fewer variants. 1 means fastest everywhere. "
+        "the cases that all variants shown have. 1 means fastest everywhere. "
         "The 95 % interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
         "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
         "of their difference and beyond the noise floor of 5 %, shares its rank; a "
@@ -93,6 +93,7 @@ LEADERBOARD = Figure(
     ),
     empty="No library has a timed trial under these filters.",
     is_table_open=True,
+    on_page="Where all have no case in common, choose fewer variants.",
 )
 MATRIX = Figure(
     name="matrix",
@@ -101,8 +102,10 @@ MATRIX = Figure(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
         "samples taken in turns; ≈ where the 95 % interval finds no difference, * where the library's parameters are "
         "not those of the fastest. What an adapter has to make of several calls of its library is marked composed, and "
-        "compared with its like. What is missing says why. A cell leads to its samples."
+        "compared with its like. What is missing says why."
     ),
+    on_page="A cell leads to its samples.",
+    noted_by=("operation", "operation"),
     view="matrix",
     subject=subject.OPERATION,
     where={"phase": "operation"},

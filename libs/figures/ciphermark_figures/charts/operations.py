@@ -12,13 +12,14 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 
-_COLUMNS = ("variant", "label", "ring", "size", "median", "ci_low", "ci_high", "from", "to")
+_COLUMNS = ("variant", "division", "label", "ring", "size", "median", "ci_low", "ci_high", "from", "to")
 
 
 def latency_against_n(rows: Sequence[Row]) -> Chart | None:
     """Median time against N, both logarithmic, one small chart per operation."""
     chosen = places.with_rings(places.fullest(rows))
-    return _against(chosen, alt.X("ring:O", title="N", sort=places.ring_order(chosen)))
+    rings = places.ring_order(chosen)
+    return _against(chosen, alt.X("ring:O", title="N", sort=rings, axis=style.places_axis(rings)))
 
 
 def latency_against_size(rows: Sequence[Row]) -> Chart | None:
@@ -29,7 +30,7 @@ def latency_against_size(rows: Sequence[Row]) -> Chart | None:
         {**row, "label": places.joined(row["label"], label)}
         for row, label in zip(places.with_rings(rows), labels, strict=True)
     ]
-    return _against(known, alt.X("size:O", title=title))
+    return _against(known, alt.X("size:O", title=title, axis=alt.Axis(labelAngle=0)))
 
 
 def by_data(rows: Sequence[Row]) -> Chart | None:
@@ -70,16 +71,19 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     if not rows:
         return None
     names = style.variants_of(rows)
-    base = alt.Chart().encode(
-        x=x.axis(labelAngle=0),
-        xOffset=alt.XOffset("variant:N", sort=names),  # side by side: equal times would hide each other
-        color=style.colour(names),
-    )
+    known = [
+        {**row, "division": row.get("division")} for row in sorted(rows, key=lambda row: str(row["variant"]))
+    ]
+    base = alt.Chart().encode(x=x, color=style.colour(names))
     median = alt.Y("median:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis())
-    line = base.mark_line(strokeWidth=1.5).encode(y=median, detail=alt.Detail("variant:N"))
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+    # A line joins one division's: the other one's have other keys.
+    line = base.mark_line(strokeWidth=1.5).encode(
+        y=median, detail=[alt.Detail("variant:N"), alt.Detail("division:N")]
+    )
+    points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
         y=median,
         shape=style.shape(names),
+        size=alt.Size("variant:N", scale=style.nested(names, 130, 30), legend=None),
         tooltip=style.tips(
             alt.Tooltip("variant:N", title="Variant"),
             alt.Tooltip("label:N", title="Operation"),
@@ -90,7 +94,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
     return style.dressed(
-        alt.layer(line, whiskers, points, data=style.data(style.with_ends(rows, "median"), *_COLUMNS))
+        alt.layer(line, whiskers, points, data=style.data(style.with_ends(known, "median"), *_COLUMNS))
         .properties(width=style.WIDTH, height=style.HEIGHT)
         .facet(facet=alt.Facet("label:N", title=None), columns=2)
         .resolve_scale(y="independent")

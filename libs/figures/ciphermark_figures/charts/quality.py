@@ -20,30 +20,37 @@ def noise(rows: Sequence[Row]) -> Chart | None:
     """Bits left of a full vector against the number of operations: noise budget (bfv, bgv) or precision (ckks).
 
     One small chart per operation and ring. Counts are powers of 2, so that a place for each makes a logarithmic axis
-    that has a 0. Libraries often agree to the bit: variants stand side by side, or one line would hide the others.
+    that has a 0. Libraries often agree to the bit: then marks and lines lie upon each other, the first variant's the
+    largest and widest, so that none is hidden and none is moved to where nothing was counted.
     """
     if not rows:
         return None
     chosen = places.with_rings(places.fullest(rows))
-    known = [{**row, "place": f"{row['operation']}, N = {row['ring']}"} for row in chosen]
+    known = sorted(
+        ({**row, "place": f"{row['operation']}, N = {row['ring']}"} for row in chosen),
+        key=lambda row: str(row["variant"]),
+    )
     names = style.variants_of(known)
     columns = ("variant", "place", "repetitions", "bits")
-    order = list(dict.fromkeys(row["place"] for row in known))
+    order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
     base = alt.Chart().encode(
         x=alt.X("repetitions:O", title="Operations applied", axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("variant:N", sort=names),
         y=alt.Y("bits:Q", title="Bits left"),
         color=style.colour(names),
     )
-    line = base.mark_line(strokeWidth=1).encode(detail=alt.Detail("variant:N"))
-    points = base.mark_point(filled=True, size=40, opacity=1).encode(
-        shape=style.shape(names), tooltip=style.tips("variant:N", "place:N", "repetitions:Q", "bits:Q")
+    line = base.mark_line().encode(
+        strokeWidth=alt.StrokeWidth("variant:N", scale=style.nested(names, 6, 1), legend=None)
+    )
+    points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
+        shape=style.shape(names),
+        size=alt.Size("variant:N", scale=style.nested(names, 160, 25), legend=None),
+        tooltip=style.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
     )
     return style.dressed(
         alt.layer(line, points, data=style.data(known, *columns))
         .properties(width=style.WIDTH, height=style.HEIGHT)
         .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
-        .resolve_scale(x="independent", xOffset="independent")
+        .resolve_scale(x="independent")
         .resolve_axis(y="independent")
     )
 
@@ -116,9 +123,9 @@ def _grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: 
     """A bar per variant at every ring, its ``text`` above where there is room, one small chart per operation."""
     if not rows:
         return None
-    names = style.variants_of(rows)
+    names, rings = style.variants_of(rows), places.ring_order(rows)
     base = alt.Chart().encode(
-        x=alt.X("ring:O", title="N", sort=places.ring_order(rows), axis=alt.Axis(labelAngle=0)),
+        x=alt.X("ring:O", title="N", sort=rings, axis=style.places_axis(rings)),
         xOffset=alt.XOffset("variant:N", sort=names, scale=alt.Scale(paddingInner=0.15)),
         y=alt.Y(f"{value}:Q", title=title, stack=None, axis=axis),
     )

@@ -39,6 +39,7 @@ _WITH_BYTES = (
 )
 _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
+_MOST_UPRIGHT = 4  # labels of several lines beside each other
 _MARGIN = 12  # pixels between the outermost marks and the frame
 
 C = TypeVar("C", bound=alt.TopLevelMixin)
@@ -67,6 +68,22 @@ def seconds_axis(values: Iterable[float] = ()) -> alt.Axis:
 def whole_axis() -> alt.Axis:
     """An axis of counts: between whole numbers stands none."""
     return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
+
+
+def places_axis(labels: Iterable[str]) -> alt.Axis:
+    """An axis of N with what else tells cases apart, in lines below it; of many long ones slanted, so that none covers
+    another.
+    """
+    found = set(labels)
+    if len(found) > _MOST_UPRIGHT and any(", " in label for label in found):
+        return alt.Axis(labelAngle=-30, labelLimit=_LABEL_LIMIT)
+    return alt.Axis(labelAngle=0, labelExpr="split(datum.label, ', ')")
+
+
+def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
+    """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest."""
+    step = (largest - least) / max(1, len(names) - 1)
+    return alt.Scale(domain=[*names], range=[largest - step * number for number in range(len(names))])
 
 
 def bands() -> alt.Axis:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ciphermark_figures.listings.layout import with_footnotes
 from ciphermark_figures.listings.printed import Printed
 
+_LETTERS = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x17F))))
 _MARKDOWN = re.compile(r"([\\`*_\[\]|<])")
 _LATEX = MappingProxyType(
     {
@@ -24,6 +25,13 @@ _LATEX = MappingProxyType(
         "<": r"\ensuremath{<}",
         ">": r"\ensuremath{>}",
         "·": r"\ensuremath{\cdot}",
+        "−": r"\ensuremath{-}",
+        "→": r"\ensuremath{\to}",
+        "“": "``",
+        "”": "''",
+        "‘": "`",
+        "’": "'",
+        "—": "---",
         "–": "--",
         "…": r"\ldots{}",
         **{sign: f"\\{sign}" for sign in "&%$#_"},
@@ -82,6 +90,11 @@ def _latex(table: Printed) -> str:
 
 
 def _escaped(text: str) -> str:
-    # a line that begins with a bracket would be the argument of the line break before it
-    safe = "".join(_LATEX.get(sign, sign) for sign in text)
-    return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith("[") else safe
+    # a line that begins with a bracket or a star would be taken for an argument of the line break before it
+    safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(text.split()))
+    return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith(("[", "*")) else safe
+
+
+def _known(sign: str) -> str:
+    """A letter that every LaTeX sets, accents included; the number of any other one."""
+    return sign if " " <= sign <= "~" or sign in _LETTERS else rf"\texttt{{U+{ord(sign):04X}}}"

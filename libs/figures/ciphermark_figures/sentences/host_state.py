@@ -18,8 +18,9 @@ def told(row: Row) -> Iterator[str]:
     kept = f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken while the host was quiet"
     anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
     yield f"{kept}{_corrected(row)} ({anchor}{_lost(row)})"
-    if row["watched_trials"] < row["timed_trials"]:
-        yield f"beside {row['timed_trials'] - row['watched_trials']} of {row['timed_trials']} trials nothing was watched"
+    timed = row["timed_trials"]
+    if row["watched_trials"] < timed:
+        yield f"beside {timed - row['watched_trials']} of {timed} trials nothing was watched"
     if row["short_trials"]:
         yield (
             f"{_trials(row['short_trials'])} ended at the limit with fewer samples that count than were asked for: "

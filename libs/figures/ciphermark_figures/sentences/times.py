@@ -39,7 +39,7 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
         yield f"{where}: {_means(known)} ({over}); too few samples to rank them."
         return
     leading = (
-        f"{first[0]['variant']} is the fastest with {digits(first[0]['mean_ratio'])}×"
+        f"{first[0]['variant']} is the fastest{_of_the_best(first[0]['mean_ratio'])}"
         if len(first) == 1
         else f"{_means(first)} lead, and none of them is surely slower than another"
     )
@@ -47,6 +47,15 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
         told.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
     yield f"{where}: {'; '.join(told)} ({over})."
+
+
+def _of_the_best(ratio: float) -> str:
+    """How a leader stands to the fastest of each case: it is that in every one, or takes so many times as long."""
+    return (
+        " in every case"
+        if ratio <= 1
+        else f", with {digits(ratio)} times the time of the fastest of each case"
+    )
 
 
 def latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:

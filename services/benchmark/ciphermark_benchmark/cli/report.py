@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 import typer
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import storage
+from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli.output import form_of
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_db.reports import report as measured
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
@@ -48,9 +49,11 @@ def report(
 
     chosen = form_of(_FORMS, format, output, "reports") or "html"
     home = homes.find()
-    caught_up(home).close()
+    with caught_up(home) as database:
+        run_id = run_names.found(database, run)
+        notes = run_notes.notes(measured(database, "run_measured", run_id=run_id))
     with Store(storage.url(home)) as store:
-        made = reports.made(store, run, has_sql=sql)
+        made = reports.made(store, run_id, has_sql=sql, notes=notes)
     if output == STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](made))
         return
