@@ -1,8 +1,8 @@
 """Views as files: ``views/NNN_name.sql`` makes the view or function ``name``, in the order of the numbers.
 
-A file has the comment of its view, too; ``columns.csv`` says what a column of a name means, the same in all views, and in
-which unit its numbers are. All of them are dropped and made again whenever their texts are not those that
-made what the database has; tables, which views read, come by migrations alone.
+A file has the comment of its view, too; ``columns.csv`` says what a column of a name means, the same in all views, and
+in which unit its numbers are. All of them are dropped and made again whenever their texts are not those that made what
+the database has; tables, which views read, come by migrations alone.
 """
 
 from __future__ import annotations

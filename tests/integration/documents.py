@@ -32,6 +32,8 @@ _SHOWN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
+# A value that is no value, one that is missing, help that is shown where nothing follows, and a version that is told.
+_NO_MISTAKE = {"BadParameter", "NoArgsIsHelpError", "Exit"}
 _SHAPES = {"gap": r"(?s:.*?)", "id": r"[0-9a-f-]+", "number": r"\d+(?:[.,]\d+)*", "space": r"\s+"}
 
 
@@ -103,19 +105,17 @@ def complaint(words: list[str]) -> str:
     Values are left alone: in a sentence they are names such as RUN.
     """
     command: Any = typer.main.get_command(app)
-    name, context = "ciphermark", None
+    name, context, rest = "ciphermark", None, list(words)
     try:
         while True:
-            context = command.make_context(name, list(words), parent=context)
-            if not hasattr(command, "commands"):
+            context = command.make_context(name, rest, parent=context)
+            left = [*context._protected_args, *context.args] if hasattr(command, "commands") else []
+            if not left:
                 return ""
-            left = [*context._protected_args, *context.args]
-            name, command, words = command.resolve_command(context, left)
+            name, command, rest = command.resolve_command(context, left)
     except Exception as error:
         kinds = {kind.__name__ for kind in type(error).__mro__}
-        if "ClickException" not in kinds or kinds & {"BadParameter", "NoArgsIsHelpError"}:
-            return "" if kinds & {"BadParameter", "NoArgsIsHelpError", "Exit"} else repr(error)
-        return f"ciphermark {' '.join(words)}: {error}"
+        return "" if kinds & _NO_MISTAKE else f"ciphermark {' '.join(words)}: {error}"
 
 
 def shape(shown: str) -> re.Pattern[str]:

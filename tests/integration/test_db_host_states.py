@@ -69,9 +69,7 @@ def test_disturbed_samples_are_kept_and_left_out_of_results(database: Database, 
     assert (row["n"], row["median"], row["max"]) == (3, 1.1, 1.2)
     assert row["quiet_share"] == pytest.approx(0.6)
     assert (row["anchor_s"], row["anchor_spread"], row["steal_share"]) == (5e-5, 0.4, pytest.approx(0.2))
-    kept = rows(
-        database, "select value, is_disturbed from samples where run_id = %s order by ordinal", run
-    )
+    kept = rows(database, "select value, is_disturbed from samples where run_id = %s order by ordinal", run)
     assert [item["value"] for item in kept] == [1.0, 1.1, 9.0, 9.1, 1.2]
     assert [item["is_disturbed"] for item in kept] == [False, False, True, True, False]
 

@@ -367,7 +367,10 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
         ("peak_memory", 3, 3, True, "boston"),
         ("time", 3, 3, True, "boston"),
     ]
-    sql = "select repetitions, chain_depth, ring_dimension_is_minimum, data_set, case_key from ranking where run_id = %s"
+    sql = (
+        "select repetitions, chain_depth, ring_dimension_is_minimum, data_set, case_key from ranking "
+        "where run_id = %s"
+    )
     assert database.query(sql, [run.id]).rows == [(3, 3, True, "boston", case.key)]
 
 

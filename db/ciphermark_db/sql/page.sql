@@ -3,7 +3,7 @@ select v.name, obj_description(c.oid, 'pg_class') as meaning, array_agg(a.attnam
 from view_file as v
 join pg_class as c on c.oid = to_regclass(v.name)
 join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
-where v.kind = 'view' and obj_description(c.oid, 'pg_class') not like 'Internal:%%'
+where c.relkind = 'v' and obj_description(c.oid, 'pg_class') not like 'Internal:%%'
 group by v.position, v.name, c.oid
 order by v.position;
 
@@ -13,7 +13,7 @@ select distinct a.attname::text as name, format_type(a.atttypid, null) as type, 
 from view_file as v
 join pg_class as c on c.oid = to_regclass(v.name)
 join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
-where v.kind = 'view' and obj_description(c.oid, 'pg_class') not like 'Internal:%%'
+where c.relkind = 'v' and obj_description(c.oid, 'pg_class') not like 'Internal:%%'
 order by name;
 
 -- name: tables

@@ -83,7 +83,9 @@ def places_axis(labels: Iterable[str]) -> alt.Axis:
 def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
     """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest."""
     step = (largest - least) / max(1, len(names) - 1)
-    return alt.Scale(domain=[*names], range=[largest - step * number for number in range(len(names))])
+    return alt.Scale(
+        type="ordinal", domain=[*names], range=[largest - step * number for number in range(len(names))]
+    )
 
 
 def bands() -> alt.Axis:
