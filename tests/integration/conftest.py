@@ -1,4 +1,4 @@
-"""A real PostgreSQL for the storage tests: one embedded server per test session, a new database wherever asked."""
+"""A real PostgreSQL: one embedded server per test session, migrated once, and a copy of that wherever asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from command import Ciphermark
+from command import PLANTED, Ciphermark, Gate
+from jobs import Jobs, Workers
 from psycopg.sql import SQL, Identifier
 
 from ciphermark_core.budget import Budget
@@ -120,33 +121,81 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     embedded.stop(folder)
 
 
+class Databases:
+    """Makes databases of a server, each under a name of its own."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._numbers = itertools.count()
+
+    def made(self, model: str = "template1") -> str:
+        """URL of a copy of a database that nobody is connected to; by default of the empty one."""
+        name = f"test_{next(self._numbers)}"
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(f"create database {name} owner ciphermark template {model}")
+        return self._server.replace("postgresql://postgres@/postgres", f"postgresql://ciphermark@/{name}")
+
+
 @pytest.fixture(scope="session")
-def new_url(server: str) -> Callable[[], str]:
+def databases(server: str) -> Databases:
+    return Databases(server)
+
+
+@pytest.fixture(scope="session")
+def empty_url(databases: Databases) -> Callable[[], str]:
     """Makes an empty database and returns its URL."""
-    numbers = itertools.count()
+    return databases.made
 
-    def create() -> str:
-        name = f"test_{next(numbers)}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"create database {name} owner ciphermark")
-        return server.replace("postgresql://postgres@/postgres", f"postgresql://ciphermark@/{name}")
 
-    return create
+@pytest.fixture(scope="session")
+def new_url(databases: Databases) -> Callable[[], str]:
+    """Makes a database with all tables and views, as migrations leave it, and returns its URL."""
+    model = databases.made()
+    with Database.open(model) as database:
+        database.migrate()
+    name = model.rpartition("@/")[2].partition("?")[0]
+    return lambda: databases.made(name)
 
 
 @pytest.fixture(scope="module")
 def url(new_url: Callable[[], str]) -> str:
     """A migrated database for the tests of one module."""
-    made = new_url()
-    with Database.open(made) as database:
-        database.migrate()
-    return made
+    return new_url()
 
 
 @pytest.fixture(scope="module")
 def database(url: str) -> Iterator[Database]:
     with Database.open(url) as opened:
         yield opened
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "gate")
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever submits knows the planted variants as the workers do."""
+    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
+
+
+@pytest.fixture
+def jobs(new_url: Callable[[], str], planted: None) -> Jobs:
+    return Jobs(new_url())
+
+
+@pytest.fixture
+def workers_folder(tmp_path: Path) -> Path:
+    """Where workers have their homes and logs."""
+    return tmp_path
+
+
+@pytest.fixture
+def workers(workers_folder: Path) -> Iterator[Workers]:
+    made = Workers(workers_folder)
+    yield made
+    made.end_all()
 
 
 @pytest.fixture

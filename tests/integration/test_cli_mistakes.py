@@ -121,8 +121,8 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
     assert len(ciphermark.journals()) == 1
 
 
-def test_without_any_run_there_is_a_way_to_begin(tmp_path, new_url):
-    empty = Ciphermark(tmp_path / "home", new_url())
+def test_without_any_run_there_is_a_way_to_begin(tmp_path, empty_url):
+    empty = Ciphermark(tmp_path / "home", empty_url())
     for arguments in (["results", "last"], ["compare", "last", "last"]):
         assert "begin with `ciphermark run quick`" in empty(*arguments, code=2).err
 

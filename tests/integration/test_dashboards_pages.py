@@ -128,15 +128,14 @@ def client(url: str, run_id: str) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def opened(new_url: Callable[[], str]) -> Iterator[Callable[..., TestClient]]:
+def opened(new_url: Callable[[], str], empty_url: Callable[[], str]) -> Iterator[Callable[..., TestClient]]:
     """Opens a dashboard over a new database, migrated unless told otherwise."""
     clients = []
 
     def open_(is_migrated: bool = True, fill: Callable[[Database], None] = lambda _: None) -> TestClient:
-        made = new_url()
+        made = new_url() if is_migrated else empty_url()
         if is_migrated:
             with Database.open(made) as database:
-                database.migrate()
                 fill(database)
         clients.append(TestClient(app.made(Settings(made)), base_url=HERE))
         clients[-1].__enter__()

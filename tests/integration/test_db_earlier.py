@@ -33,9 +33,9 @@ COUNTS = "select (select count(*) from trial), (select count(*) from sample), (s
 
 
 @pytest.fixture
-def earlier(new_url: Callable[[], str]) -> str:
+def earlier(empty_url: Callable[[], str]) -> str:
     """URL of a database as the first edition left it."""
-    url = new_url()
+    url = empty_url()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(gzip.decompress((EARLIER / "database.sql.gz").read_bytes()))
     return url

@@ -45,8 +45,8 @@ def test_recording_twice_is_recording_once(database: Database, make) -> None:
     assert database.recorded_trials("unknown") == set()
 
 
-def test_two_processes_record_the_same_outcomes(new_url: Callable[[], str], make) -> None:
-    url, run = new_url(), make.run()
+def test_two_processes_record_the_same_outcomes(empty_url: Callable[[], str], make) -> None:
+    url, run = empty_url(), make.run()
     cases = [make.case(variant, size=size) for variant in ("seal", "seal-hexl") for size in range(1, 26)]
     outcomes = [make.outcome(run, case, make.times([0.1 * i for i in range(20)])) for case in cases]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

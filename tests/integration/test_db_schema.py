@@ -37,8 +37,8 @@ def dump(server: str) -> Callable[[str], list[str]]:
     return dumped
 
 
-def test_views_that_are_other_than_the_files_are_made_again(new_url: Callable[[], str], dump) -> None:
-    url = new_url()
+def test_views_that_are_other_than_the_files_are_made_again(empty_url: Callable[[], str], dump) -> None:
+    url = empty_url()
     with Database.open(url) as database:
         database.migrate()
         before = dump(url)
@@ -49,8 +49,8 @@ def test_views_that_are_other_than_the_files_are_made_again(new_url: Callable[[]
         assert dump(url) == before
 
 
-def test_migrating_again_changes_nothing(new_url: Callable[[], str], dump) -> None:
-    url = new_url()
+def test_migrating_again_changes_nothing(empty_url: Callable[[], str], dump) -> None:
+    url = empty_url()
     with Database.open(url) as database:
         database.migrate()
         before = dump(url), database.query("select * from schema_migration").rows
@@ -58,8 +58,8 @@ def test_migrating_again_changes_nothing(new_url: Callable[[], str], dump) -> No
         assert (dump(url), database.query("select * from schema_migration").rows) == before
 
 
-def test_many_migrate_at_once(new_url: Callable[[], str]) -> None:
-    url = new_url()
+def test_many_migrate_at_once(empty_url: Callable[[], str]) -> None:
+    url = empty_url()
 
     def migrate(_: int) -> None:
         with Database.open(url) as database:
@@ -75,8 +75,8 @@ def test_versions_are_consecutive() -> None:
     assert [migration.version for migration in migrations()] == list(range(1, len(migrations()) + 1))
 
 
-def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
-    with Database.open(new_url()) as database:
+def test_a_newer_database_is_refused(empty_url: Callable[[], str]) -> None:
+    with Database.open(empty_url()) as database:
         database.migrate()
         database.query("insert into schema_migration values (9999, 'future', 'x')", read_only=False)
         with pytest.raises(UserError, match=r"migration 9999.*update Ciphermark"):
@@ -91,8 +91,8 @@ def test_a_changed_migration_is_refused() -> None:
         pending(known, {1: known[1].checksum})
 
 
-def test_a_role_without_rights_is_told(new_url: Callable[[], str], server: str) -> None:
-    url = new_url()
+def test_a_role_without_rights_is_told(empty_url: Callable[[], str], server: str) -> None:
+    url = empty_url()
     with psycopg.connect(server, autocommit=True) as administrator:
         administrator.execute("create role guest login")
     with (
@@ -102,8 +102,8 @@ def test_a_role_without_rights_is_told(new_url: Callable[[], str], server: str) 
         database.migrate()
 
 
-def test_a_view_of_the_users_own_is_not_lost(new_url: Callable[[], str]) -> None:
-    with Database.open(new_url()) as database:
+def test_a_view_of_the_users_own_is_not_lost(empty_url: Callable[[], str]) -> None:
+    with Database.open(empty_url()) as database:
         database.migrate()
         database.query("create view mine as select max(median) from results", read_only=False)
         database.query("update view_file set checksum = 'of an earlier version'", read_only=False)
@@ -194,8 +194,8 @@ def test_the_tables_of_the_registries_say_what_the_registries_say(database: Data
     assert {Experiment(*row) for row in found} == set(EXPERIMENTS.values())
 
 
-def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], str]) -> None:
-    with Database.open(new_url()) as database:
+def test_what_a_registry_says_anew_replaces_what_it_said(empty_url: Callable[[], str]) -> None:
+    with Database.open(empty_url()) as database:
         database.migrate()
         database.query("update metric set sentence = 'Earlier.' where name = 'time'", read_only=False)
         database.query(

@@ -8,11 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import PLANTED, Ciphermark, Gate
+from command import Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
 
 INTERRUPTED = 130
@@ -21,21 +20,7 @@ PROGRAM = Path(__file__).with_name("interrupted_attempts.py")
 MOMENTS = [0.0005 * 1.22**step for step in range(42)]
 
 
-@pytest.fixture(autouse=True)
-def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-
-
-@pytest.fixture
-def jobs(new_url: Callable[[], str]) -> Jobs:
-    return Jobs(new_url())
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
+pytestmark = pytest.mark.usefixtures("planted")
 
 
 def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, Gate, wait_until
 from jobs import Jobs, Worker, Workers, suite_text
 
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
@@ -20,29 +20,7 @@ from ciphermark_db import embedded
 OPERATIONS = ["add", "mul", "sub", "negate"]
 HELD = ["cleartext", "planted-waits"]
 TRIALS = len(OPERATIONS) * len(HELD)
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
-
-
-@pytest.fixture(autouse=True)
-def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever submits knows the planted variants as the workers do."""
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-
-
-@pytest.fixture
-def jobs(new_url: Callable[[], str]) -> Jobs:
-    return Jobs(new_url())
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return Gate(tmp_path / "gate")
+pytestmark = pytest.mark.usefixtures("planted")
 
 
 def started(workers: Workers, jobs: Jobs, gate: Gate, **more: str) -> Worker:
@@ -233,7 +211,9 @@ def test_jobs_wait_for_a_host_that_meets_their_needs(workers: Workers, jobs: Job
     (possible,) = jobs.submit(text, isa=[psutil_flag()], memory_mb=64)
     workers.start(jobs.url)
     jobs.wait(possible, "done")
-    time.sleep(2)  # several looks at the queue
+    for _ in range(2):  # more looks at the queue
+        (later,) = jobs.submit(text)
+        jobs.wait(later, "done")
     assert [jobs.job(job_id)["state"] for job_id in (flag, memory, variant)] == ["queued"] * 3
 
 

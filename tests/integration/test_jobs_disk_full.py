@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, Gate, wait_until
 from jobs import Jobs, Workers, suite_text
 
 OPERATIONS = ["add", "mul"]
@@ -42,17 +42,11 @@ def filled(disk: Path) -> Path:
 
 
 @pytest.fixture
-def workers(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-    made = Workers(disk)
-    yield made
-    made.end_all()
+def workers_folder(disk: Path) -> Path:
+    return disk
 
 
-def test_a_job_waits_for_space(
-    disk: Path, tmp_path: Path, workers: Workers, new_url: Callable[[], str]
-) -> None:
-    jobs, gate = Jobs(new_url()), Gate(tmp_path / "gate")
+def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: Gate) -> None:
     gate.let_pass(0)
     worker = workers.start(jobs.url, PLANTED_GATE=str(gate.folder))
     (job_id,) = jobs.submit(suite_text(VARIANTS, OPERATIONS))
@@ -72,10 +66,7 @@ def test_a_job_waits_for_space(
     assert worker.process.poll() is None
 
 
-def test_a_job_that_cannot_begin_waits_and_says_so(
-    disk: Path, workers: Workers, new_url: Callable[[], str]
-) -> None:
-    jobs = Jobs(new_url())
+def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers, jobs: Jobs) -> None:
     workers.start(jobs.url)
     (first,) = jobs.submit(suite_text(["cleartext"], ["add"]))
     jobs.wait(first, "done")
@@ -87,8 +78,7 @@ def test_a_job_that_cannot_begin_waits_and_says_so(
     jobs.wait(job_id, "done")
 
 
-def test_a_run_waits_for_space(disk: Path, tmp_path: Path, new_url: Callable[[], str]) -> None:
-    gate = Gate(tmp_path / "gate")
+def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str]) -> None:
     held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
     gate.let_pass(0)
     process = held.start("run", str(held.suite(TINY | {"variants": VARIANTS, "operations": OPERATIONS})))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
-from command import PLANTED, Gate, wait_until
+from command import Gate, wait_until
 from jobs import STALLED_S, Jobs, Workers, suite_text
 
 from ciphermark_db import embedded
@@ -20,14 +20,6 @@ READ_ONLY_S = 10  # longer than the worker may be silent without being taken for
 _OPEN_MARKS = (
     "select count(*) as n from queue.procrastinate_workers where last_heartbeat > now() - %s * interval '1 s'"
 )
-
-
-@pytest.fixture
-def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
 
 
 @pytest.fixture
@@ -48,11 +40,12 @@ def takes_nothing(home: Path) -> Callable[[bool], None]:
 
 
 @pytest.mark.parametrize("passes_at", [range(10), (0,)])
+@pytest.mark.usefixtures("planted")
 def test_a_job_outlasts_a_database_that_takes_nothing(
-    home: Path, tmp_path: Path, workers: Workers, takes_nothing: Callable[[bool], None], passes_at: range
+    home: Path, gate: Gate, workers: Workers, takes_nothing: Callable[[bool], None], passes_at: range
 ) -> None:
     """The job ends meanwhile, or goes on afterwards; in both cases it is done once, and the worker takes the next."""
-    jobs, gate = Jobs(embedded.ensure_started(home)), Gate(tmp_path / "gate")
+    jobs = Jobs(embedded.ensure_started(home))
     gate.let_pass(0)
     worker = workers.start(jobs.url, PLANTED_GATE=str(gate.folder))
     (job_id,) = jobs.submit(suite_text(VARIANTS, OPERATIONS))

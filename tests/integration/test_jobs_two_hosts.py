@@ -8,12 +8,12 @@ import socket
 import subprocess
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from command import PLANTED, Gate, wait_until
+from command import Gate, wait_until
 from jobs import Jobs, Workers, suite_text
 from psycopg.conninfo import conninfo_to_dict
 
@@ -112,12 +112,6 @@ def relay(address: str, to: str) -> Iterator[int]:
 
 
 @pytest.fixture
-def jobs(new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> Jobs:
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-    return Jobs(new_url())
-
-
-@pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[Hosts]:
     made = Hosts(tmp_path)
     yield made
@@ -133,10 +127,9 @@ def network_url(hosts: Hosts, jobs: Jobs) -> Iterator[str]:
 
 
 @pytest.fixture
-def workers(tmp_path: Path, hosts: Hosts) -> Iterator[Workers]:
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
+def workers_folder(tmp_path: Path, hosts: Hosts) -> Path:
+    """Workers end before the hosts that they are on are removed."""
+    return tmp_path
 
 
 def suite_with_mul_third() -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, Gate, forget_all_but, kill, press_ctrl_c, wait_until, workers_of
+from command import TINY, Ciphermark, forget_all_but, kill, press_ctrl_c, wait_until, workers_of
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
 VARIANTS = ["cleartext", "planted-good"]
@@ -67,11 +67,6 @@ def resumed(ciphermark, done_before):
     if done_before is not None and done_before < TRIALS:
         assert f"{TRIALS - done_before} trials to execute" in done.out
     return done
-
-
-@pytest.fixture
-def gate(tmp_path):
-    return Gate(tmp_path / "gate")
 
 
 @pytest.fixture

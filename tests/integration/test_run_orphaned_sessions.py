@@ -6,7 +6,7 @@ import json
 
 import pytest
 from command import CHEAP, Ciphermark, kill, wait_until
-from jobs import Jobs, Workers
+from jobs import Jobs
 from running_services import Services, done
 
 LEARNING = {
@@ -35,13 +35,6 @@ def ciphermark(services, tmp_path, new_url):
         named[f"CIPHERMARK_{name.upper()}_URL"] = running.url
         named[f"CIPHERMARK_{name.upper()}_TOKEN"] = running.token
     return Ciphermark(tmp_path / "home", new_url(), named)
-
-
-@pytest.fixture
-def workers(tmp_path):
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
 
 
 def sessions(services):

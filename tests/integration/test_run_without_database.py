@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, wait_until
 
 from ciphermark_db import embedded
 
@@ -49,11 +49,6 @@ def own_server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("own-server"))
     yield server
     server.stop()
-
-
-@pytest.fixture
-def gate(tmp_path):
-    return Gate(tmp_path / "gate")
 
 
 @pytest.fixture

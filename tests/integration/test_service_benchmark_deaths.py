@@ -19,23 +19,11 @@ TRIALS = 4
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return Gate(tmp_path / "gate")
-
-
-@pytest.fixture
 def service(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Iterator[Service]:
     made = started(tmp_path, new_url(), "--worker", PLANTED_GATE=str(gate.folder))
     yield made
     if made.process.poll() is None:
         ended(made)
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
 
 
 def under_way(service: Service, gate: Gate) -> str:

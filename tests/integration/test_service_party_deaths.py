@@ -70,11 +70,6 @@ class Parties:
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return Gate(tmp_path / "gate")
-
-
-@pytest.fixture
 def parties(tmp_path: Path, gate: Gate) -> Iterator[Parties]:
     made = Parties(tmp_path / "services", gate)
     with ExitStack() as ending:
