@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Sample
 from ciphermark_measure import anchor, lost_time
-from ciphermark_measure.host_state import TOLERANCE, Gate, counts
+from ciphermark_measure.host_state import GAIN, TOLERANCE, Gate, counts, slow_down
 from ciphermark_measure.sampling import ClockError, Phase, Target
 from ciphermark_measure.stopping import Rule
 
@@ -21,7 +21,9 @@ ANCHOR_NS = 50_000
 
 
 class World:
-    """A core on which work takes ``slow_at(time)`` times as long; clock, anchor and operation all live on it."""
+    """A core on which work takes ``slow_at(time)`` times as long; clock, anchor and operation all live on it. What
+    slows the operation slows the anchor by less.
+    """
 
     def __init__(self, slow_at=lambda now_ns: 1.0):
         self.now, self.slow_at = 0.0, slow_at
@@ -30,14 +32,14 @@ class World:
     def now_ns(self):
         return int(self.now)
 
-    def work(self, ns):
-        elapsed = ns * self.slow_at(self.now)
+    def work(self, ns, gain=1.0):
+        elapsed = ns * (1 + (self.slow_at(self.now) - 1) / gain)
         self.now += elapsed
-        return int(elapsed)
+        return round(elapsed)
 
     def read_ns(self):
         self.read_at.append(self.now)
-        return max(self.work(ANCHOR_NS) for _ in range(3))
+        return max(self.work(ANCHOR_NS, GAIN) for _ in range(3))
 
     def gate(self):
         return Gate(self, self, lambda: self.delay)
@@ -132,7 +134,8 @@ def test_a_worker_that_never_sees_the_quiet_state_learns_of_it_from_others():
     assert phase.counted_s == pytest.approx([0.01] * 10)
     facts = gate.facts()
     assert facts["anchor_s"] == pytest.approx(ANCHOR_NS / 1e9)
-    assert facts["anchor_spread"] == pytest.approx(0.4, abs=1e-3)
+    assert facts["anchor_gain"] == GAIN
+    assert facts["anchor_spread"] == pytest.approx(0.4 / GAIN, abs=1e-3)
 
 
 @pytest.mark.parametrize(("most_ns", "expected"), [(10**12, 13), (115 * MS, 12)], ids=["samples", "time"])
@@ -178,6 +181,14 @@ def test_the_wait_for_the_core_is_taken_out_where_most_of_a_sample_is_left(waite
     world.delay += waited_ns
     (slow_down,) = gate.slow_downs([gate.after(begun, 10 * MS)])
     assert slow_down == (expected and pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("anchor_ratio", "waited_share", "expected"),
+    [(1.0, 0.0, 1.0), (1.4, 0.0, 1.5), (1.0, 0.5, 2.0), (1.4, 0.5, 3.0), (0.99, 0.0, 0.9875)],
+)
+def test_an_operation_is_slowed_by_a_quarter_more_than_the_anchor(anchor_ratio, waited_share, expected):
+    assert slow_down(anchor_ratio, waited_share) == pytest.approx(expected)
 
 
 def test_what_cannot_be_read_disturbs_nothing():

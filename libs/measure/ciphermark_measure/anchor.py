@@ -1,7 +1,8 @@
 """The anchor: a short fixed piece of work, executed around samples in the process that takes them and on its core.
 
 Most of it is bound by throughput, as the libraries' own transforms are, and the rest by latency: a thread beside it on
-the core, or a lower frequency, slows it by about as much as it slows them. It sees neither what takes memory bandwidth
+the core, or a lower frequency, slows it by about as much as it slows them, or somewhat less (``GAIN`` of
+:mod:`ciphermark_measure.host_state`). It sees neither what takes memory bandwidth
 alone, since it lies in the caches, nor other cores.
 """
 

@@ -1,9 +1,9 @@
 """The state of the host around samples: how much others on the core slowed it.
 
 An :class:`~ciphermark_measure.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 %
-of the time of samples at most. The slow-down of a sample is the mean of the readings beside it over the quiet level,
-and its time is divided by that. Where the process waited for its core, the kernel tells for how long, and the time is
-divided by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet level is a
+of the time of samples at most. The mean of the readings beside a sample, over the quiet level, tells its slow-down, by
+which its time is divided. Where the process waited for its core, the kernel tells for how long, and the time is divided
+by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet level is a
 low quantile of all readings of this process, or what another worker of the run found, if that is lower: a worker that
 begins in a slow state learns the level when the host calms down, and what it took before is corrected by that.
 """
@@ -29,6 +29,9 @@ _SHARE = 0.04  # of the time of samples, for readings
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
 _MOST_WAITED = 0.5  # of a sample
+# What is measured is slowed by so many times as much as the anchor, of which a third is hardly slowed, and of three
+# counts the calmest: docs/decisions/0045.
+GAIN = 1.25
 
 
 class Reader(Protocol):
@@ -65,6 +68,13 @@ class Around:
 def level_of(readings: Sequence[int]) -> float:
     """The quiet level among sorted readings, in their unit. Pure."""
     return float(readings[int(_QUANTILE * len(readings))])
+
+
+def slow_down(anchor_ratio: float, waited_share: float) -> float:
+    """How many times as long as in the quiet state a sample took, beside which the anchor took ``anchor_ratio`` times
+    as long, and for ``waited_share`` of which the process waited for its core. Pure.
+    """
+    return (1 + GAIN * (anchor_ratio - 1)) / (1 - waited_share)
 
 
 class Gate:
@@ -141,21 +151,23 @@ class Gate:
         return [
             None
             if around.is_disturbed
-            else fmean(self._readings[around.reading : around.reading + 2])
-            / level
-            / (1 - around.waited_share)
+            else slow_down(
+                fmean(self._readings[around.reading : around.reading + 2]) / level, around.waited_share
+            )
             for around in arounds
         ]
 
     def facts(self) -> dict[str, float]:
-        """Of the trial: which anchor it was, its time in the quiet state, to which times are corrected (s), its spread,
-        how many readings and what they cost (s). Nothing where nothing is known.
+        """Of the trial: which anchor it was, how much more than it samples are taken to be slowed, its time in the
+        quiet state, to which times are corrected (s), its spread, how many readings and what they cost (s). Nothing
+        where nothing is known.
         """
         readings, level = sorted(self._readings[self._first :]), self.quiet_ns
         if not readings or level is None:
             return {}
         return {
             "anchor_kernel": float(KERNEL),
+            "anchor_gain": GAIN,
             "anchor_s": level / 1e9,
             "anchor_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
             "anchor_readings": float(len(readings)),
