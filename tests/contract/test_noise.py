@@ -27,3 +27,5 @@ def test_a_reason_is_declared_only_where_it_is_needed(variant: str) -> None:
     subjects = [harness.subject(variant, harness.SPECS[scheme]) for scheme in schemes]
     budgets = [item.owner.noise_budget_bits(item.owner.encrypt(item.vector(0))) for item in subjects]
     assert ("noise_budget_bits" in declared.reasons) == (None in budgets)
+    told = [scheme for scheme, budget in zip(schemes, budgets, strict=True) if budget is not None]
+    assert told == [scheme for scheme in schemes if declared.reason_against_budget(scheme) is None]

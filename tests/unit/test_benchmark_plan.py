@@ -17,6 +17,7 @@ from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
+from ciphermark_measure.experiments.kind import sampled_s
 
 RUN = str(uuid.UUID(int=1))
 OTHER_RUN = str(uuid.UUID(int=2))
@@ -449,6 +450,22 @@ def test_an_estimate_grows_with_everything_that_takes_time():
     assert seconds(experiment(operations=["add"], sizes=[100_000])) > one
     assert seconds(experiment(operations=["add"]), min_time_s=5.0) > one + 4
     assert seconds(experiment(operations=["add"]), processes=3) == pytest.approx(3 * one)
+
+
+def test_an_estimate_has_encryption_once_for_a_vector():
+    one, two = (seconds(experiment(operations=names)) for names in (["add"], ["add", "sub"]))
+    other_vector = seconds(experiment(operations=["add"], data=["random", "same"]))
+    assert one < two < other_vector < 2 * one
+
+
+def test_with_a_precision_an_estimate_lies_between_the_fewest_samples_and_the_most():
+    few, some, many = (
+        sampled_s(
+            Budget(samples=8, min_time_s=0.0, most_samples=24, most_time_s=9.0, precision=asked), once_s
+        )
+        for asked, once_s in ((None, 0.1), (0.02, 0.1), (0.02, 1.0))
+    )
+    assert (few, some, many) == (0.8, pytest.approx(1.6), pytest.approx(8.5))
 
 
 def test_an_estimate_leaves_out_what_is_not_executed():

@@ -112,9 +112,17 @@ def test_t_gives_slots_at_as_many_rings_as_its_size_allows() -> None:
     assert first.case.parameters.plain_modulus == 65537
 
 
-def test_what_a_library_could_resolve_is_not_refused_beforehand() -> None:
-    """A chain for a depth at a ring that is too small for it: the worker knows which primes are taken."""
-    assert {item.reason for item in cases(changed("smallest", "[1024]"))} == {None}
+@pytest.mark.parametrize(("variant", "is_foretold"), [("seal", True), ("openfhe", False)])
+def test_a_chain_that_is_too_long_is_told_beforehand_where_the_library_takes_the_sizes(
+    variant: str, is_foretold: bool
+) -> None:
+    """OpenFHE chooses its primes: the worker knows which are taken."""
+    found = [
+        item.reason for item in cases(changed("smallest", "[1024]").replace("[cleartext]", f"[{variant}]"))
+    ]
+    assert len(found) == 4
+    for reason in found:
+        assert ("is above 27, the 2018 table's limit" in (reason or "")) == is_foretold
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, key_kinds
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import EXACT_SCHEMES, ParameterSpec, Scheme
 
 # What can be serialized beside ciphertexts and plaintexts.
 KEY_ITEMS: tuple[str, ...] = (
@@ -37,6 +37,14 @@ GENERATED: tuple[str, ...] = ("key_pair", "relinearization_key", "rotation_key")
 
 # Makes the function of an operation, given the evaluator whose library is loaded.
 Call: TypeAlias = Callable[[Any], Callable[..., Any]]
+
+
+def _refuses_nothing(_: ParameterSpec) -> str | None:
+    return None
+
+
+def _tells_no_chain(_: ParameterSpec) -> tuple[int, ...] | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,10 @@ class Declaration:
     division *best* is not offered: ``None`` where parameters are resolved in it as the library's documentation would
     set them, which may be as in *equal*; the note ``division`` tells how. ``wraps`` is the variant whose library
     this one calls from another language: what its own layer costs is told beside that.
+    ``refusal`` says why no parameters can be resolved for a request, as far as that is known without the library, and
+    ``default_chain`` the sizes of the primes that the library takes in bfv and bgv where a request names none, the
+    special prime last; ``budget_schemes`` are those in which it tells the noise budget. Plans foretell by the three
+    what a run would find ``unsupported``.
     """
 
     library: str
@@ -93,6 +105,9 @@ class Declaration:
     lacks_best: str | None = "its adapter has one setting, which is made to be like that of others"
     composed: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
+    refusal: Callable[[ParameterSpec], str | None] = _refuses_nothing
+    default_chain: Callable[[ParameterSpec], tuple[int, ...] | None] = _tells_no_chain
+    budget_schemes: tuple[Scheme, ...] = EXACT_SCHEMES
     adds: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -138,6 +153,15 @@ class Declaration:
         if division == "equal" or self.lacks_best is None:
             return None
         return f"{self.library} has no setting for the division {division} here: {self.lacks_best}"
+
+    def reason_against_budget(self, scheme: Scheme) -> str | None:
+        """Why nothing is known of a ciphertext's noise, in a sentence for the user. In ckks it shows in the values."""
+        is_told = scheme in self.budget_schemes or scheme not in EXACT_SCHEMES
+        return None if is_told else self.reason_without_budget(scheme)
+
+    def reason_without_budget(self, scheme: Scheme) -> str:
+        """What to say where a library turns out to tell nothing of the noise."""
+        return f"{self.library} tells no noise budget in {scheme}"
 
     def reason_against_object(self, item: str) -> str:
         """Why an object is not serialized, in a sentence for the user."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ciphermark_core import security
 from ciphermark_core.errors import Unsupported
 
@@ -31,6 +33,7 @@ def _passes(n: int, witness: int, odd: int, twos: int) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)  # plans ask for the same chains over and over
 def ntt_primes(bits: int, ring_dimension: int, count: int) -> tuple[int, ...]:
     """The ``count`` largest primes of exactly ``bits`` bits that are 1 modulo 2N.
 

@@ -7,17 +7,36 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
+from typing import Protocol
 
-from ciphermark_contract.interfaces import Adapter, Unsupported
+from ciphermark_contract.operations import read
 from ciphermark_core import security
 from ciphermark_core.chains import chains_for_depth
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_measure import security_check
 
 _LARGEST_RING = 131_072
 
 
-def resolved(adapter: Adapter, request: ParameterSpec) -> Parameters:
+class Resolver(Protocol):
+    """Whoever knows what a library makes of a concrete request: its adapter, or what is known of it beforehand."""
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """The parameter set, prime by prime; raises ``Unsupported`` with the reason."""
+        ...
+
+
+def reason_against_keys(operation: str, parameters: Parameters) -> str | None:
+    """Why an operation has no keys with these parameters, in a sentence for the user; ``None`` where it has, or needs
+    none.
+    """
+    if parameters.key_switching is not None or not read(operation).keys:
+        return None
+    return f"{operation} needs key switching, and a chain of one prime leaves none for it"
+
+
+def resolved(library: Resolver, request: ParameterSpec) -> Parameters:
     """What the library makes of a request, as secure as asked for by the primes that it really takes.
 
     The library is asked for concrete parameter sets only: a ring dimension and prime sizes, or its default chain.
@@ -27,10 +46,10 @@ def resolved(adapter: Adapter, request: ParameterSpec) -> Parameters:
     for ring_dimension in smaller:
         with suppress(Unsupported):
             return _at_ring(
-                adapter, replace(request, ring_dimension=ring_dimension, ring_dimension_is_minimum=False)
+                library, replace(request, ring_dimension=ring_dimension, ring_dimension_is_minimum=False)
             )
     try:
-        return _at_ring(adapter, replace(request, ring_dimension=largest, ring_dimension_is_minimum=False))
+        return _at_ring(library, replace(request, ring_dimension=largest, ring_dimension_is_minimum=False))
     except Unsupported as error:
         if not smaller:
             raise
@@ -46,12 +65,12 @@ def rings(request: ParameterSpec) -> list[int]:
     return [n for n in doubled if n == least or _limit(n, request) != _limit(n // 2, request)]
 
 
-def _at_ring(adapter: Adapter, request: ParameterSpec) -> Parameters:
+def _at_ring(library: Resolver, request: ParameterSpec) -> Parameters:
     reason: Unsupported | None = None
     for chain in _chains(request):
         _require_room(request, chain)
         try:
-            parameters = adapter.resolve(replace(request, modulus_bits=chain, depth=None))
+            parameters = library.resolve(replace(request, modulus_bits=chain, depth=None))
         except Unsupported as error:
             reason = reason or error
             continue

@@ -18,7 +18,7 @@ from ciphermark_measure.host_state import Gate, counts
 from ciphermark_measure.lost_time import LostTime
 from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, prepare
-from ciphermark_workloads import own
+from ciphermark_workloads import own_places
 
 
 class Service:
@@ -124,7 +124,7 @@ class Service:
 
 def refusal(error: Exception) -> protocol.Refused:
     """The reply for an exception: which status it means, with the library's own text."""
-    text, where = str(error) or type(error).__name__, own.innermost(error)
+    text, where = str(error) or type(error).__name__, own_places.innermost(error)
     status: Status = "crashed"
     if isinstance(error, Unsupported):
         status = "unsupported"

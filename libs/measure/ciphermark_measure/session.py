@@ -10,10 +10,9 @@ from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_contract.keys import NO_KEYS
-from ciphermark_contract.operations import read
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Sample
 from ciphermark_measure.encryptions import Encryptions
-from ciphermark_measure.parameter_selection import resolved
+from ciphermark_measure.parameter_selection import reason_against_keys, resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,9 @@ class Session:
 
     def require_keys_for(self, operation: str) -> None:
         """Raise ``Unsupported`` where key switching is needed and the chain is too short for it."""
-        if read(operation).keys and self.parameters.key_switching is None:
-            raise Unsupported(f"{operation} needs key switching, and a chain of one prime leaves none for it")
+        reason = reason_against_keys(operation, self.parameters)
+        if reason is not None:
+            raise Unsupported(reason)
 
     @property
     def _compression(self) -> str:

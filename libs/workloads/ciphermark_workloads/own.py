@@ -16,10 +16,10 @@ from typing import Any, cast
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.catalogue import AnyWorkload, offered_by
+from ciphermark_workloads.own_places import MODULE
 from ciphermark_workloads.workload import Workload
 
 SUFFIX = ".py"
-_MODULE = "_ciphermark_own_"
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 
 
@@ -57,22 +57,6 @@ def place(error: BaseException, path: Path) -> str | None:
     return None
 
 
-def innermost(error: BaseException) -> str | None:
-    """Where in whichever file of a user's own an exception, or what caused it, came from; ``None`` where it did not."""
-    found = None if error.__cause__ is None else innermost(error.__cause__)
-    if found is not None:
-        return found
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if is_in_file(str(frame.f_globals.get("__name__", ""))):
-            found = f"{Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name}"
-    return found
-
-
-def is_in_file(module: str) -> bool:
-    """Whether a module is a file of a user's own."""
-    return module.startswith(_MODULE)
-
-
 def _is_same(filename: str | None, path: Path) -> bool:
     return filename is not None and Path(filename).resolve() == path.resolve()
 
@@ -88,7 +72,7 @@ def told(error: BaseException, path: Path) -> str:
 def _module(path: Path) -> ModuleType:
     """The file as a module, under a name that its contents make: what was changed is loaded anew."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    name = f"{_MODULE}{path.stem}_{digest}"
+    name = f"{MODULE}{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

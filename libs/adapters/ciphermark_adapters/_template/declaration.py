@@ -18,6 +18,7 @@ DECLARATIONS = (
         serializable=("parameters",),
         requires=("numpy",),  # REPLACE: modules that must be importable
         remedy="pip install numpy",  # REPLACE: the command that installs them
+        budget_schemes=(),  # REPLACE: schemes in which the library tells the noise budget; REMOVE for bfv and bgv
         is_reference=True,  # REMOVE: a library that really encrypts is ranked with the others
         # What an operation's time includes beyond the bare primitive, one text per operation.
         notes={"mul": "without relinearization and rescaling"},

@@ -13,6 +13,7 @@ DECLARATIONS = (
         operations={scheme: of_scheme(scheme) for scheme in SCHEMES},
         compressions=("none",),
         lacks_best=None,
+        budget_schemes=(),
         serializable=("parameters",),
         is_reference=True,
         reasons={"noise_budget_bits": "there is no noise"},

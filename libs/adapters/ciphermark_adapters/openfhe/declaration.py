@@ -1,5 +1,6 @@
 """What the OpenFHE adapter declares."""
 
+from ciphermark_adapters.openfhe import limits
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 
 _COMMON = (
@@ -45,6 +46,8 @@ DECLARATIONS = (
         has_threads=True,
         chooses_primes=True,
         lacks_best=None,
+        refusal=limits.refusal,
+        budget_schemes=(),
         slot_generator=5,
         adds={
             "precision": (

@@ -7,18 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.openfhe import contexts, key_switching
+from ciphermark_adapters.openfhe import contexts, key_switching, limits
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_core import primes, security
+from ciphermark_core import primes
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
-_SPECIAL_BITS = 60
 _DEEPEST = 200
-# CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
-_BGV_PLAIN_BITS = 32
 # Integers up to here are doubles: see _decrypts_exactly.
 _EXACT_LIMIT = 2**53
 _CERTAIN_BITS = 44  # exact with any number of primes that fits a ring here
@@ -70,12 +67,9 @@ def _check(spec: ParameterSpec) -> None:
     requests.require_ring(spec, "OpenFHE")
     requests.require_scale(spec)
     requests.require_slots(spec)
-    t = spec.plain_modulus or 0
-    if spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
-        raise Unsupported(
-            f"OpenFHE's bgv keeps {_BGV_PLAIN_BITS} bits of the plaintext modulus, and decrypts wrongly where it has "
-            f"more: t = {t} has {t.bit_length()}"
-        )
+    reason = limits.refusal(spec)
+    if reason is not None:
+        raise Unsupported(reason)
 
 
 def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> None:
@@ -180,25 +174,12 @@ def _count(spec: ParameterSpec, depth: int, size: int) -> int:
     return len(contexts.moduli(contexts.generated(spec, recipe)))
 
 
-def _room_bits(spec: ParameterSpec) -> int:
-    """What the 2018 table leaves for the data primes of a default chain beside one special prime."""
-    level = next((level for level in security.LEVELS if level >= spec.security), security.LEVELS[-1])
-    bound = security.limit("2018", spec.ring_dimension, level)
-    room = 0 if bound is None else bound - _SPECIAL_BITS
-    if room <= 0:
-        raise Unsupported(
-            f"no default chain at N = {spec.ring_dimension}: {level} bits of security leave nothing beside OpenFHE's "
-            f"special prime of {_SPECIAL_BITS} bits; write modulus_bits with `security: none`"
-        )
-    return room
-
-
 def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
     """As many primes of the scale's size as there is room for after a first prime at least 5 bits larger.
 
     One bit is left free: primes lie on both sides of the scale.
     """
-    scale_bits, room = spec.scale_bits or 0, _room_bits(spec) - 1
+    scale_bits, room = spec.scale_bits or 0, limits.room_bits(spec) - 1
     inner = (room - scale_bits - 5) // scale_bits
     if inner < 0:
         raise Unsupported(
@@ -208,7 +189,7 @@ def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
 
 
 def _default_bfv(spec: ParameterSpec) -> Recipe:
-    room = _room_bits(spec)
+    room = limits.room_bits(spec)
     most = -(-room // MOST_DATA_BITS)
     recipe = _deepest_bfv(spec, room // most, most)
     if recipe is None:
@@ -218,7 +199,7 @@ def _default_bfv(spec: ParameterSpec) -> Recipe:
 
 def _default_bgv(spec: ParameterSpec) -> Recipe:
     """Primes of the size that OpenFHE takes for t, as many as there is room for."""
-    room = _room_bits(spec)
+    room = limits.room_bits(spec)
     size = contexts.moduli(contexts.generated(spec, Recipe(0)))[0].bit_length()
     for count in range(room // size, 0, -1):
         recipe = Recipe(count - 1, switching=KeySwitching("hybrid", count))

@@ -1,5 +1,6 @@
 """What the Pyfhel adapter declares."""
 
+from ciphermark_adapters.seal_default_chains import default_chain_for_128_bits
 from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration
 
 _COMMON = (
@@ -34,6 +35,8 @@ DECLARATIONS = (
         },
         compressions=("none", "zlib", "zstd"),
         lacks_best=None,
+        default_chain=default_chain_for_128_bits,
+        budget_schemes=("bfv",),
         serializable=(
             "parameters",
             "public_key",

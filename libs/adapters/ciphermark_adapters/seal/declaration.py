@@ -1,5 +1,6 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
+from ciphermark_adapters.seal_default_chains import default_chain
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 
 _COMMON = (
@@ -72,6 +73,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         operations={"bfv": _OF_COEFFICIENTS, "bgv": _EXACT, "ckks": _APPROXIMATE},
         compressions=("none", "zlib", "zstd"),
         lacks_best=None,
+        default_chain=default_chain,
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,
         generates=GENERATED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ciphermark_adapters.seal.binding import SealContext, SealModule
+from ciphermark_adapters.seal_default_chains import DEFAULT_RINGS
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
@@ -13,7 +14,6 @@ from ciphermark_core.model import Parameters, ParameterSpec
 # SEAL_POLY_MOD_DEGREE_MIN and _MAX; default chains exist for fewer.
 SMALLEST_RING = 2
 LARGEST_RING = 131072
-DEFAULT_RINGS = (1024, 2048, 4096, 8192, 16384, 32768)
 LARGEST_PLAIN_MODULUS_BITS = 60
 MOST_SIZES_LISTED = 20
 

@@ -1,5 +1,6 @@
 """What the TenSEAL adapter declares."""
 
+from ciphermark_adapters.seal_default_chains import default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")
@@ -24,6 +25,7 @@ DECLARATIONS = (
         manages_levels=("bfv", "ckks"),
         compressions=("zstd",),
         lacks_best=None,
+        default_chain=default_chain,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
         generates=("relinearization_key",),
         requires=("tenseal",),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from ciphermark_contract import checking
+from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
@@ -22,6 +23,7 @@ from ciphermark_measure.experiments.kind import (
     SUM_S,
     TRIAL_S,
     ExperimentKind,
+    Reason,
     Varied,
     without_managed,
 )
@@ -207,8 +209,8 @@ class Noise(Repeated):
         state: State | None = self.start()
         assert state is not None
         if not self.quality(state, self.judged(state)):
-            scheme = self.case.parameters.scheme
-            raise Unsupported(f"{self.session.declaration.library} tells no noise budget in {scheme}")
+            declared, scheme = self.session.declaration, self.case.parameters.scheme
+            raise Unsupported(declared.reason_without_budget(scheme))
         begin = perf_counter()
         count = 1
         while state is not None:
@@ -246,18 +248,24 @@ def _trial_s(case: Case, budget: Budget, growth: float) -> float:
     return TRIAL_S + cap * SUM_S * growth
 
 
-def _row(name: str, experiment: type[Experiment], determines: str | None = None) -> ExperimentKind:
+def _without_budget(case: Case, declared: Declaration) -> str | None:
+    return without_managed(case, declared) or declared.reason_against_budget(case.parameters.scheme)
+
+
+def _row(
+    name: str, experiment: type[Experiment], reason: Reason, determines: str | None = None
+) -> ExperimentKind:
     return ExperimentKind(
         name,
         experiment,
         operations=repeatable(),
         defaults=where(lambda row: row.is_default and not row.is_rotation),
         trial_s=_trial_s,
-        reason=without_managed,
+        reason=reason,
         varied=(Varied(CAP, most=1 << 30, example=256, default=DEFAULT_CAP),),
         determines=determines,
         is_until_exhausted=True,
     )
 
 
-KINDS = (_row("depth", Depth, "depth"), _row("noise", Noise))
+KINDS = (_row("depth", Depth, without_managed, "depth"), _row("noise", Noise, _without_budget))

@@ -284,6 +284,7 @@ KINDS = (
         defaults=where(lambda row: row.is_default and not row.is_rotation),
         trial_s=latency_time.trial_s,
         reason=without_primitive,
+        vector_s=latency_time.vector_s,
         also="rotation",
     ),
     ExperimentKind(
@@ -293,6 +294,7 @@ KINDS = (
         defaults=where(lambda row: row.is_default and row.is_rotation),
         trial_s=latency_time.trial_s,
         reason=without_primitive,
+        vector_s=latency_time.vector_s,
         also="arithmetic",
     ),
 )

@@ -24,14 +24,21 @@ from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, data, operands
 from ciphermark_measure.calibration import is_long, make_ready
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.experiments.kind import KEYS_S, WORKER_S, ExperimentKind, Varied, without_managed
+from ciphermark_measure.experiments.kind import (
+    KEYS_S,
+    WORKER_S,
+    ExperimentKind,
+    Varied,
+    sampled_s,
+    without_managed,
+)
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _SETS = 2
 _LOOKS = 2
-_MULTIPLICATION_S = 2e-3  # one at N = 4096: longer chains have larger rings, too
+_MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer chains have larger rings, too
 _ADDITION_S = 2e-5
 _CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
 
@@ -225,8 +232,8 @@ class Repetition(Experiment):
 def _trial_s(case: Case, budget: Budget, growth: float) -> float:
     once_s = _MULTIPLICATION_S if read(case.operation).operation.is_product else _ADDITION_S
     chain_s = (REPETITIONS.of(case.dimensions) or 0) * once_s * growth
-    chains = budget.samples + budget.warmups + _CHECKED_CHAINS
-    return WORKER_S + KEYS_S * growth + max(budget.min_time_s, chains * chain_s)
+    beside_s = (budget.warmups + _CHECKED_CHAINS) * chain_s
+    return WORKER_S + KEYS_S * growth + beside_s + sampled_s(budget, chain_s, budget.min_time_s)
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

@@ -18,7 +18,8 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.runner import durations, runs
+from ciphermark_benchmark.runner.durations import Duration
 from ciphermark_benchmark.suite import (
     case_rows,
     composition,
@@ -62,12 +63,17 @@ def add_to(app: typer.Typer) -> None:
 
 def loaded(path: Path) -> form.Suite:
     """A suite with the data sets that it can name, checked."""
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[form.Suite, str]:
+    """The same with its text."""
     catalogue = Catalogue(homes.find(), os.environ, files.spelled_out(path).parent)
-    return files.load(path, catalogue)[0]
+    return files.load(path, catalogue)
 
 
 def list_() -> None:
-    """The suites that come with Ciphermark: name, what for, and a guess of the time."""
+    """The suites that come with Ciphermark: name, what for, and how long they take."""
     console = Console(highlight=False)
     facts = hosts.collect()
     table = Table(box=None, pad_edge=False)
@@ -76,10 +82,12 @@ def list_() -> None:
     for name in shipped.names():
         suite, text = files.load(shipped.path(name))
         planned = plan.cases(suite, runs.available(suite, facts))
-        seconds = estimate.run_s(planned, suite.budget.budget)
-        table.add_row(name, estimate.in_words(seconds), escape(shipped.summary(text)))
+        took = durations.expected(homes.find(), text, suite, planned, facts)
+        table.add_row(name, estimate.in_words(took.seconds), escape(shipped.summary(text)))
     console.print(table)
-    console.print("Times are guesses for an idle host. Execute one with: ciphermark run NAME")
+    console.print(
+        "Times are of the last run here, or guesses for an idle host. Execute one with: ciphermark run NAME"
+    )
 
 
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
@@ -116,9 +124,11 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
-    planned = plan.cases(suite, runs.available(suite, hosts.collect()))
+    facts = hosts.collect()
+    planned = plan.cases(suite, runs.available(suite, facts))
+    took = durations.expected(homes.find(), text, suite, planned, facts)
     console = Console(highlight=False)
-    console.print(f"{file}: {_outlook(suite, planned)}", soft_wrap=True)
+    console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
 
 
@@ -138,12 +148,11 @@ def _installed() -> list[str]:
     return [name for name in names if registry.availability(name, flags).is_installed] or names
 
 
-def _outlook(suite: form.Suite, planned: list[PlannedCase]) -> str:
+def _outlook(suite: form.Suite, planned: list[PlannedCase], took: Duration) -> str:
     possible = sum(item.reason is None for item in planned)
-    seconds = estimate.run_s(planned, suite.budget.budget)
     return (
         f"{possible * suite.budget.processes} trials of {possible} cases, "
-        f"{len(planned) - possible} cases unsupported; a guess: {estimate.in_words(seconds)} on an idle host"
+        f"{len(planned) - possible} cases unsupported; {took.in_words}"
     )
 
 
@@ -162,16 +171,17 @@ def explain(
     format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
-    suite = loaded(file)
+    suite, text = _read(file)
     facts = hosts.collect()
     available = runs.available(suite, facts)
     planned = plan.cases(suite, available)
+    took = durations.expected(homes.find(), text, suite, planned, facts)
     refusal = process_limit.reason_against_suite(suite, available, (), process_limit.of_host(facts))
     if format == "json":
-        seconds = estimate.run_s(planned, suite.budget.budget)
         told = {
             "suite": suite.name,
-            "estimated_s": round(seconds),
+            "estimated_s": round(took.seconds),
+            "is_guess": took.is_guess,
             "refused": refusal,
             "cases": [case_rows.as_dict(item) for item in planned],
         }
@@ -179,7 +189,7 @@ def explain(
         return
     console = wide_console()
     console.print(_cases_table(planned))
-    console.print(_outlook(suite, planned))
+    console.print(_outlook(suite, planned, took))
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)

@@ -39,7 +39,7 @@ class QuietLevel:
 
 def looked_for(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> QuietLevel:
     """What earlier runs in a home found within a day, or what a moment of reading finds, if that is lower."""
-    level = QuietLevel(_remembered(folder, cpu_model, clock()))
+    level = QuietLevel(remembered(folder, cpu_model, clock))
     if anchor.reason_against() is None:
         level.hear(_read_ns())
     return level
@@ -60,11 +60,12 @@ def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[]
             partial.unlink()
 
 
-def _remembered(folder: Path, cpu_model: str, now: float) -> float | None:
+def remembered(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> float | None:
+    """What earlier runs in a home found within a day."""
     try:
         known = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         is_valid = (known["cpu_model"], known["kernel"]) == (cpu_model, anchor.KERNEL)
-        is_valid = is_valid and 0 <= now - float(known["at"]) < _VALID_S
+        is_valid = is_valid and 0 <= clock() - float(known["at"]) < _VALID_S
         ns = float(known["ns"])
     except (OSError, ValueError, TypeError, KeyError):  # none yet, or not as it was written
         return None

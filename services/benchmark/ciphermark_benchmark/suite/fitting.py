@@ -19,7 +19,7 @@ from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import security_check
 from ciphermark_measure.parties.subject import shared_public
-from ciphermark_workloads import own
+from ciphermark_workloads import own_places
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.options import BATCH
@@ -59,7 +59,7 @@ class Fitting:
         return self._known[key]
 
     def _asked(self, workload: AnyWorkload, ask: Callable[[], str | None]) -> str | None:
-        if not own.is_in_file(type(workload).__module__):
+        if not own_places.is_in_file(type(workload).__module__):
             return ask()
         if workload.name in self._endless:
             return None
@@ -81,7 +81,7 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
         programs = all_traced(workload, inputs[0], parameters, declared)
         asked = workload.keys(parameters)
     except Unsupported as error:
-        where = own.innermost(error)
+        where = own_places.innermost(error)
         return f"{where}: {error}" if where else str(error)
     except Exception:  # whatever the workload does: its trial will tell
         return None

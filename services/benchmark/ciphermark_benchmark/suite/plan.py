@@ -12,6 +12,7 @@ from itertools import product, starmap
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
 from ciphermark_benchmark.suite.dimensions import as_list
+from ciphermark_benchmark.suite.foretelling import Foretelling
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
 from ciphermark_benchmark.suite.operations import defaults, kind_of
 from ciphermark_benchmark.suite.workloads import WorkloadText
@@ -73,8 +74,15 @@ class Plan:
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
+    foretelling = Foretelling()
     for planned in _of_experiments(suite, available, workload_cases.cases):
-        found.setdefault(planned.case.key, planned)
+        case = planned.case
+        if case.key in found:
+            continue
+        reason = planned.reason
+        if reason is None and case.experiment in KINDS:
+            reason = foretelling.reason_against(case, available[case.variant].declaration)
+        found[case.key] = PlannedCase(case, reason)
     return list(found.values())
 
 

@@ -133,4 +133,4 @@ def _reason_against(case: Case, workload: AnyWorkload, available: Availability) 
     missing = [name for name in workload.operations(scheme) if name not in declared.managed[scheme]]
     if missing:
         return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"
-    return None
+    return declared.refusal(case.parameters)

@@ -1,0 +1,54 @@
+"""Of every suite that is shipped: plans foretell of the real libraries what these refuse, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import files, plan, shipped
+from ciphermark_benchmark.suite.foretelling import Foretelling
+from ciphermark_core import host
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_measure.experiments import KINDS
+from ciphermark_measure.parameter_selection import reason_against_keys, resolved
+
+# SEAL with HEXL is the same code as without it, and has the same parameters.
+VARIANTS = ("seal", "pyfhel", "tenseal")
+
+
+def made(variant: str, spec: ParameterSpec) -> Parameters | str:
+    """What the library itself makes of a request, or why it refuses."""
+    try:
+        return resolved(registry.load(variant), spec)
+    except Unsupported as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", shipped.names())
+def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
+    here = registry.availability(variant, frozenset(host.collect().cpu_flags))
+    if here.reason is not None:
+        pytest.skip(f"{variant}: {here.reason}")
+    suite, _ = files.load(shipped.path(name))
+    named = {item for experiment in suite.experiments for item in experiment.variants}
+    every = {item: Availability(registry.declaration(item)) for item in named}
+    cases = [item for item in plan.cases(suite, every) if item.case.variant == variant]
+    known: dict[ParameterSpec, Parameters | str] = {}
+    foretelling = Foretelling()
+    for item in cases:
+        case, spec = item.case, item.case.parameters
+        if spec.scheme not in here.declaration.schemes:
+            continue
+        if spec not in known:
+            known[spec] = made(variant, spec)
+        found = known[spec]
+        if case.experiment in KINDS:
+            told = foretelling.reason_against(case, here.declaration)
+            is_possible = isinstance(found, Parameters) and (
+                case.experiment == "serialization" or reason_against_keys(case.operation, found) is None
+            )
+            assert (told is None) == is_possible, f"{case}: foretold {told}, found {found}"
+        assert item.reason is not None or isinstance(found, Parameters)

@@ -1,0 +1,105 @@
+"""How long a suite takes: what its last run took, or a guess."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner import durations
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.suite import estimate, files, plan
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
+from ciphermark_core.run import Host, Run
+from ciphermark_measure import anchor
+
+TEXT = """\
+name: mine
+seed: 1
+experiments:
+  - {kind: arithmetic, variants: [seal], schemes: [bfv], ring_dimension: [4096], operations: [add, mul, rescale]}
+"""
+SUITE = files.parse(TEXT, "mine.yaml")
+PLANNED = plan.cases(SUITE, {"seal": Availability(registry.declaration("seal"))})
+HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
+GUESS = durations.Duration(estimate.run_s(PLANNED, SUITE.budget.budget), is_guess=True)
+
+
+def outcome(number: int, minute: int, duration_s: float) -> Outcome:
+    case = Case("seal", "arithmetic", "add", ParameterSpec("bfv", 4096), number + 1, "random")
+    trial = Trial(f"trial-{number}", "run-1", case, 0, 1, Budget())
+    return Outcome(trial, "ok", f"2026-01-01T00:{minute:02}:00+00:00", duration_s)
+
+
+def recorded(home: Home, count: int, run_id: str = "run-1", host: Host = HOST, **of_run: str) -> None:
+    """A recorded run of so many trials, of which the n-th begins in the n-th minute and takes 30 s."""
+    fields = {"suite_text": TEXT, "started_at": "2026-01-01T00:00:00+00:00", **of_run}
+    run = Run(run_id, "mine", fields["suite_text"], 1, fields["started_at"], host, "0")
+    journal = Journal.create(home, Header(run, "mine.yaml", ()))
+    for number in range(count):
+        journal.append(outcome(number, number, 30.0))
+    journal.retire(home)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path, None)
+
+
+def expected(home: Home) -> durations.Duration:
+    return durations.expected(home, TEXT, SUITE, PLANNED, HOST)
+
+
+def test_without_a_run_it_is_a_guess(home: Home) -> None:
+    assert expected(home) == GUESS
+    assert GUESS.in_words == f"a guess: {estimate.in_words(GUESS.seconds)} on an idle host"
+
+
+def test_what_the_last_whole_run_took_is_known(home: Home) -> None:
+    recorded(home, 3)
+    found = expected(home)
+    assert found == durations.Duration(150.0, is_guess=False)
+    assert found.in_words == "its last run here took 2 minutes"
+
+
+@pytest.mark.parametrize(
+    "of_another",
+    [{"suite_text": f"{TEXT}# not the same\n"}, {"host": replace(HOST, fingerprint="other")}, {"count": 2}],
+    ids=["another text", "another host", "not whole"],
+)
+def test_other_runs_tell_nothing(home: Home, of_another) -> None:
+    recorded(home, **({"count": 3} | of_another))
+    assert expected(home) == GUESS
+
+
+def test_a_job_of_this_home_tells_as_much(home: Home) -> None:
+    recorded(home.of_jobs, 3)
+    assert not expected(home).is_guess
+
+
+def test_a_journal_that_cannot_be_read_is_passed_over(home: Home) -> None:
+    home.recorded.mkdir(parents=True)
+    (home.recorded / "broken.jsonl").write_text("{}\n")
+    (home.recorded / "empty.jsonl").write_text("")
+    assert expected(home) == GUESS
+
+
+def test_rests_are_no_work() -> None:
+    begun = "2026-01-01T00:00:00+00:00"
+    side_by_side = [outcome(0, 1, 120.0), outcome(1, 1, 60.0), outcome(2, 2, 90.0)]
+    assert durations.worked_s(begun, side_by_side) == 210.0
+    assert durations.worked_s(begun, [outcome(0, 1, 60.0), outcome(1, 50, 60.0)]) == 180.0
+    assert durations.worked_s(begun, []) == 0.0
+
+
+def test_a_guess_goes_by_the_anchor_of_the_host(home: Home) -> None:
+    level = {"cpu_model": "c", "kernel": anchor.KERNEL, "ns": 107_400.0, "at": time.time()}
+    (home.folder / "anchor.json").write_text(json.dumps(level))
+    assert expected(home).seconds == pytest.approx(2 * GUESS.seconds)

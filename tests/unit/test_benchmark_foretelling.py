@@ -1,0 +1,117 @@
+"""What plans say of a library's limits before it is loaded, and what runs found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark import archive
+from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.foretelling import Foretelling
+from ciphermark_core.model import Case, ParameterSpec
+
+REFERENCE = sorted((Path(__file__).parents[2] / "reference").glob("*.jsonl.xz"))
+SMALLEST = {"ring_dimension_is_minimum": True}
+
+
+def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
+    case = Case(variant, "arithmetic", operation, spec, 16, "random")
+    return Foretelling().reason_against(case, registry.declaration(variant))
+
+
+@pytest.mark.parametrize(
+    ("variant", "operation", "spec", "text"),
+    [
+        # A chain for a depth, at a ring dimension that is too small for it.
+        (
+            "seal",
+            "mul",
+            ParameterSpec("ckks", 4096, scale_bits=35, depth=4),
+            "above 109, the 2018 table's limit",
+        ),
+        (
+            "pyfhel",
+            "mul",
+            ParameterSpec("bgv", 4096, plain_modulus=65537, depth=2),
+            "above 109, the 2018 table's",
+        ),
+        # One of which no ring dimension has room.
+        (
+            "seal",
+            "mul",
+            ParameterSpec("ckks", 1024, scale_bits=50, depth=90, **SMALLEST),
+            "no N from 1024 to",
+        ),
+        # Chains of SEAL's own: one prime where keys cannot be switched, and 128 bits of security alone.
+        ("seal-hexl", "rotate(1)", ParameterSpec("bfv", 2048, plain_modulus=12289), "needs key switching"),
+        ("pyfhel", "relinearize", ParameterSpec("bgv", 1024, plain_modulus=12289), "needs key switching"),
+        ("seal", "add", ParameterSpec("bfv", 8192, plain_modulus=65537, security=192), "limit for 192 bits"),
+        # What OpenFHE declares.
+        (
+            "openfhe",
+            "add",
+            ParameterSpec("bgv", 8192, (50,) * 3, 140737488125953),
+            "keeps 32 bits of the plain",
+        ),
+        ("openfhe", "add", ParameterSpec("bfv", 2048, plain_modulus=12289), "no default chain at N = 2048"),
+    ],
+)
+def test_what_a_run_would_refuse_is_told_before_it(variant, operation, spec, text) -> None:
+    assert text in (told(variant, operation, spec) or "")
+
+
+@pytest.mark.parametrize(
+    ("variant", "operation", "spec"),
+    [
+        ("seal", "mul", ParameterSpec("ckks", 16384, scale_bits=35, depth=4)),
+        ("seal", "mul", ParameterSpec("ckks", 1024, scale_bits=35, depth=4, **SMALLEST)),
+        ("seal", "mul", ParameterSpec("bfv", 2048, plain_modulus=12289)),
+        ("seal", "rotate(1)", ParameterSpec("bfv", 4096, plain_modulus=65537)),
+        ("seal", "zstd", ParameterSpec("bfv", 2048, plain_modulus=12289)),
+        ("seal", "mul", ParameterSpec("ckks", 1024, scale_bits=35, depth=10**6, security=0, **SMALLEST)),
+        # Pyfhel has other chains for more security, which it does not declare.
+        ("pyfhel", "add", ParameterSpec("bfv", 8192, plain_modulus=65537, security=192)),
+        # OpenFHE chooses its primes: whether they are secure is for a run to tell.
+        ("openfhe", "mul", ParameterSpec("ckks", 4096, scale_bits=35, depth=4)),
+        ("openfhe", "add", ParameterSpec("bgv", 8192, (50,) * 3, 65537)),
+        ("openfhe", "add", ParameterSpec("bfv", 1024, plain_modulus=65537, **SMALLEST)),
+    ],
+)
+def test_of_what_may_be_nothing_is_said(variant, operation, spec) -> None:
+    assert told(variant, operation, spec) is None
+
+
+def test_libraries_that_declare_the_same_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    cleartext = registry.load("cleartext")
+    resolve = type(cleartext).resolve
+    monkeypatch.setattr(
+        type(cleartext), "resolve", lambda self, spec: asked.append(spec) or resolve(self, spec)
+    )
+    foretelling, spec = Foretelling(), ParameterSpec("bfv", 4096, plain_modulus=65537)
+    for variant in ("seal", "seal-hexl", "tenseal"):
+        for operation in ("add", "mul"):
+            case = Case(variant, "arithmetic", operation, spec, 16, "random")
+            assert foretelling.reason_against(case, registry.declaration(variant)) is None
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("path", REFERENCE, ids=lambda path: path.name)
+def test_what_a_whole_run_found_unsupported_is_what_its_plan_says(path: Path) -> None:
+    """But for parameters that a library chooses by itself."""
+    header, outcomes = archive.read(path)
+    suite = files.parse(header.run.suite_text, path.name)
+    measured = {item.trial.case.variant for item in outcomes if item.status != "unsupported"}
+    named = {name for experiment in suite.experiments for name in experiment.variants}
+    here = {name: Availability(registry.declaration(name)) for name in named}
+    planned = {item.case.key: item for item in plan.cases(suite, here) if item.case.variant in measured}
+    foretold = {key for key, item in planned.items() if item.reason is not None}
+    found = {item.trial.case.key for item in outcomes if item.status == "unsupported"} & planned.keys()
+    assert foretold <= found
+    for key in found - foretold:
+        case = planned[key].case
+        assert registry.declaration(case.variant).chooses_primes
+        assert case.parameters.depth is not None or case.parameters.modulus_bits is None
