@@ -39,11 +39,11 @@ def noise(rows: Sequence[Row]) -> Chart | None:
         color=style.colour(names),
     )
     line = base.mark_line().encode(
-        strokeWidth=alt.StrokeWidth("variant:N", scale=style.nested(names, 6, 1), legend=None)
+        strokeWidth=alt.StrokeWidth("variant:O", scale=style.nested(names, 6, 1), legend=None)
     )
     points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
         shape=style.shape(names),
-        size=alt.Size("variant:N", scale=style.nested(names, 160, 25), legend=None),
+        size=alt.Size("variant:O", scale=style.nested(names, 160, 25), legend=None),
         tooltip=style.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
     )
     return style.dressed(
