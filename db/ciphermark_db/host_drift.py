@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 _TOLD = 1.03
 _TOGETHER = 0.8  # of the cases
 # What a change of the host makes of work, as powers of what it makes of the anchor: from pointwise operations with HEXL
-# to OpenFHE's (decision 43).
+# to OpenFHE's (decisions 43 and 45).
 _POWERS = (0.6, 1.5)
 
 

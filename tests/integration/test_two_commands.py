@@ -23,11 +23,6 @@ WAITS = b"Another run is being executed"
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    return Gate(tmp_path / "gate")
-
-
-@pytest.fixture
 def held(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Ciphermark:
     """Commands whose variant ``planted-waits`` is held back by the gate."""
     return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
@@ -105,10 +100,11 @@ def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) 
         embedded.stop(command.home)
 
 
-def test_migrations_of_one_database_at_once_are_one(held: Ciphermark) -> None:
-    together = [held.start("db", "migrate") for _ in range(3)]
-    assert [ended(held, process) for process in together] == ["the schema is up to date\n"] * 3
-    assert held.rows("select count(*) > 0 as is_there from results") == [{"is_there": False}]
+def test_migrations_of_one_database_at_once_are_one(tmp_path: Path, empty_url: Callable[[], str]) -> None:
+    command = Ciphermark(tmp_path / "home", empty_url())
+    together = [command.start("db", "migrate") for _ in range(3)]
+    assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
+    assert command.rows("select count(*) > 0 as is_there from results") == [{"is_there": False}]
 
 
 def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, gate: Gate) -> None:
