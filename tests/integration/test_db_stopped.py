@@ -40,7 +40,7 @@ def test_what_ended_at_a_precision_has_the_wider_interval(
     assert found.rows == [(expected.low, expected.high)]
 
 
-@pytest.mark.parametrize("view", ["speedup", "ratio"])
+@pytest.mark.parametrize("view", ["speedup", "ranking"])
 def test_pairs_of_unequal_counts_are_pairs(database: Database, make, view: str) -> None:
     """One variant needed 12 samples and the other 24: the first 12 of each were taken in the same rounds."""
     off = [3.0 + (5 * n % 13) / 10 for n in range(24)]
