@@ -135,14 +135,15 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
         children = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    return [child for child in children if _is_worker(child)]
+    return [child for child in children if "ciphermark_measure.worker" in command_line(child)]
 
 
-def _is_worker(process: psutil.Process) -> bool:
+def command_line(process: psutil.Process) -> list[str]:
+    """What a process was started with; nothing of one that has ended meanwhile."""
     try:
-        return "ciphermark_measure.worker" in process.cmdline()
+        return list(process.cmdline())
     except psutil.Error:
-        return False
+        return []
 
 
 def press_ctrl_c(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:

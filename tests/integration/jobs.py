@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, wait_until
+from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, command_line, wait_until
 from psycopg.rows import dict_row
 
 from ciphermark_benchmark.jobs import queue
@@ -131,7 +131,7 @@ class Worker:
 
     def measuring(self) -> list[psutil.Process]:
         """The processes below it that measure."""
-        return [child for child in self.below() if "ciphermark_measure.worker" in _command(child)]
+        return [child for child in self.below() if "ciphermark_measure.worker" in command_line(child)]
 
     def below(self) -> list[psutil.Process]:
         try:
@@ -193,10 +193,3 @@ class Workers:
                 worker.kill()
         for worker in self.started:
             assert "Traceback" not in ORPHANED.sub("", worker.log.read_text()), worker.log.read_text()
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import psutil
-from command import PLANTED, wait_until
+from command import PLANTED, command_line, wait_until
 
 CONFESSION = Path(__file__).parent / "planted_confession"
 _RUNNING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
@@ -92,7 +92,9 @@ class Running:
         """The party processes of the service."""
         children = psutil.Process(self.process.pid).children(recursive=True)
         return [
-            child for child in children if "ciphermark_measure.parties.worker" in " ".join(child.cmdline())
+            child
+            for child in children
+            if "ciphermark_measure.parties.worker" in " ".join(command_line(child))
         ]
 
     def terminate(self, number: int = signal.SIGTERM) -> None:

@@ -127,7 +127,9 @@ def test_programs_are_kept_once_and_found_by_trial_and_case(new_url: Callable[[]
         assert [(variant, stage, data) for _, variant, _, stage, data in database.programs(run.id)] == [
             (variant, stage, content) for variant in ("openfhe", "seal") for stage in ("infer", "train")
         ]
-        sql = "select operation, level, occurrences from program_count where program = %s order by occurrences"
+        sql = (
+            "select operation, level, occurrences from program_count where program = %s order by occurrences"
+        )
         assert database.query(sql, ["d" * 64]).rows == [("mul", 2, 3), ("add", 1, 5)]
         sql = (
             "select variant, stage, left(program, 1), constants, live_ciphertexts, is_equal_program "

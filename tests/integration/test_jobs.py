@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command import TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, Gate, command_line, wait_until
 from jobs import Jobs, Worker, Workers, suite_text
 
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
@@ -160,7 +160,7 @@ def forked_from(worker: Worker) -> psutil.Process:
     (found,) = [
         child
         for child in psutil.Process(worker.process.pid).children()
-        if any("multiprocessing.forkserver" in word for word in child.cmdline())
+        if any("multiprocessing.forkserver" in word for word in command_line(child))
     ]
     return found
 

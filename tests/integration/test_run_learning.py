@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from command import Ciphermark, wait_until
+from command import Ciphermark, command_line, wait_until
 from ports import free_port
 
 from ciphermark_benchmark.parties import http_party
@@ -298,7 +298,7 @@ def test_a_run_that_is_interrupted_leaves_no_party(ciphermark):
 
     def parties():
         children = psutil.Process(process.pid).children(recursive=True)
-        return [child for child in children if PARTY in child.cmdline()]
+        return [child for child in children if PARTY in command_line(child)]
 
     wait_until(lambda: len(parties()) == 2, "two parties")
     found = parties()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from command import CHEAP, Ciphermark, kill, wait_until
+from command import CHEAP, Ciphermark, command_line, kill, wait_until
 from jobs import Jobs
 from running_services import Services, done
 
@@ -60,7 +60,7 @@ def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, servic
 
 def attempt_of(worker):
     """The process that executes the job: the forkserver forked it."""
-    found = [process for process in worker.below() if "forkserver" in " ".join(process.cmdline())]
+    found = [process for process in worker.below() if "forkserver" in " ".join(command_line(process))]
     pids = {process.pid for process in found}
     (attempt,) = [process for process in found if process.ppid() in pids]
     return attempt

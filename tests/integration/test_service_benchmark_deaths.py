@@ -6,13 +6,12 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 from benchmark_service import Service, ended, started, submitted, suite, when
-from command import PROGRAM, Gate, wait_until
+from command import PROGRAM, Gate, command_line, wait_until
 from jobs import Jobs, Workers
 
 TRIALS = 4
@@ -37,16 +36,15 @@ def under_way(service: Service, gate: Gate) -> str:
 def worker_of(service: Service) -> psutil.Process | None:
     """The worker beside the service, if there is one now: other children look at libraries for it."""
     for child in psutil.Process(service.process.pid).children():
-        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "--parent" in child.cmdline():
-                return child
+        if "--parent" in command_line(child):
+            return child
     return None
 
 
 def test_nothing_outlives_a_service_that_is_killed(service: Service, gate: Gate, workers: Workers) -> None:
     run_id = under_way(service, gate)
     below = psutil.Process(service.process.pid).children(recursive=True)
-    assert any("ciphermark_measure.worker" in process.cmdline() for process in below)
+    assert any("ciphermark_measure.worker" in command_line(process) for process in below)
     service.process.kill()
     service.process.wait(30)
     _, alive = psutil.wait_procs(below, timeout=60)
