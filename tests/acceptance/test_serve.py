@@ -16,6 +16,7 @@ import urllib.request
 
 import psutil
 import pytest
+from processes import wait_until
 from serving import (
     GUARDED,
     PROGRAMS,
@@ -28,7 +29,6 @@ from serving import (
     is_ready,
     status,
     text_of,
-    wait_until,
 )
 
 from ciphermark_db import embedded

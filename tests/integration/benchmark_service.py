@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, wait_until
+from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY
 from ports import free_port
+from processes import wait_until
 
 TOKEN = "the-token-of-the-benchmark-service"
 

@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 import psycopg
+from processes import command_line
 
 PLANTED = Path(__file__).parent / "planted"
 REPOSITORY = Path(__file__).parents[2]
@@ -121,14 +120,6 @@ class Gate:
             (self.folder / f"pass-{number}").touch()
 
 
-def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 120) -> None:
-    """Poll until something is so; what never is fails the test."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"in {timeout_s} s it never came to this: {what}"
-        time.sleep(0.01)
-
-
 def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """The worker processes of a command."""
     try:
@@ -136,14 +127,6 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     except psutil.NoSuchProcess:
         return []
     return [child for child in children if "ciphermark_measure.worker" in command_line(child)]
-
-
-def command_line(process: psutil.Process) -> list[str]:
-    """What a process was started with; nothing of one that has ended meanwhile."""
-    try:
-        return list(process.cmdline())
-    except psutil.Error:
-        return []
 
 
 def press_ctrl_c(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, command_line, wait_until
+from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY
+from processes import command_line, wait_until
 from psycopg.rows import dict_row
 
 from ciphermark_benchmark.jobs import queue

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import httpx
 import psutil
-from command import PLANTED, command_line, wait_until
+from command import PLANTED
+from processes import command_line, wait_until
 
 CONFESSION = Path(__file__).parent / "planted_confession"
 _RUNNING = re.compile(r"running on http://127\.0\.0\.1:(\d+)")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command import REPOSITORY, TINY, Ciphermark, wait_until
+from command import REPOSITORY, TINY, Ciphermark
+from processes import wait_until
 
 from ciphermark_adapters import interpreters, registry
 from ciphermark_core import host

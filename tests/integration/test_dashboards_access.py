@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from command import wait_until
+from processes import wait_until
 from starlette.testclient import TestClient
 from starlette.types import Message
 

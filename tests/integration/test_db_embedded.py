@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from command import wait_until
+from processes import wait_until
 
 from ciphermark_db import embedded
 from ciphermark_db.errors import DatabaseUnavailable

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, wait_until
+from command import PLANTED, TINY, Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
+from processes import wait_until
 
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]

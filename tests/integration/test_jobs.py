@@ -11,8 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command import TINY, Ciphermark, Gate, command_line, wait_until
+from command import TINY, Ciphermark, Gate
 from jobs import Jobs, Worker, Workers, suite_text
+from processes import command_line, wait_until
 
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
 from ciphermark_db import embedded

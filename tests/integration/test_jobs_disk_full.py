@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
+from processes import wait_until
 
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]

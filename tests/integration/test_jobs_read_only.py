@@ -8,8 +8,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from command import Gate, wait_until
+from command import Gate
 from jobs import STALLED_S, Jobs, Workers, suite_text
+from processes import wait_until
 
 from ciphermark_db import embedded
 

@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from command import Gate, wait_until
+from command import Gate
 from jobs import Jobs, Workers, suite_text
+from processes import wait_until
 from psycopg.conninfo import conninfo_to_dict
 
 from ciphermark_benchmark.runner.runs import available

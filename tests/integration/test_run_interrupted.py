@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, forget_all_but, kill, press_ctrl_c, wait_until, workers_of
+from command import TINY, Ciphermark, forget_all_but, kill, press_ctrl_c, workers_of
+from processes import wait_until
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
 VARIANTS = ["cleartext", "planted-good"]

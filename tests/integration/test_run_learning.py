@@ -12,8 +12,9 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from command import Ciphermark, command_line, wait_until
+from command import Ciphermark
 from ports import free_port
+from processes import command_line, wait_until
 
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import LocalParties

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from command import CHEAP, Ciphermark, command_line, kill, wait_until
+from command import CHEAP, Ciphermark, kill
 from jobs import Jobs
+from processes import command_line, wait_until
 from running_services import Services, done
 
 LEARNING = {

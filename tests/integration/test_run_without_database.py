@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from command import TINY, Ciphermark, wait_until
+from command import TINY, Ciphermark
+from processes import wait_until
 
 from ciphermark_db import embedded
 

@@ -15,8 +15,9 @@ import psycopg
 import pyarrow.parquet as pq
 import pytest
 from benchmark_service import Service, ended, events_of, started, submitted, suite, when
-from command import TINY, Ciphermark, Gate, wait_until
+from command import TINY, Ciphermark, Gate
 from jobs import Jobs
+from processes import wait_until
 
 from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
 from ciphermark_benchmark.suite.process_limit import PER_CORE

@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 from benchmark_service import Service, ended, started, submitted, suite, when
-from command import PROGRAM, Gate, command_line, wait_until
+from command import PROGRAM, Gate
 from jobs import Jobs, Workers
+from processes import command_line, wait_until
 
 TRIALS = 4
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from command import wait_until
+from processes import wait_until
 from running_services import SOURCE, Services, done, kind_of
 
 from ciphermark_core import host

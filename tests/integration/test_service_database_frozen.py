@@ -12,7 +12,7 @@ import psutil
 import psycopg
 import pytest
 from benchmark_service import Service, ended, started, submitted, suite
-from command import wait_until
+from processes import wait_until
 from starlette.testclient import TestClient
 
 from ciphermark_dashboards import app

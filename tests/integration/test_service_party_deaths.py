@@ -11,9 +11,10 @@ from pathlib import Path
 import benchmark_service
 import psutil
 import pytest
-from command import CHEAP, Gate, wait_until
+from command import CHEAP, Gate
 from jobs import Jobs
 from ports import free_port
+from processes import wait_until
 from running_services import Running, Services
 
 # Three comparisons, one after the other. In each the server's party of one variant waits at the gate.

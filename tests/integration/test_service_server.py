@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command import wait_until
+from processes import wait_until
 from running_services import Pair, Services, done, kind_of, stages_of
 
 WORKLOAD = "lmc-encrypted"

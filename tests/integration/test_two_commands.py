@@ -11,8 +11,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, kill, wait_until
+from command import PLANTED, TINY, Ciphermark, Gate, kill
 from jobs import Jobs, Workers, suite_text
+from processes import wait_until
 
 from ciphermark_db import embedded
 

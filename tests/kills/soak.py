@@ -14,7 +14,8 @@ from statistics import median
 
 import psutil
 import psycopg
-from serving import Serving, free_ports, wait_until
+from processes import wait_until
+from serving import Serving, free_ports
 
 from ciphermark_db import embedded
 from kills import ledger, reading

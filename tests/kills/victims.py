@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import psutil
+from processes import command_line
 from serving import Serving
 
 # By design three deaths of a service within a minute stop that one, and three deaths of attempts at a job fail it
@@ -46,7 +47,7 @@ def _below(serving: Serving) -> Processes:
 
 
 def _with(word: str) -> Callable[[Serving], Processes]:
-    return lambda serving: [process for process in _below(serving) if word in " ".join(command(process))]
+    return lambda serving: [process for process in _below(serving) if word in " ".join(command_line(process))]
 
 
 def _of_forks(is_origin: bool) -> Callable[[Serving], Processes]:
@@ -64,7 +65,7 @@ def _postmaster(serving: Serving) -> Processes:
     file = serving.home / "postgres" / "postmaster.pid"
     with suppress(OSError, ValueError, IndexError, psutil.NoSuchProcess):
         process = psutil.Process(int(file.read_text().splitlines()[0]))
-        return [process] if str(file.parent) in command(process) else []
+        return [process] if str(file.parent) in command_line(process) else []
     return []
 
 
@@ -73,7 +74,7 @@ def _of_postgresql(are_clients: bool) -> Callable[[Serving], Processes]:
 
     def find(serving: Serving) -> Processes:
         below = [child for first in _postmaster(serving) for child in first.children(recursive=True)]
-        return [child for child in below if ("ciphermark" in " ".join(command(child))) == are_clients]
+        return [child for child in below if ("ciphermark" in " ".join(command_line(child))) == are_clients]
 
     return find
 
@@ -84,16 +85,8 @@ def _others(serving: Serving) -> Processes:
     return [
         process
         for process in _below(serving)
-        if not any(word in " ".join(command(process)) for word in known)
+        if not any(word in " ".join(command_line(process)) for word in known)
     ]
-
-
-def command(process: psutil.Process) -> list[str]:
-    """The command line; nothing of a process that is gone."""
-    try:
-        return list(process.cmdline())
-    except psutil.Error:
-        return []
 
 
 KINDS = (
@@ -143,6 +136,6 @@ def alive(kind: Kind, serving: Serving) -> Processes:
     except psutil.Error:  # they come and go
         return []
     return sorted(
-        (process for process in found if command(process) and process.pid != os.getpid()),
+        (process for process in found if command_line(process) and process.pid != os.getpid()),
         key=lambda process: process.pid,
     )
