@@ -48,7 +48,7 @@ def test_ranks_are_told_as_they_are_shared() -> None:
     over = "(geometric mean of the ratios to the fastest, over 3 cases that all have)."
     shared = (ranked("a", 1.0, 1), ranked("b", 1.02, 1), ranked("c", 4, 3), ranked("d", None, None))
     assert told("leaderboard", *shared) == [
-        "bfv at 128 bits (2018), division equal: a 1×, b 1.02× lead, and none of them is surely slower than another; "
+        "bfv at 128 bits (2018), division equal: a 1×, b 1.02× share rank 1: which of them is the fastest is not sure; "
         f"rank 3: c 4× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [

@@ -41,7 +41,7 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     leading = (
         f"{first[0]['variant']} is the fastest{_of_the_best(first[0]['mean_ratio'])}"
         if len(first) == 1
-        else f"{_means(first)} lead, and none of them is surely slower than another"
+        else f"{_means(first)} share rank 1: which of them is the fastest is not sure"
     )
     told = [leading]
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
