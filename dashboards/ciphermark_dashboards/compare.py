@@ -15,6 +15,7 @@ from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
 from ciphermark_db import host_drift, two_runs
 from ciphermark_figures.catalogue import comparing
+from ciphermark_figures.sentences import host_state
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."
@@ -44,6 +45,9 @@ class Comparison:
         notes += [f"Host: {drift}."] if drift else []
         shared = two_runs.shared(figures[0].rows)
         notes += [f"{shared.capitalize()}."] if shared else []
+        states = [self._store.ask("host_state", {"run_id": run_id}).mappings for run_id in selection.runs]
+        unlike = host_state.unlike_corrections(*states)
+        notes += [f"{unlike.capitalize()}."] if unlike else []
         notes += [_SAME_RUN] if a == b else []
         notes += [_OTHER_HOST] if a["host_id"] != b["host_id"] else []
         notes += [_ANY_LEVEL] if selection.parameters["levels"] == "any" else []

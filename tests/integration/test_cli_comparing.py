@@ -156,8 +156,10 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
 
 
-def _run_of_three(database, make, factor, anchor_s):
-    """A run of three variants, all of which take ``factor`` times as long, beside an anchor of that time."""
+def _run_of_three(database, make, factor, anchor_s, **more):
+    """A run of three variants, all of which take ``factor`` times as long, beside an anchor of that time; ``more`` are
+    further facts of its trials.
+    """
     run = make.run()
     database.record_run(run)
     facts = {"anchor_kernel": 2.0, "anchor_s": anchor_s, "anchor_spread": 0.0, "anchor_cost_s": 0.0}
@@ -167,6 +169,7 @@ def _run_of_three(database, make, factor, anchor_s):
         "disturbed_phases": 0.0,
         "slow_down": 1.0,
         "sampling_s": 1.0,
+        **more,
     }
     for variant, seconds in (("seal", 0.003), ("pyfhel", 0.004), ("tenseal", 0.005)):
         case = make.case(variant, operation="mul", size=4096, parameters=SPEC)
@@ -194,6 +197,17 @@ def test_what_all_variants_share_is_a_regression_unless_the_anchor_moved_as_well
     assert of_host.startswith("no regression: 3 moved together")
     assert "in all variants alike, which" not in " ".join(of_host.split())
     ciphermark("compare", before, library, "--relative-to", "anchor", code=1)
+
+
+def test_runs_that_were_corrected_by_unlike_rules_have_a_caveat(tmp_path, new_url, make):
+    ciphermark = Ciphermark(tmp_path / "home", new_url())
+    with Database.open(ciphermark.database_url) as database:
+        database.migrate()
+        older = _run_of_three(database, make, 1.0, 4e-5)
+        newer, latest = (_run_of_three(database, make, 1.0, 4e-5, anchor_gain=1.25) for _ in range(2))
+    told = "caveat of both: times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25"
+    assert told in " ".join(ciphermark("compare", older, newer).out.split())
+    assert "caveat of both" not in ciphermark("compare", newer, latest).out
 
 
 def test_figures_are_chosen_by_metric_phase_and_variant(recorded):

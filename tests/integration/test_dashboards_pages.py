@@ -234,6 +234,26 @@ def test_a_run_is_compared_with_the_one_before_it_of_its_suite(
     assert chosen(client.get("/compare", params={"b": first}).text) == [first, first]
 
 
+def test_two_runs_that_were_corrected_by_unlike_rules_are_noted(
+    opened: Callable[..., TestClient], make: Maker
+) -> None:
+    runs = [make.run() for _ in range(3)]
+
+    def fill(database: Database) -> None:
+        for run, gain in zip(runs, (1.0, 1.25, 1.25), strict=True):
+            database.record_run(run)
+            facts = {"anchor_kernel": 2.0, "anchor_s": 5e-5, "anchor_spread": 0.1, "anchor_gain": gain}
+            database.record_outcome(
+                make.outcome(run, make.case("seal"), make.times([1.0] * 6), facts=facts | {"slow_down": 1.0})
+            )
+
+    client = opened(fill=fill)
+    older, newer, latest = (run.id for run in runs)
+    told = "Times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25 times"
+    assert told in client.get("/compare", params={"a": older, "b": newer}).text
+    assert "Times of a are" not in client.get("/compare", params={"a": newer, "b": latest}).text
+
+
 def test_filters_choose(client: TestClient, run_id: str) -> None:
     rows = columns_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
     assert {row["operation"] for row in rows} == {"add"}

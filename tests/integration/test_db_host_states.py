@@ -175,3 +175,26 @@ def test_another_anchor_is_no_anchor_to_compare_with(database: Database, recorde
     run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts=former)
     (row,) = rows(database, "select * from results where run_id = %s", run)
     assert (row["quiet_share"], row["anchor_s"]) == (1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"anchor_gain": 1.25, "slow_down": 1.1}, [1.25]),
+        ({"slow_down": 1.1, "quiet_samples": 1.0}, [1.0]),  # before the fact anchor_gain
+        ({"quiet_samples": 1.0}, [0.0]),  # before times were corrected
+        ({"quiet_samples": 0.0}, None),
+    ],
+)
+def test_by_what_times_were_corrected_is_known_of_runs_of_any_age(
+    database: Database, recorded, facts, expected
+) -> None:
+    run = recorded(("seal", [1.0, 1.1], set()), facts=FACTS | facts)
+    (row,) = rows(database, "select * from host_state where run_id = %s", run)
+    assert row["anchor_gains"] == expected
+
+
+def test_what_was_not_watched_was_corrected_by_nothing_that_is_known(database: Database, recorded) -> None:
+    run = recorded(("seal", [1.0, 1.1], set()), facts={"quiet_samples": 1.0, "anchor_gain": 1.25})
+    (row,) = rows(database, "select * from host_state where run_id = %s", run)
+    assert row["anchor_gains"] is None

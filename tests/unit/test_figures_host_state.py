@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_figures.sentences.host_state import told
+from ciphermark_figures.sentences.host_state import told, unlike_corrections
 
 ROW = {
     "timed_trials": 4,
@@ -45,3 +45,39 @@ def test_of_runs_from_before_times_were_corrected_none_is_called_so():
 )
 def test_what_spoils_figures_is_told(change, words):
     assert any(words in sentence for sentence in told(ROW | change))
+
+
+def states(gains):
+    return [{"anchor_gains": gains}]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        (
+            [1.0],
+            [1.25],
+            "times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25 times what the "
+            "anchor tells: where the host was not quiet",
+        ),
+        ([0.0], [1.25], "times of a are not corrected, those of b corrected by 1.25 times"),
+        ([1.25], [1.0, 1.25], "those of b corrected by 1 or 1.25 times"),
+        ([1.0, 1.25], [1.0, 1.25], "times of a are corrected by 1 or 1.25 times"),
+        ([0.0, 1.0], [1.0], "times of a are not corrected or corrected by 1 times"),
+    ],
+)
+def test_unlike_corrections_of_two_runs_are_told(a, b, words):
+    assert words in (unlike_corrections(states(a), states(b)) or "")
+
+
+@pytest.mark.parametrize("rules", [([1.25], [1.25]), (None, [1.25]), ([1.0], None), (None, None)])
+def test_of_alike_or_unknown_corrections_nothing_is_said(rules):
+    a, b = rules
+    assert unlike_corrections(states(a), states(b)) is None
+    assert unlike_corrections([], states(b)) is None
+
+
+def test_a_run_that_went_on_elsewhere_has_the_rules_of_all_its_parts():
+    assert "by 1 or 1.25 times" in (
+        unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or ""
+    )

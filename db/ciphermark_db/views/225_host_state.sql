@@ -19,7 +19,20 @@ select
     exp(
         sum(ln((t.facts ->> 'slow_down')::float8) * (t.facts ->> 'timed_samples')::float8)
         / nullif(sum((t.facts ->> 'timed_samples')::float8) filter (where t.facts ? 'slow_down'), 0)
-    ) as slow_down
+    ) as slow_down,
+    -- Trials from before the fact anchor_gain were corrected by 1, and those from before slow_down not at all. One
+    -- whose samples were all disturbed tells no slow_down either, and has no quiet sample to know it by.
+    array_agg(
+        distinct coalesce(
+            (t.facts ->> 'anchor_gain')::float8,
+            case when t.facts ? 'slow_down' then 1 when (t.facts ->> 'quiet_samples')::float8 > 0 then 0 end
+        )
+    ) filter (
+        where t.facts ? 'anchor_s'
+            and (
+                t.facts ?| array['anchor_gain', 'slow_down'] or (t.facts ->> 'quiet_samples')::float8 > 0
+            )
+    ) as anchor_gains
 from trial as t
 where t.status = 'ok' and exists (select from series as s where s.trial_id = t.id and s.metric = 'time')
 group by t.run_id;

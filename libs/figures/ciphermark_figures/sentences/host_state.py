@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ciphermark_figures.answer import Row
 from ciphermark_figures.formats import seconds
@@ -31,6 +31,34 @@ def told(row: Row) -> Iterator[str]:
             f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "
             "time: their figures are of a disturbed host (quiet_share is 0, slow_down is missing)"
         )
+
+
+def unlike_corrections(a: Sequence[Row], b: Sequence[Row]) -> str | None:
+    """What to say where times of two runs were corrected by unlike rules (docs/decisions/0045), or those of one by
+    several; ``None`` where all were corrected alike, or nothing was watched in a run. Of each run its rows of the view
+    ``host_state``.
+    """
+    of_a, of_b = _gains(a), _gains(b)
+    if not of_a or not of_b or len(of_a | of_b) == 1:
+        return None
+    return (
+        f"times of a are {_rule(of_a)}, those of b {_rule(of_b)}: where the host was not quiet, a ratio may be off by "
+        "what lies between"
+    )
+
+
+def _gains(rows: Sequence[Row]) -> set[float]:
+    return {gain for row in rows for gain in row["anchor_gains"] or ()}
+
+
+def _rule(gains: set[float]) -> str:
+    """How times were corrected; 0 is not at all."""
+    told = " or ".join(f"{gain:g}" for gain in sorted(gains) if gain)
+    rules = [
+        *(["not corrected"] if 0 in gains else []),
+        *([f"corrected by {told} times what the anchor tells"] * bool(told)),
+    ]
+    return " or ".join(rules)
 
 
 def _corrected(row: Row) -> str:

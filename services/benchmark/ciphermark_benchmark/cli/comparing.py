@@ -161,7 +161,11 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]], how
 
 
 def _show_caveats(console: Console, database: Database, runs: tuple[str, str]) -> None:
-    for name, run_id in zip("ab", runs, strict=True):
-        for row in report(database, "host_state", run_id=run_id):
+    a, b = (report(database, "host_state", run_id=run_id) for run_id in runs)
+    unlike = host_state.unlike_corrections(a, b)
+    if unlike is not None:
+        console.print(Text(f"caveat of both: {unlike}"))
+    for name, states in (("a", a), ("b", b)):
+        for row in states:
             for sentence in [*host_state.told(row)][:_CAVEATS]:
                 console.print(Text(f"caveat of {name}: {sentence}"))
