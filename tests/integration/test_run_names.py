@@ -121,6 +121,9 @@ def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path
     assert "0 of 1 trials are new" in elsewhere("runs", "import", str(path)).out
     assert sorted(elsewhere("results", "first", "--format", "csv").out.splitlines()) == first
     assert "(imported)" in elsewhere("runs").out
+    again = tmp_path / "again.jsonl.xz"
+    elsewhere("runs", "export", "first", "-o", str(again))
+    assert again.read_bytes() == path.read_bytes()
 
 
 def test_mistakes_are_told(ciphermark, tmp_path) -> None:

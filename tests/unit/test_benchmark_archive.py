@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import lzma
+import shutil
 from dataclasses import replace
 
 import any_model as strategies
@@ -33,7 +34,7 @@ def written(home, tmp_path, outcomes, label=None):
     for item in outcomes:
         journal.append(item)
     path = tmp_path / "run.jsonl.xz"
-    archive.write(archive.journal_of(home, "run-1"), label, path)
+    archive.write(*archive.held(home, "run-1"), label, path)
     return path
 
 
@@ -64,21 +65,67 @@ def test_a_trial_that_was_executed_again_has_its_last_outcome(home, tmp_path):
 
 
 def test_a_run_of_another_home_is_told(home):
-    with pytest.raises(UserError, match=r"journal of run run-9 is not in .*export it where it was measured"):
-        archive.journal_of(home, "run-9")
+    with pytest.raises(
+        UserError, match=r"in run run-9 is not in .*export it where it was measured or imported"
+    ):
+        archive.held(home, "run-9")
 
 
 def test_a_run_of_a_job_is_found(home, tmp_path):
     Journal.create(home.of_jobs, HEADER).retire(home.of_jobs)
-    assert archive.journal_of(home, "run-1").header == HEADER
+    assert archive.held(home, "run-1") == (HEADER, [])
+
+
+@given(st.lists(strategies.outcomes, max_size=3, unique_by=lambda item: item.trial.id))
+@anywhere
+def test_what_was_imported_is_exported_unchanged(home, tmp_path, outcomes):
+    of_run = [replace(item, trial=replace(item.trial, run_id="run-1")) for item in outcomes]
+    path = written(home, tmp_path, of_run, label="mine")
+    elsewhere = Home(tmp_path / "elsewhere", None)
+    shutil.rmtree(elsewhere.folder, ignore_errors=True)
+    archive.keep(elsewhere, path, *archive.read(path))
+    again = tmp_path / "again.jsonl.xz"
+    archive.write(*archive.held(elsewhere, "run-1"), "mine", again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(home, tmp_path):
+    first = packed(tmp_path / "first.xz", HEADER, outcome(0), outcome(1))
+    later = packed(tmp_path / "later.xz", HEADER, replace(outcome(1), status="wrong"), outcome(2))
+    for path in (first, later, first):
+        archive.keep(home, path, *archive.read(path))
+    assert archive.held(home, "run-1") == (HEADER, [outcome(0), outcome(1), outcome(2)])
+
+
+def test_what_was_measured_here_is_exported_from_its_journal(home, tmp_path):
+    path = written(home, tmp_path, [outcome(0)])
+    other = packed(tmp_path / "other.xz", HEADER, outcome(1))
+    archive.keep(home, other, *archive.read(other))
+    assert archive.held(home, "run-1")[1] == [outcome(0)]
+    assert not home.imported.exists()
+    assert archive.read(path)[1] == [outcome(0)]
+
+
+def test_a_home_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "home").write_text("a file")
+    path = packed(tmp_path / "run.xz", HEADER, outcome(0))
+    with pytest.raises(UserError, match="cannot make the folder: Not a directory"):
+        archive.keep(Home(tmp_path / "home", None), path, *archive.read(path))
+
+
+@pytest.mark.parametrize("run_id", ["../run-1", "", "a/b", "run\0"])
+def test_a_run_whose_id_is_no_name_is_refused(tmp_path, run_id):
+    path = packed(tmp_path / "run.xz", replace(HEADER, run=replace(HEADER.run, id=run_id)))
+    with pytest.raises(UserError, match="cannot be the id of a run"):
+        archive.read(path)
 
 
 def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(home, tmp_path):
     Journal.create(home, HEADER)
     with pytest.raises(UserError, match="cannot write the archive: Is a directory"):
-        archive.write(archive.journal_of(home, "run-1"), None, tmp_path / "home")
+        archive.write(*archive.held(home, "run-1"), None, tmp_path / "home")
     with pytest.raises(UserError, match="cannot write the archive: No such file or directory"):
-        archive.write(archive.journal_of(home, "run-1"), None, tmp_path / "no" / "run.xz")
+        archive.write(*archive.held(home, "run-1"), None, tmp_path / "no" / "run.xz")
 
 
 @pytest.mark.parametrize("size", [0, 1, 20, 100])

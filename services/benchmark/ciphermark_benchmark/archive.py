@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
-from ciphermark_core import earlier, wire
+from ciphermark_core import earlier, names, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.gateway import Database
@@ -23,27 +23,46 @@ from ciphermark_db.gateway import Database
 _LARGEST_BYTES = 1 << 30
 
 
-def journal_of(home: Home, run_id: str) -> Journal:
-    """The journal of a recorded run; raises ``UserError`` where it is not in this home."""
-    places = (home, home.of_jobs)
-    for folder in (folder for place in places for folder in (place.pending, place.recorded)):
-        path = folder / f"{run_id}.jsonl"
-        if path.exists():
-            return Journal.read(path)
-    raise UserError(f"the journal of run {run_id} is not in {home.folder}: export it where it was measured")
+def held(home: Home, run_id: str) -> tuple[Header, list[Outcome]]:
+    """A recorded run and its outcomes, as they were measured or imported here; raises ``UserError`` where neither is
+    so.
+    """
+    journal = _journal(home, run_id)
+    if journal is not None:
+        return journal.header, latest(journal.outcomes())
+    kept = _kept(home, run_id)
+    if kept.exists():
+        return read(kept)
+    raise UserError(
+        f"what was measured in run {run_id} is not in {home.folder}: export it where it was measured or imported"
+    )
 
 
-def write(journal: Journal, label: str | None, path: Path) -> None:
+def keep(home: Home, path: Path, header: Header, outcomes: list[Outcome]) -> None:
+    """Keep what was read from an archive, so that it can be exported again. Raises ``UserError`` where that cannot be.
+
+    Of a trial that was kept before the outcome stays, as in the database; what was measured here is in its journal.
+    """
+    run_id = header.run.id
+    if _journal(home, run_id) is not None:
+        return
+    kept = _kept(home, run_id)
+    if not kept.exists():
+        _make(kept.parent)
+        _put(path.read_bytes(), kept)  # byte for byte
+        return
+    first, known = read(kept)
+    met = {outcome.trial.id for outcome in known}
+    fresh = [outcome for outcome in outcomes if outcome.trial.id not in met]
+    if fresh:
+        write(first, [*known, *fresh], first.run.label, kept)
+
+
+def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: Path) -> None:
     """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
-    header = journal.header
     told = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
-    lines = [wire.to_line(told), *(wire.to_line(outcome) for outcome in latest(journal.outcomes()))]
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_bytes(lzma.compress(b"".join(lines), preset=9))
-        os.replace(fresh, path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the archive: {error.strerror}") from None
+    lines = [wire.to_line(told), *(wire.to_line(outcome) for outcome in outcomes)]
+    _put(lzma.compress(b"".join(lines), preset=9), path)
 
 
 def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -59,6 +78,7 @@ def read(path: Path) -> tuple[Header, list[Outcome]]:
         outcomes = [earlier.outcome(line) for line in lines]
     except ValueError as error:
         raise UserError(f"{path} is no archive of a run that this version reads: {error}") from None
+    names.required(header.run.id, "the id of a run")  # files are named by it
     strangers = {item.trial.run_id for item in outcomes} - {header.run.id}
     if strangers:
         raise UserError(f"{path} is damaged: it holds outcomes of another run, {min(strangers)}")
@@ -76,6 +96,35 @@ def record(database: Database, header: Header, outcomes: list[Outcome]) -> int:
     database.record_outcomes(fresh)
     database.analyze()
     return len(fresh)
+
+
+def _journal(home: Home, run_id: str) -> Journal | None:
+    places = (home, home.of_jobs)
+    for folder in (folder for place in places for folder in (place.pending, place.recorded)):
+        path = folder / f"{run_id}.jsonl"
+        if path.exists():
+            return Journal.read(path)
+    return None
+
+
+def _kept(home: Home, run_id: str) -> Path:
+    return home.imported / f"{run_id}.jsonl.xz"
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot make the folder: {error.strerror}") from None
+
+
+def _put(content: bytes, path: Path) -> None:
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(content)
+        os.replace(fresh, path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the archive: {error.strerror}") from None
 
 
 def _unpacked(path: Path) -> bytes:

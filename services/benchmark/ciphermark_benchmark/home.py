@@ -29,6 +29,11 @@ class Home:
         return self.folder / "journal" / "recorded"
 
     @property
+    def imported(self) -> Path:
+        """Archives of runs that were measured elsewhere, ``RUN.jsonl.xz``: what can be exported of them again."""
+        return self.folder / "journal" / "imported"
+
+    @property
     def of_jobs(self) -> Home:
         """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
         return Home(self.folder / "service", self.database_url)

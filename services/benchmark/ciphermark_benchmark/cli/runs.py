@@ -80,20 +80,24 @@ def export_(
     run: _Run,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as run.jsonl.xz.")],
 ) -> None:
-    """Write all that was recorded of a run into one file, for another home or a colleague."""
+    """Write all that was measured in a run, here or where it was imported from, into one file for another home or a
+    colleague.
+    """
     home = homes.find()
     with caught_up(home) as database:
         run_id = run_names.found(database, run)
         (facts,) = report(database, "run", run_id=run_id)
-    archive.write(archive.journal_of(home, run_id), facts["label"], output)
+    archive.write(*archive.held(home, run_id), facts["label"], output)
     typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
 def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
     """Record runs from archives; what is recorded already stays as it is."""
     found = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
-    with caught_up(homes.find()) as database:
+    home = homes.find()
+    with caught_up(home) as database:
         for path, header, outcomes in found:
+            archive.keep(home, path, header, outcomes)
             fresh = archive.record(database, header, outcomes)
             what = f"{fresh} of {len(outcomes)} trials are new"
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
