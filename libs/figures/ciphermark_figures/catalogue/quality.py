@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciphermark_figures import formats, subject
+from ciphermark_figures import formats, shared, subject
 from ciphermark_figures.additions import with_additions
 from ciphermark_figures.catalogue.columns import (
     CHAIN,
@@ -107,12 +107,14 @@ MEMORY = Figure(
     title="Peak memory",
     lead=(
         "The kernel's high-water mark of the process's resident memory during the phase, Python and library included, "
-        "in a worker where nothing is timed. The chart has one ciphertext's vector, the table every size."
+        "in a worker where nothing is timed. What encryption takes belongs to the parameters, and stands once. The "
+        "chart has one ciphertext's vector, the table every size."
     ),
     view="memory",
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, *VECTOR, "phase"),
     order="operation, ring_dimension, size, variant",
+    derive=shared.derived,
     tell=quality.memory,
     chart="quality.peak_memory",
     columns=(

@@ -26,6 +26,8 @@ from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
+from ciphermark_figures import shared
+from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of
 from ciphermark_figures.listings import comparing
 from ciphermark_figures.sentences import host_state
@@ -82,7 +84,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             ids = run_names.found(database, run_a), run_names.found(database, run_b)
             found = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
-                _show(wide_console(output), database, ids, found, how)
+                _show(wide_console(output), database, ids, shared.once(found), how)
             else:
                 table = Table(COLUMNS, [tuple(row.values()) for row in found])
                 export.write(table, form, output)
@@ -121,7 +123,7 @@ def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]
 
 
 def _show(
-    console: Console, database: Database, runs: tuple[str, str], found: Sequence[dict[str, Any]], how: _How
+    console: Console, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
     console.print(Text(comparing.verdict(found), style="bold"))
     of_runs = [report(database, "run", run_id=run_id)[0] for run_id in runs]
@@ -142,7 +144,7 @@ def _show(
     _show_caveats(console, database, runs)
 
 
-def _beside(runs: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]], how: _How) -> list[str]:
+def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> list[str]:
     """What a reader has to know of the comparison as a whole."""
     told = []
     if len({run["fingerprint"] for run in runs}) > 1:
