@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ciphermark_core.metrics import METRICS
 from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.pairing import paired
 from ciphermark_db.two_runs import TOGETHER, judgements
@@ -63,14 +64,19 @@ def _text(value: Any) -> str:
     return value or ""
 
 
+def _bits(metric: str) -> str:
+    """By how many bits figures of a metric may differ and show no difference."""
+    return f"{METRICS[metric].floor:g} bits"
+
+
 TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
     lead=(
         "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
         "of 5 %, also where it is widened by what the hosts' anchors differ, show no difference; neither do memory "
-        "and sizes within 5 %, nor budgets and precision within 2 bits. What failed in b alone is a regression. The "
-        "SQL has the figures that are judged here."
+        f"and sizes within 5 %, nor noise budgets within {_bits('noise_budget')} and precision within "
+        f"{_bits('precision')}. What failed in b alone is a regression. The SQL has the figures that are judged here."
     ),
     view="run_figures",
     narrowed_by=(),
