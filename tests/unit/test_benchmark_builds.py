@@ -192,6 +192,8 @@ def test_a_search_is_for_one_case() -> None:
     assert "N=1024" in str(error.value)
     with pytest.raises(UserError, match="no case with 'rotate'"):
         bisect.chosen(found, "rotate")
+    with pytest.raises(UserError, match="no operation that all of these builds can execute"):
+        bisect.chosen([], None)
     subject = bisect.chosen(found, "N=2048 chain default add")
     text = subject.text(["cleartext", "cleartext@b"], 7)
     suite = files.parse(text, "made.json")

@@ -127,6 +127,11 @@ def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:
 
 def chosen(found: Sequence[Subject], text: str | None) -> Subject:
     """The one that a piece of its label names; raises ``UserError`` where none or several are. Pure."""
+    if not found:
+        raise UserError(
+            "the suite has no operation that all of these builds can execute; a search is for the time of one, and not "
+            "for workloads"
+        )
     matching = [item for item in found if text is None or text in item.label]
     if len(matching) == 1:
         return matching[0]

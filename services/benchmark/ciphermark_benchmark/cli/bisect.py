@@ -26,7 +26,7 @@ from ciphermark_core.statistics import NOISE_FLOOR, Estimate
 
 _EXAMPLES = """[bold]Example[/bold]
 
-  ciphermark bisect micro seal-4.0 seal-4.1 seal-mine --case "mul"
+  ciphermark bisect quick seal-4.0 seal-4.1 seal-mine --case "arithmetic bfv N=8192 chain default mul,"
 """
 
 
