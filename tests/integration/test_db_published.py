@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
+from ciphermark_benchmark import archive
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db import published
 from ciphermark_db.gateway import Database
+from ciphermark_figures import query
+from ciphermark_figures.catalogue.published import PUBLISHED
 
+LEARNING = Path(__file__).parents[2] / "reference" / "tenseal-ml.jsonl.xz"
 FILE = (files("ciphermark_db") / "published.csv").read_bytes()
 HEADER, FIRST, *_ = FILE.decode().splitlines()
 COUNT = len(FILE.decode().splitlines()) - 1
@@ -125,3 +132,29 @@ def test_failures_are_no_figures_of_ours(database: Database, make) -> None:
     case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
     database.record_outcome(make.outcome(run, case, make.times([1.0]), status="wrong"))
     assert matches(database, run.id) == []
+
+
+def _scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from _scans(part)
+
+
+def test_samples_are_read_once_however_many_figures_they_may_fit(new_url) -> None:
+    """Beside each figure anew they were read 75 times, and the page of learning took seconds."""
+    url = new_url()
+    header, outcomes = archive.read(LEARNING)
+    with Database.open(url) as database:
+        database.migrate()
+        archive.record(database, header, outcomes)
+        ((samples,),) = database.query("select count(*) from sample").rows
+    asked = query.of(PUBLISHED, header.run.id, {})
+    with psycopg.connect(url) as connection:
+        explained = connection.execute(f"explain (analyze, format json) {asked.text}", asked.parameters)
+        ((plan,),) = explained.fetchall()
+    read = sum(
+        part["Actual Rows"] * part["Actual Loops"]
+        for part in _scans(plan[0]["Plan"])
+        if part.get("Relation Name") == "sample"
+    )
+    assert 0 < read <= 2 * samples
