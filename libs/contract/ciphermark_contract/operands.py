@@ -138,6 +138,11 @@ def transformed(evaluator: Evaluator, ciphertext: Handle) -> Handle:
     return _converted(evaluator, ciphertext, Kind.CIPHERTEXT, Kind.TRANSFORMED)
 
 
+def restored(evaluator: Evaluator, ciphertext: Handle) -> Handle:
+    """The inverse of :func:`transformed`."""
+    return _converted(evaluator, ciphertext, Kind.TRANSFORMED, Kind.CIPHERTEXT)
+
+
 def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
     """One execution's results as ciphertexts that can be decrypted: those in evaluation form are transformed back, a
     plaintext is shown by its product with an encryption of ones."""
@@ -147,7 +152,7 @@ def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
     if kind is Kind.CIPHERTEXT:
         return [result]
     if kind is Kind.TRANSFORMED:
-        return [_converted(source.evaluator, result, Kind.TRANSFORMED, Kind.CIPHERTEXT)]
+        return [restored(source.evaluator, result)]
     ones = source.encrypt(
         np.ones(source.ring.slots, dtype=np.float64 if source.ring.modulus is None else np.int64)
     )

@@ -138,6 +138,12 @@ class Workload(ABC, Generic[Input, Output]):
         """The evaluation keys that the server needs; ``None``: those that its traced programs need."""
         return None
 
+    def server_bytes(self, parameters: Parameters) -> int:
+        """What the server keeps beside keys and ciphertexts, roughly: its constants, and what they are made of. Where
+        that is much, a plan refuses what is more than its budget gives before anything of it is made.
+        """
+        return 0
+
     # --- The client --------------------------------------------------------------------------------------------------
 
     @abstractmethod

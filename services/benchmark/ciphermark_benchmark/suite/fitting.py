@@ -41,10 +41,11 @@ _KEYS = {
 
 class Fitting:
     """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
-    loop or crash: what it does then is for the parties to tell.
+    loop or crash: what it does then is for the parties to tell. A party has ``memory_mb``; ``None``: it is not known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_mb: int | None = None) -> None:
+        self._memory_mb = memory_mb
         self._known: dict[tuple[object, ...], str | None] = {}
         self._endless: set[str] = set()
 
@@ -55,7 +56,9 @@ class Fitting:
         is_batch = BATCH.of(case.dimensions) is not None
         key = (workload.name, workload.options, case.parameters, declared.variant, data, is_batch)
         if key not in self._known:
-            self._known[key] = self._asked(workload, lambda: _reason(workload, case, declared, data))
+            self._known[key] = self._asked(
+                workload, lambda: _reason(workload, case, declared, data, self._memory_mb)
+            )
         return self._known[key]
 
     def _asked(self, workload: AnyWorkload, ask: Callable[[], str | None]) -> str | None:
@@ -70,11 +73,16 @@ class Fitting:
             return None
 
 
-def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
+def _reason(
+    workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None, memory_mb: int | None
+) -> str | None:
     try:
         parameters = _foretold(case.parameters)
         if parameters is None:
             return None
+        against_memory = _reason_against_memory(workload.server_bytes(parameters), memory_mb)
+        if against_memory is not None:
+            return against_memory
         inputs = _inputs(workload, case, data)
         for stage in workload.stages:
             shared_public(workload, stage.name, inputs, parameters)
@@ -110,6 +118,16 @@ def _data(known: Known) -> DataSet:
     features = np.random.default_rng(_SEED).standard_normal((rows, known.features))
     labels = np.arange(rows) % np.float64(2)
     return DataSet(known.name, columns, features, labels)
+
+
+def _reason_against_memory(needed_bytes: int, memory_mb: int | None) -> str | None:
+    """Asked before a program is traced, which makes what it would not have room for."""
+    if memory_mb is None or needed_bytes <= memory_mb << 20:
+        return None
+    return (
+        f"the server would keep about {-(-needed_bytes >> 20)} MB beside keys and ciphertexts, and the budget gives a "
+        f"party {memory_mb} MB (memory_mb)"
+    )
 
 
 def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: Declaration) -> str | None:

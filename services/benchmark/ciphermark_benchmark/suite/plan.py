@@ -7,6 +7,7 @@ import random
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product, starmap
 
 from ciphermark_adapters.registry import Availability
@@ -75,7 +76,8 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
     foretelling = Foretelling()
-    for planned in _of_experiments(suite, available, workload_cases.cases):
+    of_workloads = partial(workload_cases.cases, memory_mb=suite.budget.memory_mb)
+    for planned in _of_experiments(suite, available, of_workloads):
         case = planned.case
         if case.key in found:
             continue

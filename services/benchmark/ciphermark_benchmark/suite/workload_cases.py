@@ -26,10 +26,12 @@ KINDS = families(WORKLOADS)
 
 
 def cases(
-    experiment: WorkloadText, available: Mapping[str, Availability]
+    experiment: WorkloadText, available: Mapping[str, Availability], memory_mb: int | None = None
 ) -> Iterator[tuple[Case, str | None]]:
-    """Every case, and why it cannot be executed here. Of the schemes asked for, a workload has those it offers."""
-    fitting = Fitting()
+    """Every case, and why it cannot be executed here, where a party has ``memory_mb`` if that is known. Of the schemes
+    asked for, a workload has those it offers.
+    """
+    fitting = Fitting(memory_mb)
     for workload, case, data, reason in _known(experiment, available):
         declared = available[case.variant].declaration
         yield case, reason or fitting.reason_against(workload, case, declared, data)
