@@ -108,7 +108,9 @@ def test_only_what_was_chosen_counts(door):
     assert door(suite(LABELS), SMALL, LABELS[:59]) is not None
 
 
-@pytest.mark.parametrize("path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml"])
+@pytest.mark.parametrize(
+    "path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml", "retrieval"]
+)
 def test_what_is_shipped_fits_on_one_core(path):
     made = files.load(shipped.path(path))[0]
     assert on_the_command_line(made, Capacity(1, 4096)) is None

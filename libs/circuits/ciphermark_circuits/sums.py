@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 
 from ciphermark_circuits.layout import powers
@@ -10,8 +10,8 @@ from ciphermark_circuits.products import product
 from ciphermark_contract.interfaces import Evaluator, Handle
 
 
-def total(evaluator: Evaluator, ciphertexts: Sequence[Handle]) -> Handle:
-    """The sum of ciphertexts of one level and scale."""
+def total(evaluator: Evaluator, ciphertexts: Iterable[Handle]) -> Handle:
+    """The sum of ciphertexts of one level and scale, each taken when the sum of those before it is there."""
     return reduce(lambda a, b: evaluator.apply("add", a, b), ciphertexts)
 
 

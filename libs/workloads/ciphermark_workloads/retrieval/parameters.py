@@ -1,0 +1,48 @@
+"""Parameters for FastPIR, 128 bits secure by both tables: the smallest ring in which elements fit and noise does not
+reach them. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ciphermark_core.model import ParameterSpec, Scheme
+from ciphermark_workloads.retrieval import formulas
+from ciphermark_workloads.retrieval.layout import Layout, most_bytes, symbol_bits
+
+# Symbols of two whole bytes, and slots in every ring up to N = 32768.
+_PLAIN_MODULUS = 65537
+_LEAST_RATIO = 8.0  # see formulas.noise_ratio
+
+_Choices = Sequence[tuple[int, tuple[int, ...]]]
+
+# N, and prime sizes with the special prime last. 106 bits are what the 2024 table allows at N = 4096, and up to 50 bits
+# a prime has HEXL's fastest arithmetic. The last has room for whatever the options allow.
+_ONE_PRIME: _Choices = ((4096, (50, 56)), *((ring, (60, 60)) for ring in (8192, 16384, 32768)))
+# For libraries that take a special prime of 60 bits, and primes of at most 56 for data.
+_ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 16384, 32768)))
+
+
+def recommended(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
+    """For libraries that take primes as asked for, and encrypt under the whole chain."""
+    return _first(scheme, _ONE_PRIME, (elements, element_bytes), formulas.switched_deviation)
+
+
+def roomy(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
+    """For libraries that choose their own primes, and encrypt under those for data."""
+    return _first(scheme, _ROOMY, (elements, element_bytes), formulas.public_deviation)
+
+
+def _first(
+    scheme: Scheme, choices: _Choices, size: tuple[int, int], deviation: Callable[[int], float]
+) -> ParameterSpec:
+    bits = symbol_bits(_PLAIN_MODULUS)
+
+    def has_room(ring: int, chain: tuple[int, ...]) -> bool:
+        if size[1] > most_bytes(ring // 2, bits):
+            return False
+        layout, log_q = Layout(*size, ring // 2, bits), sum(chain[:-1])
+        return formulas.noise_ratio(layout, log_q, _PLAIN_MODULUS, deviation(ring)) >= _LEAST_RATIO
+
+    ring, chain = next((choice for choice in choices if has_room(*choice)), choices[-1])
+    return ParameterSpec(scheme, ring, chain, plain_modulus=_PLAIN_MODULUS)

@@ -1,0 +1,199 @@
+"""The family ``retrieval``: every element comes back byte for byte on every variant that has the operations, and the
+server cannot tell what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_core.dimensions import Value
+from ciphermark_core.model import Scheme
+from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.server import Server
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.retrieval import formulas
+from ciphermark_workloads.retrieval.database import Rows
+from ciphermark_workloads.retrieval.fast_pir import FastPir
+from ciphermark_workloads.retrieval.layout import Layout
+
+from . import harness
+from .cells import Cell, each, has_managed, where
+
+pytestmark = [pytest.mark.schemes("bfv", "bgv"), where(has_managed("add", "mul_plain", "rotate"))]
+
+SMALL_RING = Override(ring_dimension=1024, security=0)
+ROW = 512
+# Three blocks of which the last is not full, and an odd size; what is least; a full block; the longest elements.
+SMALL: Mapping[str, Mapping[str, Value]] = {
+    "fast-pir three blocks": {"elements": 2 * ROW + 100, "element_bytes": 33},
+    "fast-pir one byte": {"elements": 1, "element_bytes": 1},
+    "fast-pir one full block": {"elements": ROW, "element_bytes": 2},
+    "fast-pir longest": {"elements": 3, "element_bytes": 2 * ROW * 2},
+}
+
+
+def _workload(case: str) -> AnyWorkload:
+    return WORKLOADS[case.partition(" ")[0]].with_options(SMALL[case])
+
+
+def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Override) -> Together:
+    spec = recommended(workload, scheme, registry.declaration(variant), override)
+    both = Together(workload, harness.adapter(variant), spec, 0)
+    assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
+    return both
+
+
+def _complaint(both: Together, index: int) -> str | None:
+    outputs = both.executed(index)[both.workload.stages[-1].name].outputs
+    return both.judged(both.output(outputs, index), index).complaint
+
+
+def _indices(elements: int) -> list[int]:
+    """The first and the last, both sides of every edge of a block, and ten more."""
+    edges = {place + side for place in range(0, elements + ROW, ROW) for side in (-1, 0)} | {elements - 1}
+    drawn = np.random.default_rng(elements).integers(elements, size=10)
+    return sorted({int(index) for index in [*edges, *drawn] if 0 <= index < elements})
+
+
+def _cases(_: Cell) -> list[str]:
+    return list(SMALL)
+
+
+@each("case", _cases)
+def test_small(variant: str, scheme: Scheme, case: str) -> None:
+    """A wrong answer is 80 standard deviations of the noise away with the recommended primes, at the longest elements,
+    and further with larger ones: none comes by accident, as none of 10^1000 would.
+    """
+    workload = _workload(case)
+    both = _together(workload, variant, scheme, SMALL_RING)
+    for index in _indices(workload.options.elements):
+        assert _complaint(both, index) is None, index
+
+
+class _Same(NamedTuple):
+    """A database whose bytes are all the same."""
+
+    byte: int
+    size: int
+
+    def rows(self, start: int, stop: int) -> Rows:
+        return np.full((stop - start, self.size), self.byte, dtype=np.uint8)
+
+
+@each("byte", lambda _: [0, 255])
+def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, byte: int) -> None:
+    """Libraries refuse the product of a ciphertext with a plaintext of zeros."""
+
+    class Alike(FastPir):
+        def database(self) -> Any:
+            return _Same(byte, self.options.element_bytes)
+
+    both = _together(Alike().with_options({"elements": ROW, "element_bytes": 7}), variant, scheme, SMALL_RING)
+    for index in (0, ROW - 1):
+        assert _complaint(both, index) is None
+
+
+@pytest.mark.variants("seal")
+@pytest.mark.parametrize(("elements", "size"), [(4096, 256), (5000, 64)])
+def test_full_size(variant: str, scheme: Scheme, elements: int, size: int) -> None:
+    """With the recommended parameters, 128 bits secure by both tables; a wrong answer has a chance below 2^-37."""
+    workload = WORKLOADS["fast-pir"].with_options({"elements": elements, "element_bytes": size})
+    both = _together(workload, variant, scheme, NOTHING)
+    assert both.parameters.ring_dimension == 4096
+    assert min(both.parameters.security_2018, both.parameters.security_2024) >= 128
+    for index in (0, 2047, 2048, elements - 1):
+        assert _complaint(both, index) is None, index
+
+
+@pytest.mark.variants("seal")
+def test_answers_are_wrong_where_noise_reaches_them(variant: str, scheme: Scheme) -> None:
+    """With 2^-14 of the modulus, noise is hundreds of times what decrypts right: bytes that all are right are a matter
+    of 256^-256.
+    """
+    both = _together(WORKLOADS["fast-pir"], variant, scheme, Override(modulus_bits=(36, 56)))
+    assert "values are wrong" in str(_complaint(both, 7))
+
+
+@pytest.mark.variants("seal")
+def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme) -> None:
+    """But for some hundred bytes that tell what each object is."""
+    workload = WORKLOADS["fast-pir"]
+    both = _together(workload, variant, scheme, NOTHING)
+    layout, primes = Layout.of(4096, 256, both.parameters), len(both.parameters.moduli)
+    query = [
+        both.owner.dump(both.owner.encrypt(item), "none")
+        for item in workload.vectors("answer", 9, both.parameters)
+    ]
+    answer = both.evaluator.dump(both.executed(9)["answer"].outputs[0], "none")
+    keys = [*both.owner.public_material()]
+    for parts, expected in (
+        (query, formulas.query_bytes(layout, primes)),
+        ([answer], formulas.answer_bytes(layout, primes)),
+        (keys, formulas.key_bytes(layout, primes)),
+    ):
+        assert 0 <= sum(map(len, parts)) - expected < 2000 * len(parts)
+
+
+class _Asked:
+    """A client with keys and a server with what it needs, in this process: what is sent goes through blobs."""
+
+    def __init__(self, folder: Path, variant: str, scheme: Scheme, case: str) -> None:
+        store, workload = BlobStore(folder), _workload(case)
+        self._client, self._server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
+        spec = recommended(workload, scheme, registry.declaration(variant), SMALL_RING)
+        made = self._client.answer(messages.MakeKeys(variant, workload.name, spec, options=SMALL[case]))
+        assert isinstance(made, messages.KeysMade), made
+        loaded = self._server.answer(messages.Load(variant, workload.name, made.material, SMALL[case]))
+        assert isinstance(loaded, messages.Loaded), loaded
+
+    def passed(self, seed: int) -> tuple[messages.Encrypted, messages.Evaluated, messages.Scored]:
+        """What is said in a pass for the index that a seed makes."""
+        source = messages.Source(seed)
+        sent = self._client.answer(messages.Encrypt("answer", source))
+        assert isinstance(sent, messages.Encrypted), sent
+        back = self._server.answer(messages.Evaluate("answer", sent.inputs, sent.public))
+        assert isinstance(back, messages.Evaluated), back
+        scored = self._client.answer(messages.Score(back.outputs, source))
+        assert isinstance(scored, messages.Scored), scored
+        return sent, back, scored
+
+
+def _no_data(name: str) -> None:
+    raise LookupError(f"there is no data set {name}")
+
+
+def test_all_that_the_server_is_sent_is_alike_for_two_indices(
+    variant: str, scheme: Scheme, tmp_path: Path
+) -> None:
+    """As many ciphertexts of the same sizes, the same words in the clear, and the same program to execute."""
+    case = "fast-pir three blocks"
+    asked = _Asked(tmp_path, variant, scheme, case)
+    blocks = {seed: _workload(case).input(seed, None) // ROW for seed in range(200)}
+    seeds = [next(seed for seed, block in blocks.items() if block == wanted) for wanted in (0, 1, 2)]
+    told = [asked.passed(seed) for seed in seeds]
+    assert [scored.complaint for _, _, scored in told] == [None] * 3
+    assert len({sent.public.digest for sent, _, _ in told}) == 1
+    assert len({back.program for _, back, _ in told}) == 1
+    for sizes in (
+        [[blob.size_bytes for blob in sent.inputs] for sent, _, _ in told],
+        [[blob.size_bytes for blob in back.outputs] for _, back, _ in told],
+    ):
+        assert sizes[0] == sizes[1] == sizes[2]
+        assert len(set(sizes[0])) == 1
+
+
+def test_what_is_too_long_for_the_ring_is_refused(variant: str, scheme: Scheme) -> None:
+    workload = WORKLOADS["fast-pir"].with_options({"elements": 1, "element_bytes": 4 * ROW + 1})
+    with pytest.raises(Unsupported, match="elements have at most 2048 bytes"):
+        _together(workload, variant, scheme, SMALL_RING)

@@ -1,0 +1,362 @@
+"""The family ``retrieval``: elements come back from slots, costs are the formulas', what cannot be is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import plan
+from ciphermark_benchmark.suite.form import Suite
+from ciphermark_circuits import selection
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core import security
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.programs import StageProgram, all_traced
+from ciphermark_workloads.retrieval import formulas, packing
+from ciphermark_workloads.retrieval.database import Generated
+from ciphermark_workloads.retrieval.layout import Layout, most_bytes, symbol_bits
+from ciphermark_workloads.workload import Truth
+
+FAST_PIR = WORKLOADS["fast-pir"]
+MODULI = (17, 97, 257, 65537, 270337, 1073153)  # symbols of 4, 6, 8, 16, 18 and 20 bits
+
+
+def resolved(workload: AnyWorkload, scheme="bfv", **changes) -> Parameters:
+    spec = workload.parameters(scheme)
+    values = {"ring_dimension": spec.ring_dimension, "modulus_bits": spec.modulus_bits} | changes
+    spec = ParameterSpec(scheme, plain_modulus=spec.plain_modulus, security=0, **values)
+    return registry.load("cleartext").resolve(spec)
+
+
+# --- Slots -----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def databases(draw):
+    """A layout, elements of random bytes, and the index of one of them."""
+    row, modulus = 1 << draw(st.integers(3, 6)), draw(st.sampled_from(MODULI))
+    bits = symbol_bits(modulus)
+    size, count = draw(st.integers(1, most_bytes(row, bits))), draw(st.integers(1, 3 * row + 1))
+    rows = Generated(count, size, draw(st.integers(0, 99))).rows(0, count)
+    for value in (0, 255):
+        rows[draw(st.integers(0, count - 1))] = value
+    return Layout(count, size, row, bits), modulus, rows, draw(st.integers(0, count - 1))
+
+
+def answered(layout, modulus, rows, index):
+    """What the server would compute, in the clear: Σ_b Q_b·P[j][b], column j turned j steps to the right."""
+    blocks = [
+        packing.block_vectors(rows[slice(*layout.members(block))], layout) for block in range(layout.blocks)
+    ]
+    assert all(((block >= 0) & (block < modulus)).all() and block.any(axis=1).all() for block in blocks)
+    query = packing.query_vectors(index, layout)
+    columns = sum(vector * block for vector, block in zip(query, blocks, strict=True)) % modulus
+    turned = [np.roll(column.reshape(2, -1), j, axis=1) for j, column in enumerate(columns)]
+    return sum(turned).reshape(-1) % modulus
+
+
+@given(databases())
+@settings(deadline=None)
+def test_every_element_comes_back_byte_for_byte(database):
+    layout, modulus, rows, index = database
+    found = packing.element(answered(layout, modulus, rows, index), index, layout)
+    assert found.tolist() == rows[index].tolist()
+
+
+@given(databases())
+@settings(deadline=None, max_examples=50)
+def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
+    layout, _, rows, index = database
+    vectors = packing.query_vectors(index, layout)
+    assert [vector.size for vector in vectors] == [2 * layout.row] * -(-len(rows) // layout.row)
+    assert [vector.sum() for vector in vectors] == [
+        2 * (index // layout.row == b) for b in range(len(vectors))
+    ]
+
+
+@given(databases(), st.data())
+@settings(deadline=None, max_examples=50)
+def test_a_slot_that_holds_no_symbol_is_no_byte(database, data):
+    layout, modulus, rows, index = database
+    slots = answered(layout, modulus, rows, index)
+    column = data.draw(st.integers(0, layout.columns - 1))
+    too_large = data.draw(st.integers(1 << layout.symbol_bits, modulus - 1))
+    slots[(index + column) % layout.row] = (too_large + 1) % modulus  # as symbols are kept
+    found = packing.element(slots, index, layout)
+    first, last = (column * layout.symbol_bits // 8, ((column + 1) * layout.symbol_bits - 1) // 8)
+    lost = range(first, min(last + 1, layout.half_bytes, layout.element_bytes))
+    assert [place for place, byte in enumerate(found) if byte == packing.NO_BYTE] == [*lost]
+    assert all(byte == rows[index][place] for place, byte in enumerate(found) if place not in lost)
+
+
+def test_a_database_is_the_same_whichever_part_is_asked_for():
+    whole = Generated(3000, 5, 7).rows(0, 3000)
+    assert whole.shape == (3000, 5)
+    assert np.array_equal(Generated(3000, 5, 7).rows(1000, 2100), whole[1000:2100])
+    assert np.array_equal(Generated(3000, 5, 7).rows(2999, 3000), whole[2999:])
+    assert not np.array_equal(Generated(3000, 5, 8).rows(0, 3000), whole)
+    assert set(np.unique(Generated(4096, 256, 1).rows(0, 4096))) == set(range(256))
+
+
+def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
+    assert most_bytes(2048, 20) == 10240
+    assert Layout(1, 10240, 2048, 20).columns == 2048
+    with pytest.raises(
+        Unsupported, match="at N = 4096 with 20 bits a slot elements have at most 10240 bytes"
+    ):
+        Layout(1, 10241, 2048, 20)
+
+
+# --- Costs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("database", "bits", "counts", "megabytes"),
+    [
+        ((1 << 14, 256), 20, (8, 52), (13.6, 0.52)),
+        ((1 << 16, 256), 20, (32, 52), (54.5, 2.1)),
+        ((1 << 16, 1024), 20, (32, 205), (215, 2.1)),
+        ((1 << 20, 256), 20, (512, 52), (872, 33.6)),
+        ((1 << 14, 256), 16, (8, 64), (16.8, 0.52)),
+        ((1 << 16, 256), 16, (32, 64), (67.1, 2.1)),
+        ((1 << 16, 1024), 16, (32, 256), (268, 2.1)),
+        ((1 << 20, 256), 16, (512, 64), (1074, 33.6)),
+    ],
+)
+def test_sizes_are_those_of_the_protocol(database, bits, counts, megabytes):
+    """Of store and query, at N = 4096 with one prime for data. Figures have three digits, or two."""
+    layout, (blocks, columns) = Layout(*database, 2048, bits), counts
+    assert (layout.blocks, layout.columns) == counts
+    assert formulas.store_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
+    assert formulas.query_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[1], rel=2e-2)
+    assert formulas.answer_bytes(layout, 1) == 65536
+    assert formulas.key_bytes(layout, 1) == (columns - 1).bit_length() * 128 * 1024
+    assert formulas.counts(layout) == formulas.Counts(
+        blocks * columns, blocks * columns - 1, columns - 1, blocks, columns
+    )
+
+
+@pytest.mark.parametrize(
+    ("chain", "modulus", "ratios"),
+    [
+        ((60, 49), 1073153, (208, 44, 52, 11)),
+        ((54, 55), 270337, (49, 10, 12, 2.6)),
+        ((50, 56), 65537, (49, 10, 12, 2.6)),
+    ],
+)
+def test_noise_is_as_far_from_wrong_answers_as_was_published(chain, modulus, ratios):
+    """2^16 and 2^20 elements of 256 bytes at N = 4096, each encrypted with the secret and with the public key."""
+    deviations = (formulas.SIGMA, formulas.switched_deviation(4096))
+    found = [
+        formulas.noise_ratio(Layout(n, 256, 2048, symbol_bits(modulus)), chain[0], modulus, deviation)
+        for n in (1 << 16, 1 << 20)
+        for deviation in deviations
+    ]
+    assert found == pytest.approx(ratios, rel=0.06)
+
+
+def traced(workload: AnyWorkload, parameters: Parameters, variant: str, index: int = 0) -> StageProgram:
+    return all_traced(workload, index, parameters, registry.declaration(variant))["answer"]
+
+
+def operations(program: StageProgram) -> Counter[str]:
+    return Counter(node.operation for node in program.program.nodes)
+
+
+@given(st.integers(1, 1200), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
+@settings(deadline=None, max_examples=25)
+def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, scheme):
+    workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
+    small = resolved(workload, scheme, ring_dimension=512)
+    layout = Layout.of(elements, size, small)
+    expected = formulas.counts(layout)
+    same = {"add": expected.additions, "rotate": expected.rotations}
+    transforms = {
+        "transform_ciphertext": expected.transforms,
+        "transform_back": expected.transforms_back,
+    }
+    by_library = {
+        "seal": {"mul_plain_prepared": expected.products} | (transforms if scheme == "bfv" else {}),
+        "openfhe": {"mul_plain_prepared": expected.products},  # keeps all in evaluation form
+        "pyfhel": {"mul_plain": expected.products},  # keeps none so
+    }
+    for variant, own in by_library.items():
+        program = traced(workload, small, variant)
+        assert operations(program) == Counter(same | own)
+        assert program.program.keys == workload.keys(small)
+        assert program.program.depth == 0
+
+
+def test_equal_plaintexts_are_multiplied_all_the_same():
+    """Nothing is spared, whatever the database holds: its contents do not show in the time."""
+    blocks, columns = 2, 5
+    small = resolved(FAST_PIR, ring_dimension=512)
+    store = [[np.ones(512, dtype=np.int64)] * blocks] * columns
+
+    class Alike(type(FAST_PIR)):
+        def circuit(self, stage, evaluator, inputs, state, public):
+            return [selection.answer(evaluator, inputs, store)]
+
+    workload = Alike().with_options({"elements": 512, "element_bytes": 20})
+    assert operations(traced(workload, small, "seal"))["mul_plain_prepared"] == blocks * columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "steps"),
+    [
+        (1, ()),
+        (2, (-1,)),
+        (3, (-2, -1)),
+        (52, (-32, -16, -8, -4, -2, -1)),
+        (65, (-64, -32, -16, -8, -4, -2, -1)),
+    ],
+)
+def test_rotations_are_by_powers_of_two_to_the_right(columns, steps):
+    assert selection.steps(columns) == steps
+
+
+def test_few_ciphertexts_are_alive_at_once():
+    """Those of the query, in both forms, and a sum for each halving of the columns."""
+    parameters = resolved(FAST_PIR)
+    program = traced(FAST_PIR, parameters, "seal").program
+    assert program.live_ciphertexts <= 2 * 2 + 6 + 3
+
+
+# --- Parameters ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("database", "ring", "chain", "roomy_ring"),
+    [
+        ((4096, 64), 4096, (50, 56), 8192),
+        ((1 << 16, 256), 4096, (50, 56), 8192),
+        ((1 << 20, 256), 8192, (60, 60), 8192),
+        ((1, 8192), 4096, (50, 56), 8192),
+        ((1, 8193), 8192, (60, 60), 8192),
+        ((1, 65536), 32768, (60, 60), 32768),
+        ((1 << 22, 65536), 32768, (60, 60), 32768),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["bfv", "bgv"])
+def test_parameters_are_secure_by_both_tables_and_have_room(database, ring, chain, roomy_ring, scheme):
+    elements, size = database
+    workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
+    spec, roomy = workload.parameters(scheme), workload.roomy_parameters(scheme)
+    assert (spec.ring_dimension, spec.modulus_bits, roomy.ring_dimension) == (ring, chain, roomy_ring)
+    for found, deviation in ((spec, formulas.switched_deviation), (roomy, formulas.public_deviation)):
+        n, bits = found.ring_dimension, found.modulus_bits
+        assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
+        layout = Layout(elements, size, n // 2, symbol_bits(65537))
+        assert formulas.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
+
+
+def test_it_is_for_exact_schemes():
+    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
+        FAST_PIR.parameters("ckks")
+    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
+        FAST_PIR.roomy_parameters("ckks")
+
+
+# --- What cannot be --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"elements": 0},
+        {"element_bytes": 0},
+        {"element_bytes": 65537},
+        {"elements": (1 << 22) + 1},
+        {"elements": "many"},
+        {"database_seed": -1},
+    ],
+)
+def test_a_database_that_cannot_be_is_refused(values):
+    with pytest.raises(UserError, match=next(iter(values))):
+        FAST_PIR.with_options(values)
+
+
+@pytest.mark.parametrize("index", [-1, 4096, 1 << 40])
+def test_an_index_that_there_is_not_is_refused(index):
+    with pytest.raises(UserError, match=f"there is no element {index}: the database has 4096"):
+        FAST_PIR.vectors("answer", index, resolved(FAST_PIR))
+
+
+def reasons(**changes):
+    experiment = {"kind": "retrieval", "variants": ["seal"], "workloads": ["fast-pir"], "schemes": ["bfv"]}
+    budget = changes.pop("budget", {})
+    suite = Suite(name="test", budget=budget, experiments=[experiment | changes])
+    every = {name: Availability(registry.declaration(name)) for name in suite.experiments[0].variants}
+    return [item.reason for item in plan.cases(suite, every)]
+
+
+def test_a_plan_refuses_what_a_party_has_no_memory_for():
+    """4,194,304 elements of 64 KiB are 256 GiB. A word of plaintext for every two bytes of them is 1 TiB, each as
+    vectors, as plaintexts and in evaluation form: nothing of it can have been made.
+    """
+    (reason,) = reasons(options={"elements": [1 << 22], "element_bytes": [1 << 16]})
+    assert reason == (
+        f"the server would keep about {(256 << 10) + 3 * (1 << 20)} MB beside keys and ciphertexts, and the budget "
+        "gives a party 8192 MB (memory_mb)"
+    )
+    assert reasons(options={"elements": [4096]}, budget={"memory_mb": 64}) == [None]
+    (small,) = reasons(options={"elements": [1 << 16]}, budget={"memory_mb": 64})
+    assert "the budget gives a party 64 MB" in small
+
+
+def test_a_plan_refuses_elements_that_are_too_long_for_the_ring():
+    options = {"elements": [1], "element_bytes": [8192, 8194]}
+    fits, too_long = reasons(options=options, ring_dimension=[4096], modulus_bits=[50, 56])
+    assert fits is None
+    assert "elements have at most 8192 bytes" in too_long
+
+
+def test_a_plan_tells_what_a_library_lacks():
+    none, lacking = reasons(variants=["seal", "tenseal"])
+    assert none is None
+    assert lacking.startswith("fast-pir needs rotate: ")
+
+
+# --- What is told to whom --------------------------------------------------------------------------------------------
+
+
+def test_the_server_is_told_nothing_of_the_index():
+    """What is public, the number and type of the vectors, the keys and the program are the same for any two indices."""
+    parameters = resolved(FAST_PIR)
+    given = (0, 4095)
+    assert [FAST_PIR.public("answer", index, parameters) for index in given] == [{}, {}]
+    vectors = [FAST_PIR.vectors("answer", index, parameters) for index in given]
+    assert [[(item.shape, item.dtype) for item in each] for each in vectors] == [
+        [((4096,), np.int64)] * 2
+    ] * 2
+    digests = {traced(FAST_PIR, parameters, "seal", index).program.digest for index in given}
+    assert len(digests) == 1
+    assert FAST_PIR.keys(parameters) == KeyRequest(False, (-32, -16, -8, -4, -2, -1))
+    assert not {"index", "seed"} & {*FAST_PIR.Options.__struct_fields__}
+
+
+def test_indices_are_made_of_the_seed():
+    found = [FAST_PIR.input(seed, None) for seed in range(200)]
+    assert found == [FAST_PIR.input(seed, None) for seed in range(200)]
+    assert min(found) >= 0
+    assert max(found) < 4096
+    assert len(set(found)) > 150
+
+
+def test_one_wrong_byte_is_noticed():
+    parameters = resolved(FAST_PIR)
+    right = FAST_PIR.reference(77)
+    truth = Truth(77, right, FAST_PIR.expected(77, parameters), parameters)
+    assert FAST_PIR.judge(right, truth).complaint is None
+    wrong = right.copy()
+    wrong[3] ^= 1
+    assert FAST_PIR.judge(wrong, truth).complaint == "1 of 256 values are wrong"
