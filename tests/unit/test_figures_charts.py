@@ -115,6 +115,20 @@ def test_a_chart_is_valid_and_drawn(name):
     assert "NaN" not in text
 
 
+WITHOUT_LEGEND = {"leaderboard", "programs"}  # their axes name the variants
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS.keys() - WITHOUT_LEGEND))
+def test_a_legend_tells_what_marks_mean(name):
+    """Vega-Lite leaves it out as a whole where one channel of a chart in layers has none of its own."""
+    draw, rows = CHARTS[name]
+    chart = draw(rows).to_dict(validate=False)
+    text = rendering.svg(chart)
+    assert "role-legend-title" in text
+    assert "role-legend-symbol" in text
+    assert chart["config"]["legend"]["titlePadding"] > 10  # a large symbol's edge and its title do not touch
+
+
 @pytest.mark.parametrize("name", CHARTS)
 def test_nothing_is_drawn_of_nothing(name):
     draw, _ = CHARTS[name]

@@ -83,7 +83,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
         y=median,
         shape=style.shape(names),
-        size=alt.Size("variant:O", scale=style.nested(names, 130, 30), legend=None),
+        size=alt.Size("variant:O", title=style.VARIANT, scale=style.nested(names, 130, 30)),
         tooltip=style.tips(
             alt.Tooltip("variant:N", title="Variant"),
             alt.Tooltip("label:N", title="Operation"),

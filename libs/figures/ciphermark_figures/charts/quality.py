@@ -38,12 +38,10 @@ def noise(rows: Sequence[Row]) -> Chart | None:
         y=alt.Y("bits:Q", title="Bits left"),
         color=style.colour(names),
     )
-    line = base.mark_line().encode(
-        strokeWidth=alt.StrokeWidth("variant:O", scale=style.nested(names, 6, 1), legend=None)
-    )
+    line = base.mark_line().encode(strokeWidth=style.nested_widths(names, 6, 1))
     points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
         shape=style.shape(names),
-        size=alt.Size("variant:O", scale=style.nested(names, 160, 25), legend=None),
+        size=alt.Size("variant:O", title=style.VARIANT, scale=style.nested(names, 160, 25)),
         tooltip=style.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
     )
     return style.dressed(

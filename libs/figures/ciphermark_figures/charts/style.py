@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ schemapi.disable_debug_mode()
 WIDTH = 320
 HEIGHT = 200
 GREY = "#767676"
+VARIANT = "Variant"  # channels of one title share a legend
 # Vega writes 0.0003 as 300µ and 1024 as 1k: here a label says its unit, and bytes count in powers of 1024.
 _WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
 _WITH_BYTES = (
@@ -41,6 +43,9 @@ _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
 _MOST_UPRIGHT = 4  # labels of several lines beside each other
 _MARGIN = 12  # pixels between the outermost marks and the frame
+_LEGEND_APART = (
+    12  # pixels from the title of a legend to its first symbol: Vega's own 5 look as if they touched
+)
 
 C = TypeVar("C", bound=alt.TopLevelMixin)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
@@ -48,9 +53,9 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VCo
 
 def dressed(chart: C) -> C:
     """The chart with its legend above it, where it takes no room from the plots."""
-    return chart.configure_legend(orient="top", titleOrient="left", symbolLimit=0).configure_axisY(
-        labelLimit=_LABEL_LIMIT
-    )
+    return chart.configure_legend(
+        orient="top", titleOrient="left", titlePadding=_LEGEND_APART, symbolLimit=0
+    ).configure_axisY(labelLimit=_LABEL_LIMIT)
 
 
 def log_scale() -> alt.Scale:
@@ -81,11 +86,25 @@ def places_axis(labels: Iterable[str]) -> alt.Axis:
 
 
 def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
-    """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest."""
+    """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest.
+
+    Legends show the sizes: where a channel is kept out of the legend, Vega-Lite leaves the whole legend out.
+    """
+    return alt.Scale(type="ordinal", domain=[*names], range=_steps(names, largest, least))
+
+
+def nested_widths(names: Sequence[str], largest: float, least: float) -> alt.StrokeWidthValue:
+    """Likewise of lines, without a scale, for the legend's symbols are not drawn so."""
+    tests = [
+        {"test": f"datum.variant === {json.dumps(name)}", "value": width}
+        for name, width in zip(names, _steps(names, largest, least), strict=True)
+    ]
+    return alt.StrokeWidthValue(least, condition=tests)
+
+
+def _steps(names: Sequence[str], largest: float, least: float) -> list[float]:
     step = (largest - least) / max(1, len(names) - 1)
-    return alt.Scale(
-        type="ordinal", domain=[*names], range=[largest - step * number for number in range(len(names))]
-    )
+    return [largest - step * number for number in range(len(names))]
 
 
 def bands() -> alt.Axis:
@@ -113,7 +132,7 @@ def colour(variants: Iterable[str]) -> alt.Color:
     names = sorted(set(variants))
     return alt.Color(
         "variant:N",
-        title="Variant",
+        title=VARIANT,
         scale=alt.Scale(domain=names, range=[look(name, names)[0] for name in names]),
     )
 
@@ -123,7 +142,7 @@ def shape(variants: Iterable[str]) -> alt.Shape:
     names = sorted(set(variants))
     return alt.Shape(
         "variant:N",
-        title="Variant",
+        title=VARIANT,
         scale=alt.Scale(domain=names, range=[look(name, names)[1] for name in names]),
     )
 
