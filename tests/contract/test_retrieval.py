@@ -72,8 +72,9 @@ def _cases(_: Cell) -> list[str]:
 
 @each("case", _cases)
 def test_small(variant: str, scheme: Scheme, case: str) -> None:
-    """A wrong answer is 80 standard deviations of the noise away with the recommended primes, at the longest elements,
-    and further with larger ones: none comes by accident, as none of 10^1000 would.
+    """A wrong answer is 80 standard deviations of the noise away in bfv with the recommended primes, at the longest
+    elements, and further with larger ones. In SEAL's bgv the noise of a key is √(1 + 3κ) times that, κ > 60 with a
+    chance below e^-70 (formulas.uncentred_deviation), so that 6 deviations are left for all others, and 20 for most.
     """
     workload = _workload(case)
     both = _together(workload, variant, scheme, SMALL_RING)

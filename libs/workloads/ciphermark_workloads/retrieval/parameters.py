@@ -17,7 +17,7 @@ _LEAST_RATIO = 8.0  # see formulas.noise_ratio
 _Choices = Sequence[tuple[int, tuple[int, ...]]]
 
 # N, and prime sizes with the special prime last. 106 bits are what the 2024 table allows at N = 4096, and up to 50 bits
-# a prime has HEXL's fastest arithmetic. The last has room for whatever the options allow.
+# a prime has HEXL's fastest arithmetic. The last is taken for what has room in none.
 _ONE_PRIME: _Choices = ((4096, (50, 56)), *((ring, (60, 60)) for ring in (8192, 16384, 32768)))
 # For libraries that take a special prime of 60 bits, and primes of at most 56 for data.
 _ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 16384, 32768)))
@@ -25,7 +25,8 @@ _ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 
 
 def recommended(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
     """For libraries that take primes as asked for, and encrypt under the whole chain."""
-    return _first(scheme, _ONE_PRIME, (elements, element_bytes), formulas.switched_deviation)
+    deviation = formulas.uncentred_deviation if scheme == "bgv" else formulas.switched_deviation
+    return _first(scheme, _ONE_PRIME, (elements, element_bytes), deviation)
 
 
 def roomy(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
