@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -198,12 +199,29 @@ def workers(workers_folder: Path) -> Iterator[Workers]:
     made.end_all()
 
 
+@pytest.fixture(scope="session")
+def first_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of an embedded server as its first start leaves them: to make them takes a second."""
+    folder = tmp_path_factory.mktemp("first")
+    embedded.ensure_started(folder)
+    embedded.stop(folder)
+    return folder / "postgres"
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    """A home folder of its own, whose server is stopped in the end."""
+def new_home(tmp_path: Path) -> Iterator[Path]:
+    """A home folder of its own, which nobody has made yet; its server is stopped in the end."""
     folder = tmp_path / "home"
     yield folder
     embedded.stop(folder)
+
+
+@pytest.fixture
+def home(new_home: Path, first_data: Path) -> Path:
+    """A home folder of its own with a copy of these data; its server is stopped in the end."""
+    new_home.mkdir()
+    subprocess.run(["cp", "-a", first_data, new_home], check=True)
+    return new_home
 
 
 @pytest.fixture

@@ -44,15 +44,15 @@ def answer(url: str, sql: str) -> object:
         return connection.execute(sql).fetchone()[0]
 
 
-def test_outlives_the_process_that_started_it(home: Path) -> None:
-    process = start_elsewhere(home)
+def test_outlives_the_process_that_started_it(new_home: Path) -> None:
+    process = start_elsewhere(new_home)
     url, _ = process.communicate(timeout=120)
     assert answer(url.strip(), "select 1") == 1
-    assert embedded.ensure_started(home) == url.strip()
+    assert embedded.ensure_started(new_home) == url.strip()
 
 
-def test_two_processes_start_one_server(home: Path) -> None:
-    processes = [start_elsewhere(home) for _ in range(2)]
+def test_two_processes_start_one_server(new_home: Path) -> None:
+    processes = [start_elsewhere(new_home) for _ in range(2)]
     urls = {process.communicate(timeout=120)[0].strip() for process in processes}
     assert [process.returncode for process in processes] == [0, 0]
     assert len(urls) == 1
@@ -120,11 +120,11 @@ def test_a_stale_pid_of_a_living_process_does_not_hinder(home: Path) -> None:
     assert answer(embedded.ensure_started(home), "select 1") == 1
 
 
-def test_a_broken_initialisation_is_made_anew(home: Path) -> None:
-    leftover = home / "postgres.new"
+def test_a_broken_initialisation_is_made_anew(new_home: Path) -> None:
+    leftover = new_home / "postgres.new"
     leftover.mkdir(parents=True)
     (leftover / "PG_VERSION").write_text("18\n")
-    assert answer(embedded.ensure_started(home), "select 1") == 1
+    assert answer(embedded.ensure_started(new_home), "select 1") == 1
     assert not leftover.exists()
 
 
@@ -148,12 +148,12 @@ def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["with space, 'quotes\" & $HOME %s", "long" * 30])
-def test_any_folder_name(home: Path, name: str) -> None:
-    url = embedded.ensure_started(home / name)
+def test_any_folder_name(new_home: Path, name: str) -> None:
+    url = embedded.ensure_started(new_home / name)
     try:
         assert answer(url, "select 1") == 1
     finally:
-        embedded.stop(home / name)
+        embedded.stop(new_home / name)
 
 
 def test_stop_is_repeatable(home: Path) -> None:
@@ -166,9 +166,9 @@ def test_stop_is_repeatable(home: Path) -> None:
     assert answer(embedded.ensure_started(home), "select 1") == 1
 
 
-def test_only_its_user_gets_in(home: Path) -> None:
-    url = embedded.ensure_started(home)
-    assert stat.S_IMODE((home / "postgres").stat().st_mode) & 0o077 == 0
+def test_only_its_user_gets_in(new_home: Path) -> None:
+    url = embedded.ensure_started(new_home)
+    assert stat.S_IMODE((new_home / "postgres").stat().st_mode) & 0o077 == 0
     assert answer(url, "select rolsuper from pg_roles where rolname = current_user") is False
     assert answer(url, "show listen_addresses") == ""
 
@@ -179,9 +179,9 @@ def test_ignores_the_environment_of_other_servers(home: Path, monkeypatch: pytes
     assert answer(embedded.ensure_started(home), "select 1") == 1
 
 
-def test_start_is_quiet(home: Path) -> None:
+def test_start_is_quiet(new_home: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", START, str(home)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", START, str(new_home)], capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
 
