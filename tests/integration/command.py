@@ -1,4 +1,4 @@
-"""The command line as its users have it: a process with a home folder of its own."""
+"""The command line as its users have it: processes with a home folder of their own."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 import psycopg
+import warm
 from processes import command_line
+from warm import PROGRAM, Forked
 
 PLANTED = Path(__file__).parent / "planted"
 REPOSITORY = Path(__file__).parents[2]
-PROGRAM = Path(sys.executable).with_name("ciphermark")
+
+Running = subprocess.Popen[bytes] | Forked
 
 # A suite that costs next to nothing: the plainest parameters, few samples, no least time.
 CHEAP = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 60, "memory_mb": 1024}
@@ -42,7 +44,9 @@ class Ciphermark:
 
     def __call__(self, *arguments: str, code: int | None = 0, timeout_s: float = 180) -> Done:
         """Run a command to its end; its exit code must be ``code``, and nothing may look like a bug."""
-        process = self.start(*arguments)
+        # What an interpreter reads when it starts, it must read anew.
+        is_warm = not any(name.startswith("PYTHON") for name in self.extra)
+        process = self.fork(*arguments) if is_warm else self.start(*arguments)
         try:
             out, err = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -50,14 +54,14 @@ class Ciphermark:
             raise
         return self.ended(process.returncode, out, err, code)
 
-    def ended(self, returned: int, out: bytes, err: bytes, code: int | None) -> Done:
+    def ended(self, returned: int | None, out: bytes, err: bytes, code: int | None) -> Done:
         done = Done(returned, out.decode(), err.decode())
         assert "Traceback" not in done.out + done.err, done.err
         assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
         return done
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a command and leave it to itself."""
+        """Start a command, with a fresh interpreter, and leave it to itself."""
         return subprocess.Popen(
             [str(PROGRAM), *arguments],
             env=self.environment(),
@@ -67,6 +71,10 @@ class Ciphermark:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+
+    def fork(self, *arguments: str) -> Forked:
+        """The same, with an interpreter that has loaded the program."""
+        return warm.of(arguments[0]).started(arguments, self.environment(), REPOSITORY)
 
     def environment(self) -> dict[str, str]:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
@@ -120,7 +128,7 @@ class Gate:
             (self.folder / f"pass-{number}").touch()
 
 
-def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+def workers_of(process: Running) -> list[psutil.Process]:
     """The worker processes of a command."""
     try:
         children = psutil.Process(process.pid).children(recursive=True)
@@ -129,15 +137,15 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return [child for child in children if "ciphermark_measure.worker" in command_line(child)]
 
 
-def press_ctrl_c(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+def press_ctrl_c(process: Running) -> tuple[bytes, bytes]:
     """What a terminal does: interrupt everything in the foreground; returns what was printed."""
     os.killpg(process.pid, signal.SIGINT)
     return process.communicate(timeout=60)
 
 
-def kill(process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> tuple[bytes, bytes]:
+def kill(process: Running, number: int = signal.SIGKILL) -> tuple[bytes, bytes]:
     """Send a signal and wait for the end; returns what was printed."""
-    os.kill(process.pid, number)
+    process.send_signal(number)
     return process.communicate(timeout=60)
 
 

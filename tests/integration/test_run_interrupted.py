@@ -78,7 +78,7 @@ def held(tmp_path, new_url, gate):
 
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_killed_after_some_outcomes(ciphermark, count):
-    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    process = ciphermark.fork("run", str(small_suite(ciphermark)))
     wait_until(lambda: ciphermark.journals() and ciphermark.outcome_count() >= count, f"{count} outcomes")
     workers = workers_of(process)
     kill(process)
@@ -91,7 +91,7 @@ def test_killed_after_some_outcomes(ciphermark, count):
 
 
 def test_killed_again_and_again(ciphermark):
-    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    process = ciphermark.fork("run", str(small_suite(ciphermark)))
     for count in (1, 3, 5):
         wait_until(
             lambda process=process, count=count: (
@@ -100,7 +100,7 @@ def test_killed_again_and_again(ciphermark):
             f"{count} outcomes",
         )
         kill(process)
-        process = ciphermark.start("run", "--resume", ciphermark.run_id())
+        process = ciphermark.fork("run", "--resume", ciphermark.run_id())
     process.communicate(timeout=120)
     assert process.returncode == 0
     assert_complete(ciphermark)
@@ -115,7 +115,7 @@ def test_killed_again_and_again(ciphermark):
 def test_killed_while_a_worker_works(held, gate, arrivals, number):
     suite = small_suite(held, variants=["cleartext", "planted-waits"])
     gate.let_pass(*range(arrivals - 1))
-    process = held.start("run", str(suite))
+    process = held.fork("run", str(suite))
     wait_until(lambda: gate.arrived() == arrivals, f"arrival {arrivals}")
     workers = workers_of(process)
     assert workers
@@ -146,7 +146,7 @@ def recording_stopped(ciphermark, table):
 def test_killed_while_recording(ciphermark, table):
     """The journal has an outcome, and the database is in the middle of taking it."""
     with recording_stopped(ciphermark, table) as somebody_waits:
-        process = ciphermark.start("run", str(small_suite(ciphermark)))
+        process = ciphermark.fork("run", str(small_suite(ciphermark)))
         wait_until(somebody_waits, f"somebody waits for {table}")
         workers = workers_of(process)
         kill(process)
@@ -159,7 +159,7 @@ def test_killed_while_recording(ciphermark, table):
 
 @pytest.mark.parametrize("cut", [1, 200, "all but one"])
 def test_a_torn_last_line_is_executed_again(ciphermark, cut):
-    process = ciphermark.start("run", str(small_suite(ciphermark)))
+    process = ciphermark.fork("run", str(small_suite(ciphermark)))
     wait_until(lambda: ciphermark.outcome_count() >= 3, "3 outcomes")
     kill(process)
     (journal,) = ciphermark.journals()
@@ -175,7 +175,7 @@ def test_a_torn_last_line_is_executed_again(ciphermark, cut):
 
 def test_the_next_command_records_what_a_killed_run_left(ciphermark):
     with recording_stopped(ciphermark, "trial") as somebody_waits:
-        process = ciphermark.start("run", str(small_suite(ciphermark)))
+        process = ciphermark.fork("run", str(small_suite(ciphermark)))
         wait_until(somebody_waits, "somebody waits for the table of trials")
         kill(process)
     kept = {outcome["trial"]["id"] for outcome in ciphermark.outcomes()}
@@ -187,7 +187,7 @@ def test_the_next_command_records_what_a_killed_run_left(ciphermark):
 @pytest.mark.parametrize("arrivals", [1, 2], ids=["while memory is measured", "in the middle of a trial"])
 def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
     gate.let_pass(*range(arrivals - 1))
-    process = held.start("run", str(small_suite(held, variants=["cleartext", "planted-waits"])))
+    process = held.fork("run", str(small_suite(held, variants=["cleartext", "planted-waits"])))
     wait_until(lambda: gate.arrived() == arrivals, f"arrival {arrivals}")
     workers = workers_of(process)
     out, err = press_ctrl_c(process)  # the gate stays shut: nobody waits for the library
@@ -210,7 +210,7 @@ def test_resuming_a_finished_run_executes_nothing_and_says_so(ciphermark):
 
 
 def interrupted(ciphermark, suite):
-    process = ciphermark.start("run", str(suite))
+    process = ciphermark.fork("run", str(suite))
     wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
     kill(process)
     return ciphermark.run_id()
@@ -238,7 +238,7 @@ def test_an_unchanged_suite_may_be_named(ciphermark):
 
 def test_chosen_variants_stay_chosen(ciphermark):
     suite = small_suite(ciphermark)
-    process = ciphermark.start("run", str(suite), "--variant", "planted-good")
+    process = ciphermark.fork("run", str(suite), "--variant", "planted-good")
     wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
     kill(process)
     done = ciphermark("run", "--resume", ciphermark.run_id(), "--variant", "cleartext", code=2)
@@ -269,9 +269,9 @@ def test_resuming_nothing_names_the_unfinished_runs(ciphermark):
 
 
 def test_a_second_run_at_the_same_time_waits_for_the_first(held, gate):
-    first = held.start("run", str(small_suite(held, variants=["planted-waits"])))
+    first = held.fork("run", str(small_suite(held, variants=["planted-waits"])))
     wait_until(lambda: gate.arrived() == 1, "the first arrival")
-    second = held.start("run", str(held.suite(TINY | {"variants": ["cleartext"]}, name="second")))
+    second = held.fork("run", str(held.suite(TINY | {"variants": ["cleartext"]}, name="second")))
     told = b""
     while b"Ctrl-C gives up" not in told:
         told += (chunk := os.read(second.stderr.fileno(), 1 << 16))

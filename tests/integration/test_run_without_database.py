@@ -64,7 +64,7 @@ def suite_of(ciphermark):
 def started(held, gate):
     """A run in the middle of a trial."""
     gate.let_pass(0)
-    process = held.start("run", str(suite_of(held)))
+    process = held.fork("run", str(suite_of(held)))
     wait_until(lambda: gate.arrived() == 2, "the timed worker")
     return process
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, kill
+from command import PLANTED, TINY, Ciphermark, Gate, Running, kill
 from jobs import Jobs, Workers, suite_text
 from processes import wait_until
 
@@ -40,15 +39,15 @@ def suite(command: Ciphermark, name: str = "held") -> str:
     return str(command.suite(TINY | {"variants": HELD, "operations": OPERATIONS}, name=name))
 
 
-def under_way(command: Ciphermark, gate: Gate) -> subprocess.Popen[bytes]:
+def under_way(command: Ciphermark, gate: Gate) -> Running:
     """A run in the middle of a trial: memory is measured."""
     gate.let_pass(0)
-    process = command.start("run", suite(command))
+    process = command.fork("run", suite(command))
     wait_until(lambda: gate.arrived() == 2, "a trial is under way")
     return process
 
 
-def wait_for_word(process: subprocess.Popen[bytes]) -> None:
+def wait_for_word(process: Running) -> None:
     """Until a command says that it waits."""
     assert process.stderr is not None
     told = b""
@@ -57,7 +56,7 @@ def wait_for_word(process: subprocess.Popen[bytes]) -> None:
         assert chunk, told
 
 
-def ended(command: Ciphermark, process: subprocess.Popen[bytes]) -> str:
+def ended(command: Ciphermark, process: Running) -> str:
     """What a command printed that must end well."""
     out, err = process.communicate(timeout=180)
     return command.ended(process.returncode, out, err, 0).out
@@ -87,7 +86,7 @@ def assert_each_once(command: Ciphermark, url: str, runs: int) -> None:
 def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) -> None:
     command = Ciphermark(tmp_path / "home", None, {"PLANTED_GATE": str(gate.folder)})
     try:
-        together = [command.start("db", "migrate") for _ in range(3)]
+        together = [command.fork("db", "migrate") for _ in range(3)]
         assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
         versions = Counter(row["version"] for row in command.rows("select version from schema_migration"))
         assert set(versions.values()) == {1}
@@ -103,14 +102,14 @@ def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) 
 
 def test_migrations_of_one_database_at_once_are_one(tmp_path: Path, empty_url: Callable[[], str]) -> None:
     command = Ciphermark(tmp_path / "home", empty_url())
-    together = [command.start("db", "migrate") for _ in range(3)]
+    together = [command.fork("db", "migrate") for _ in range(3)]
     assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
     assert command.rows("select count(*) > 0 as is_there from results") == [{"is_there": False}]
 
 
 def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, gate: Gate) -> None:
     first = under_way(held, gate)
-    second = held.start("run", suite(held, name="second"))
+    second = held.fork("run", suite(held, name="second"))
     wait_for_word(second)
     assert len(held.journals()) == 1
     gate.let_pass(*range(10))
@@ -123,9 +122,9 @@ def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, 
 def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, gate: Gate) -> None:
     kill(under_way(held, gate))
     run_id = held.run_id()
-    first = held.start("run", "--resume", run_id)
+    first = held.fork("run", "--resume", run_id)
     wait_until(lambda: gate.arrived() == 3, "it goes on")
-    second = held.start("run", "--resume", run_id)
+    second = held.fork("run", "--resume", run_id)
     wait_for_word(second)
     gate.let_pass(*range(10))
     assert "nothing left to execute" not in ended(held, first)
@@ -146,7 +145,7 @@ def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Ga
         ("compare", "last", "last"),
         ("db", "migrate"),
     ]
-    together = [held.start(*arguments) for arguments in looks]
+    together = [held.fork(*arguments) for arguments in looks]
     gate.let_pass(*range(10))  # the run goes on beside them
     for process in together:
         out, err = process.communicate(timeout=180)
