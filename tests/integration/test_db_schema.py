@@ -37,10 +37,9 @@ def dump(server: str) -> Callable[[str], list[str]]:
     return dumped
 
 
-def test_views_that_are_other_than_the_files_are_made_again(empty_url: Callable[[], str], dump) -> None:
-    url = empty_url()
+def test_views_that_are_other_than_the_files_are_made_again(new_url: Callable[[], str], dump) -> None:
+    url = new_url()
     with Database.open(url) as database:
-        database.migrate()
         before = dump(url)
         database.query("comment on view noise is 'of an earlier version'", read_only=False)
         assert dump(url) != before
@@ -49,10 +48,9 @@ def test_views_that_are_other_than_the_files_are_made_again(empty_url: Callable[
         assert dump(url) == before
 
 
-def test_migrating_again_changes_nothing(empty_url: Callable[[], str], dump) -> None:
-    url = empty_url()
+def test_migrating_again_changes_nothing(new_url: Callable[[], str], dump) -> None:
+    url = new_url()
     with Database.open(url) as database:
-        database.migrate()
         before = dump(url), database.query("select * from schema_migration").rows
         database.migrate()
         assert (dump(url), database.query("select * from schema_migration").rows) == before
@@ -75,9 +73,8 @@ def test_versions_are_consecutive() -> None:
     assert [migration.version for migration in migrations()] == list(range(1, len(migrations()) + 1))
 
 
-def test_a_newer_database_is_refused(empty_url: Callable[[], str]) -> None:
-    with Database.open(empty_url()) as database:
-        database.migrate()
+def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
+    with Database.open(new_url()) as database:
         database.query("insert into schema_migration values (9999, 'future', 'x')", read_only=False)
         with pytest.raises(UserError, match=r"migration 9999.*update Ciphermark"):
             database.migrate()
@@ -102,9 +99,8 @@ def test_a_role_without_rights_is_told(empty_url: Callable[[], str], server: str
         database.migrate()
 
 
-def test_a_view_of_the_users_own_is_not_lost(empty_url: Callable[[], str]) -> None:
-    with Database.open(empty_url()) as database:
-        database.migrate()
+def test_a_view_of_the_users_own_is_not_lost(new_url: Callable[[], str]) -> None:
+    with Database.open(new_url()) as database:
         database.query("create view mine as select max(median) from results", read_only=False)
         database.query("update view_file set checksum = 'of an earlier version'", read_only=False)
         with pytest.raises(
@@ -194,9 +190,8 @@ def test_the_tables_of_the_registries_say_what_the_registries_say(database: Data
     assert {Experiment(*row) for row in found} == set(EXPERIMENTS.values())
 
 
-def test_what_a_registry_says_anew_replaces_what_it_said(empty_url: Callable[[], str]) -> None:
-    with Database.open(empty_url()) as database:
-        database.migrate()
+def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], str]) -> None:
+    with Database.open(new_url()) as database:
         database.query("update metric set sentence = 'Earlier.' where name = 'time'", read_only=False)
         database.query(
             "insert into metric values ('mine', 'm', null, 1, 'factor', 'mine', '', true)", read_only=False
