@@ -1,12 +1,12 @@
-"""Command lines forked from a process that has loaded the program: most of what a short command costs is its imports.
+"""Programs forked from a process that has loaded them: most of what short commands and services cost is their imports.
 
-Each process of pytest has one of these processes for each kind of command, started when it is first needed. A command
-that is forked from it is a process as any other: its arguments, environment, folder, session, output and exit code
-are its own, nothing that one of them does is seen by the next, and it executes the program from its entry point on.
-What it has not is a fresh interpreter: whatever uses ``Ciphermark.start`` begins with one, and what
+Each process of pytest has one of these processes for each kind of program, started when it is first needed. What is
+forked from it is a process as any other: its arguments, environment, folder, session, output and exit code are its own,
+nothing that one of them does is seen by the next, and it executes the program from its entry point on. What it has not
+is a fresh interpreter, and a command line that names it: whatever uses ``Ciphermark.start`` has these, and what
 tests/integration/test_docs_commands.py types.
 
-This file is the process, too, executed with a socket on which forks are asked for, and the modules to load.
+This file is the process, too, executed with a socket on which forks are asked for, the program, and what to load.
 """
 
 from __future__ import annotations
@@ -26,28 +26,34 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
+from typing import IO, Any
 
 PROGRAM = Path(sys.executable).with_name("ciphermark")
-_COMMANDS = "ciphermark_benchmark.cli.commands"
+# Programs, and the modules whose ``main`` they are.
+_MAIN = {
+    "ciphermark": "ciphermark_benchmark.cli.main",
+    "ciphermark-client": "ciphermark_client.main",
+    "ciphermark-server": "ciphermark_server.main",
+}
 # Commands that draw load what others do not need, and what takes longest of all.
 _DRAWING = {"figure", "report"}
-_CHARTS = ("ciphermark_dashboards.report", "ciphermark_dashboards.selections", "altair")
+_CHARTS = ("ciphermark_dashboards.report", "ciphermark_dashboards.selections", "ciphermark_figures.charts")
 _OUTPUTS = (1, 2)
 
 
 class Forked:
-    """A command that was forked, to be dealt with as with ``subprocess.Popen``, whose child it is not."""
+    """A program that was forked, to be dealt with as with ``subprocess.Popen``, whose child it is not."""
 
-    def __init__(self, arguments: Sequence[str], told: socket.socket, out: int, err: int) -> None:
-        self.args = [str(PROGRAM), *arguments]
-        self.stdout, self.stderr = os.fdopen(out, "rb"), os.fdopen(err, "rb")
+    def __init__(self, arguments: Sequence[str], told: socket.socket, outputs: Sequence[int]) -> None:
+        self.args = arguments
         self.returncode: int | None = None
         self._told = told
-        self._read = {self.stdout: bytearray(), self.stderr: bytearray()}
+        self._read = {os.fdopen(output, "rb"): bytearray() for output in outputs}
+        self.stdout, self.stderr = self._read or (None, None)
         self._lines = told.makefile("rb")
         pid = self._lines.readline()
-        assert pid, "the process that commands are forked from has ended"
+        assert pid, "the process that programs are forked from has ended"
         self.pid = int(pid)
 
     def poll(self) -> int | None:
@@ -86,7 +92,7 @@ class Forked:
                         waiting.unregister(key.fileobj)
                         key.fileobj.close()
         self.wait(None if until_s is None else max(0.0, until_s - time.monotonic()))
-        out, err = map(bytes, self._read.values())
+        out, err = map(bytes, self._read.values() or (b"", b""))
         return out, err
 
     def send_signal(self, number: int) -> None:
@@ -102,13 +108,14 @@ class Forked:
 
 
 class Warm:
-    """A process that has loaded modules, and forks commands."""
+    """A process that has loaded a program, and forks it."""
 
-    def __init__(self, modules: Sequence[str]) -> None:
+    def __init__(self, program: str, *modules: str) -> None:
+        self._program = program
         self._asking, answering = socket.socketpair()
         with answering:
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(answering.fileno()), *modules],
+                [sys.executable, __file__, str(answering.fileno()), program, *modules],
                 pass_fds=[answering.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -116,17 +123,25 @@ class Warm:
             )
         atexit.register(self.end)
 
-    def started(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> Forked:
-        """Fork a command, and leave it to itself."""
+    def started(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        log: IO[bytes] | None = None,
+    ) -> Forked:
+        """Fork the program, and leave it to itself; it prints to pipes, or to a log."""
+        arguments = [str(PROGRAM.with_name(self._program)), *arguments]
         asked = {"arguments": arguments, "environment": dict(environment), "folder": str(folder)}
         told, telling = socket.socketpair()
-        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
-        socket.send_fds(self._asking, [b"."], [telling.fileno(), to_out, to_err])
-        telling.close()
-        os.close(to_out)
-        os.close(to_err)
+        pipes = [os.pipe() for _ in _OUTPUTS] if log is None else []
+        ends = [end for _, end in pipes] if log is None else [log.fileno() for _ in _OUTPUTS]
+        with telling:
+            socket.send_fds(self._asking, [b"."], [telling.fileno(), *ends])
+        for _, end in pipes:
+            os.close(end)
         told.sendall(json.dumps(asked).encode() + b"\n")
-        return Forked(arguments, told, out, err)
+        return Forked(arguments, told, [output for output, _ in pipes])
 
     def end(self) -> None:
         """It ends when nobody can ask it any more."""
@@ -135,23 +150,23 @@ class Warm:
 
 
 @cache
-def of(command: str) -> Warm:
-    """The process that commands of a name are forked from."""
-    return _drawing() if command in _DRAWING else _plain()
+def _warm(program: str, *modules: str) -> Warm:
+    return Warm(program, *modules)
 
 
-@cache
-def _plain() -> Warm:
-    return Warm(())
+def command(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> Forked:
+    """Fork a command of ``ciphermark``, and leave it to itself."""
+    charts = _CHARTS if arguments[0] in _DRAWING else ()
+    return _warm("ciphermark", *charts).started(arguments, environment, folder)
 
 
-@cache
-def _drawing() -> Warm:
-    return Warm(_CHARTS)
+def service(name: str, environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Forked:
+    """Fork a service, and leave it to itself."""
+    return _warm(f"ciphermark-{name}").started((), environment, folder, log)
 
 
 def _forks(channel: socket.socket) -> bool:
-    """Answer until nobody asks any more; true in a process that is to be a command."""
+    """Answer until nobody asks any more; true in a process that is to be the program."""
     while True:
         mark, files, _, _ = socket.recv_fds(channel, 1, 1 + len(_OUTPUTS))
         if not mark:
@@ -167,7 +182,7 @@ def _forks(channel: socket.socket) -> bool:
 
 
 def _kept(descriptor: int, *outputs: int) -> bool:
-    """Fork a command, tell its process id and how it ended, and end; true in the command itself."""
+    """Fork once more, tell the process id and how it ended, and end; true in the program itself."""
     with socket.socket(fileno=descriptor) as telling:
         with telling.makefile("rb") as lines:
             asked = json.loads(lines.readline())
@@ -185,7 +200,7 @@ def _kept(descriptor: int, *outputs: int) -> bool:
 
 
 def _become(asked: dict[str, Any], outputs: Sequence[int]) -> None:
-    """Make this process what the command's would be when the interpreter has started."""
+    """Make this process what the program's would be when the interpreter has started."""
     os.setsid()
     os.chdir(asked["folder"])
     os.environ.clear()
@@ -193,22 +208,24 @@ def _become(asked: dict[str, Any], outputs: Sequence[int]) -> None:
     for standard, output in zip(_OUTPUTS, outputs, strict=True):
         os.dup2(output, standard)
         os.close(output)
-    sys.argv[:] = [str(PROGRAM), *asked["arguments"]]
+    sys.argv[:] = asked["arguments"]
+
+
+def _load(name: str) -> None:
+    """Load a module; of a package all modules."""
+    for item in iter_modules(getattr(import_module(name), "__path__", ())):
+        if not item.ispkg and not item.name.startswith("_"):
+            import_module(f"{name}.{item.name}")
 
 
 def _main() -> None:
-    channel, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
+    channel, program, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:]
     sys.path[0] = str(PROGRAM.parent)  # as where the program is started
-    commands = import_module(_COMMANDS)
-    for module in dict.fromkeys(commands._MODULES.values()):
-        import_module(f"ciphermark_benchmark.cli.{module}")
-    for module in modules:
-        import_module(module)
+    for name in (_MAIN[program].rpartition(".")[0], *modules):
+        _load(name)
     gc.freeze()  # what is loaded is neither looked through nor copied by those who are forked
     if _forks(channel):
-        from ciphermark_benchmark.cli.main import main
-
-        main()
+        import_module(_MAIN[program]).main()
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def smoke(tmp_path_factory):
     environment = kept | {"CIPHERMARK_HOME": str(home)}
 
     def ciphermark(*arguments):
-        process = warm.of(arguments[0]).started(arguments, environment, REPOSITORY)
+        process = warm.command(arguments, environment, REPOSITORY)
         out, err = process.communicate(timeout=400)
         return subprocess.CompletedProcess(arguments, process.returncode, out.decode(), err.decode())
 

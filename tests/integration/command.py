@@ -74,7 +74,7 @@ class Ciphermark:
 
     def fork(self, *arguments: str) -> Forked:
         """The same, with an interpreter that has loaded the program."""
-        return warm.of(arguments[0]).started(arguments, self.environment(), REPOSITORY)
+        return warm.command(arguments, self.environment(), REPOSITORY)
 
     def environment(self) -> dict[str, str]:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}

@@ -12,10 +12,13 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import httpx
 import psutil
+import warm
 from command import PLANTED
+from command import Running as Process
 from processes import command_line, wait_until
 
 CONFESSION = Path(__file__).parent / "planted_confession"
@@ -70,7 +73,7 @@ class Running:
     """A service that runs. ``http`` carries the token and goes through the recorder."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log_path: Path
     token: str
     recorder: Recorder
@@ -110,10 +113,11 @@ class Running:
 
 @dataclass
 class Services:
-    """Starts services that share a folder of blobs."""
+    """Starts services that share a folder of blobs; ``is_fresh``: their command lines name them."""
 
     folder: Path
     extra: dict[str, str] = field(default_factory=dict)
+    is_fresh: bool = False
     running: list[Running] = field(default_factory=list)
 
     @property
@@ -141,15 +145,7 @@ class Services:
         self.folder.mkdir(parents=True, exist_ok=True)
         log_path = self.folder / f"{name}-{len(self.running)}.log"
         with log_path.open("wb") as log:
-            process = subprocess.Popen(
-                [str(Path(sys.executable).with_name(f"ciphermark-{name}"))],
-                env=self.environment(name) | extra,
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            process = self._begun(name, self.environment(name) | extra, log)
         wait_until(
             lambda: _RUNNING.search(log_path.read_text()) or process.poll() is not None, f"{name} listens"
         )
@@ -164,6 +160,19 @@ class Services:
         )
         self.running.append(Running(name, process, log_path, token, recorder, http))
         return self.running[-1]
+
+    def _begun(self, name: str, environment: dict[str, str], log: IO[bytes]) -> Process:
+        if not self.is_fresh:
+            return warm.service(name, environment, self.folder, log)
+        return subprocess.Popen(
+            [str(Path(sys.executable).with_name(f"ciphermark-{name}"))],
+            env=environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
     def stop(self) -> None:
         for service in self.running:

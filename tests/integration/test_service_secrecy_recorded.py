@@ -158,7 +158,8 @@ def tables_holding(url: str, pieces: list[bytes]) -> set[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     folder = tmp_path_factory.mktemp("full")
-    services = Services(folder, {"CONFESSION": str(folder / "confession"), "CIPHERMARK_LOG_LEVEL": "debug"})
+    extra = {"CONFESSION": str(folder / "confession"), "CIPHERMARK_LOG_LEVEL": "debug"}
+    services = Services(folder, extra, is_fresh=True)
     with ExitStack() as ending:
         ending.callback(services.stop)
         client, server = services.start("client"), services.start("server")
