@@ -36,9 +36,14 @@ _MAIN = {
     "ciphermark-client": "ciphermark_client.main",
     "ciphermark-server": "ciphermark_server.main",
 }
-# Commands that draw load what others do not need, and what takes longest of all.
-_DRAWING = {"figure", "report"}
+# What commands load that others do not need, and that takes longest of all.
 _CHARTS = ("ciphermark_dashboards.report", "ciphermark_dashboards.selections", "ciphermark_figures.charts")
+_MORE = {
+    "figure": _CHARTS,
+    "report": _CHARTS,
+    "serve": ("ciphermark_benchmark.api",),
+    "worker": ("ciphermark_benchmark.jobs",),
+}
 _OUTPUTS = (1, 2)
 
 
@@ -154,10 +159,12 @@ def _warm(program: str, *modules: str) -> Warm:
     return Warm(program, *modules)
 
 
-def command(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> Forked:
-    """Fork a command of ``ciphermark``, and leave it to itself."""
-    charts = _CHARTS if arguments[0] in _DRAWING else ()
-    return _warm("ciphermark", *charts).started(arguments, environment, folder)
+def command(
+    arguments: Sequence[str], environment: Mapping[str, str], folder: Path, log: IO[bytes] | None = None
+) -> Forked:
+    """Fork a command of ``ciphermark``, and leave it to itself; it prints to pipes, or to a log."""
+    forking = _warm("ciphermark", *_MORE.get(arguments[0], ()))
+    return forking.started(arguments, environment, folder, log)
 
 
 def service(name: str, environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Forked:

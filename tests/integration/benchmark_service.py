@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY
+import warm
+from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
 from ports import free_port
 from processes import wait_until
 
@@ -26,7 +27,7 @@ def suite(*operations: str, variants: tuple[str, ...] = ("cleartext",), **more: 
 class Service:
     """A running service."""
 
-    process: subprocess.Popen[bytes]
+    process: Running
     log: Path
     url: str
     database_url: str
@@ -36,7 +37,8 @@ class Service:
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
 
 
-def started(folder: Path, database_url: str, *options: str, **extra: str) -> Service:
+def started(folder: Path, database_url: str, *options: str, is_fresh: bool = False, **extra: str) -> Service:
+    """Start the service and wait until it is ready; ``is_fresh``: its command line names it."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     port = free_port()
     environment = kept | {
@@ -48,9 +50,12 @@ def started(folder: Path, database_url: str, *options: str, **extra: str) -> Ser
         **extra,
     }
     log = folder / "service.log"
+    command = ["serve", *options]
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            [str(PROGRAM), "serve", *options], env=environment, cwd=REPOSITORY, stdout=file, stderr=file
+        process: Running = (
+            subprocess.Popen([PROGRAM, *command], env=environment, cwd=REPOSITORY, stdout=file, stderr=file)
+            if is_fresh
+            else warm.command(command, environment, REPOSITORY, file)
         )
     service = Service(process, log, f"http://127.0.0.1:{port}", database_url)
     wait_until(lambda: is_ready(service), "the service is ready")

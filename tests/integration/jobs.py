@@ -15,7 +15,8 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY
+import warm
+from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
 from processes import command_line, wait_until
 from psycopg.rows import dict_row
 
@@ -127,7 +128,7 @@ class Jobs:
 class Worker:
     """A benchmark worker process."""
 
-    process: subprocess.Popen[bytes]
+    process: Running
     log: Path
 
     def measuring(self) -> list[psutil.Process]:
@@ -174,17 +175,21 @@ class Workers:
             "CIPHERMARK_DATABASE_URL": url,
             **extra,
         }
+        command = ["worker", "--stalled-after", str(STALLED_S)]
         log = self.folder / f"worker-{len(self.started)}.log"
         with log.open("wb") as file:
-            process = subprocess.Popen(
-                [*prefix, str(PROGRAM), "worker", "--stalled-after", str(STALLED_S)],
-                env=environment,
-                cwd=REPOSITORY,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-            )
+            if not prefix:
+                process: Running = warm.command(command, environment, REPOSITORY, file)
+            else:
+                process = subprocess.Popen(
+                    [*prefix, str(PROGRAM), *command],
+                    env=environment,
+                    cwd=REPOSITORY,
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=file,
+                    start_new_session=True,
+                )
         self.started.append(Worker(process, log))
         return self.started[-1]
 

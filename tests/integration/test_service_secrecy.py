@@ -19,7 +19,8 @@ WORKLOAD = "lmc-encrypted"
 @pytest.fixture(scope="module")
 def services(tmp_path_factory):
     folder = tmp_path_factory.mktemp("services")
-    made = Services(folder, {"CONFESSION": str(folder / "confession"), "CIPHERMARK_LOG_LEVEL": "debug"})
+    extra = {"CONFESSION": str(folder / "confession"), "CIPHERMARK_LOG_LEVEL": "debug"}
+    made = Services(folder, extra, is_fresh=True)
     yield made
     made.stop()
 

@@ -174,7 +174,7 @@ def full(tmp_path_factory):
         }
         ending.callback(embedded.stop, folder / "home")
         url = embedded.ensure_started(folder / "home")
-        benchmark = benchmark_service.started(folder, url, "--worker", **addressed)
+        benchmark = benchmark_service.started(folder, url, "--worker", is_fresh=True, **addressed)
         ending.callback(benchmark_service.ended, benchmark)
         made = Full(services, client, server, benchmark, Recorder(httpx.URL(benchmark.url).port))
         made.execute(pausing)
