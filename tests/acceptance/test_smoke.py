@@ -6,16 +6,17 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import warm
 from hexl import HAS_HEXL
 
 from ciphermark_db import embedded
 from ciphermark_figures.formats import duration
 
 REPOSITORY = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).with_name("ciphermark")
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
 OPERATIONS = {
     "bfv": ("add", "mul_plain", "mul", "rotate(1)", "rotate(-1)", "rotate_columns"),
@@ -28,23 +29,20 @@ def smoke(tmp_path_factory):
     """Runs the suite as the README says; yields a function for further commands, what was printed, and outcomes."""
     home = tmp_path_factory.mktemp("smoke") / "home"
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
-    environment = kept | {"CIPHERMARK_HOME": str(home)}
 
     def ciphermark(*arguments):
-        process = warm.command(arguments, environment, REPOSITORY)
-        out, err = process.communicate(timeout=400)
-        return subprocess.CompletedProcess(arguments, process.returncode, out.decode(), err.decode())
+        return subprocess.run(
+            [PROGRAM, *arguments],
+            cwd=REPOSITORY,
+            env=kept | {"CIPHERMARK_HOME": str(home)},
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
 
     outcomes = home.parent / "outcomes.jsonl"
-    done = subprocess.run(
-        [warm.PROGRAM, "run", "smoke", "--json", str(outcomes)],
-        cwd=REPOSITORY,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
+    done = ciphermark("run", "smoke", "--json", str(outcomes))
     assert done.returncode == 0, done.stderr
     # where no terminal watches, a line per comparison and nothing else
     assert all(re.match(r"\d+ of \d+: ", line) for line in done.stderr.splitlines()), done.stderr
