@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import multiprocessing
-import os
-import signal
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from typing import IO
 
 from ciphermark_adapters import registry
@@ -22,11 +18,10 @@ from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Sample, Trial
 from ciphermark_measure.experiments import repetition
 from ciphermark_measure.experiments.base import alone
+from ciphermark_measure.forked import forked
 from ciphermark_measure.parameter_selection import resolved
 from ciphermark_measure.probes import Meter, measured_alone, samples_of, together
 from ciphermark_measure.session import possible, require_scheme
-
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ def peaks(trial: Trial, keys: KeyRequest) -> list[Sample]:
     The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
     """
     with tempfile.TemporaryFile() as file:
-        made, sizes = _apart(trial, keys, file)
+        made, sizes = forked(lambda: _own(trial, keys, file), "makes the keys")
         file.seek(0)
         reading = Meter("alone")
         reading.start()
@@ -65,35 +60,11 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _apart(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
-    """Let a process of its own make keys and operands; what they took, and their sizes in the file."""
-    context = multiprocessing.get_context("fork")  # from this process, so that limits and CPUs are the same
-    ours, theirs = context.Pipe(duplex=False)
-    owner = context.Process(target=_own, args=(trial, keys, file, theirs), daemon=True)
-    owner.start()
-    theirs.close()
-    try:
-        answer = ours.recv()
-    except EOFError:
-        owner.join()
-        raise RuntimeError(f"the process that makes the keys ended with exit code {owner.exitcode}") from None
-    owner.join()
-    if isinstance(answer, Exception):
-        raise answer
-    samples: list[Sample] = answer[0]
-    sizes: _Sizes = answer[1]
-    return samples, sizes
-
-
-def _own(trial: Trial, keys: KeyRequest, file: IO[bytes], answers: Connection) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _own(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
+    """Make keys and operands; what they took, and their sizes in the file."""
     sizes = _Sizes()
-    try:
-        samples = alone("keys", lambda: _make(trial, keys, file, sizes))
-        answers.send((samples, sizes))
-    except Exception as error:  # the evaluator's side tells it
-        answers.send(error)
-    os._exit(0)  # nothing of the parent's is this process's to clean up
+    samples = alone("keys", lambda: _make(trial, keys, file, sizes))
+    return samples, sizes
 
 
 def _make(trial: Trial, keys: KeyRequest, file: IO[bytes], sizes: _Sizes) -> None:

@@ -65,12 +65,17 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
 
 
 class Prepared(msgspec.Struct, tag="prepared", frozen=True):
-    """Keys are made. ``facts``: seconds of key generation, cost of the empty loop, clock resolution."""
+    """Keys are made. ``facts``: seconds of key generation, cost of the empty loop, clock resolution.
+
+    ``forks``: whether memory is measured in forks, each of which begins as the first did; otherwise the worker's own
+    memory has what earlier trials left in it.
+    """
 
     library: LibraryInfo
     parameters: Parameters
     samples: tuple[Sample, ...]
     facts: dict[str, float]
+    forks: bool = False
 
 
 class Refused(msgspec.Struct, tag="refused", frozen=True):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, timezone
 from time import perf_counter
 
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import Outcome, Sample, Status, Trial
-from ciphermark_measure import anchor, footprint, protocol
+from ciphermark_measure import anchor, footprint, forked, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
 from ciphermark_measure.experiments.base import alone
@@ -63,7 +63,7 @@ class Service:
             "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
             "clock_resolution_ns": float(self._resolution_ns),
         }
-        return protocol.Prepared(session.library, session.parameters, tuple(peaks), facts)
+        return protocol.Prepared(session.library, session.parameters, tuple(peaks), facts, forked.is_safe())
 
     def _open(self, request: protocol.Open) -> protocol.Reply:
         self._trial = request.trial
@@ -89,9 +89,31 @@ class Service:
         return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
 
     def _memory(self, request: protocol.Memory) -> protocol.Reply:
-        samples = self._made(request.trial).memory()
+        """In a fork where that is safe: libraries keep memory in pools, so the next trial would begin with a larger
+        heap. What it has learned of encryption and decryption comes back.
+        """
+        assert self._session is not None
+        if not forked.is_safe():
+            return self._peaks(request.trial)[0]
+        pages = forked.file_pages()
+
+        def measured() -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
+            forked.map_again(pages)
+            return self._peaks(request.trial)
+
+        reply, learned = forked.forked(measured, "measures the memory")
+        self._session.client_peaks.update(learned)
+        return reply
+
+    def _peaks(self, trial: Trial) -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
+        """The reply, told where a failure happened, since its traceback reaches no other process."""
+        assert self._session is not None
+        try:
+            reply: protocol.Reply = protocol.Peaks(tuple(self._made(trial).memory()))
+        except Exception as error:  # a library may throw anything
+            reply = refusal(error)
         gc.collect()
-        return protocol.Peaks(tuple(samples))
+        return reply, self._session.client_peaks
 
     def _footprint(self, request: protocol.Footprint) -> protocol.Reply:
         return protocol.Peaks(tuple(footprint.peaks(request.trial, request.keys)))

@@ -80,7 +80,11 @@ class InWorker(Strategy):
         if KINDS[trial.case.experiment].has_memory_worker:
             return self._footprint(trial)
         prepared = self._require_prepared()
-        return prepared.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
+        try:
+            return prepared.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
+        finally:
+            if not prepared.forks:  # libraries keep memory: the next trial needs a worker that has had none
+                self.leave()
 
     def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
         """The same by a fresh worker, for this trial's operation alone."""
