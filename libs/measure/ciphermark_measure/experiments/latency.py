@@ -131,16 +131,14 @@ class Latency(Experiment):
         """Peaks of encryption, operation and decryption of one operand set."""
         self.session.require_keys_for(self.case.operation)
         item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
-        owner, evaluator = self.session.owner, self.session.evaluator
         peaks, vector = self.session.client_peaks, (self.case.size, self.case.data_pattern)
-        encrypted = self._encryption(item)  # every time: the operation begins with what it leaves
-        peaks.setdefault(vector, encrypted)
-        bound = evaluator.bind(self._call.name, item.rows)
+        peaks.setdefault(vector, self._encryption(item))  # done every time: the operation finds its heap
+        bound = self.session.evaluator.bind(self._call.name, item.rows)
         samples = peaks[vector] + alone("operation", lambda: bound.run(1))
         results = self._revealed(bound.results())
         result = (*vector, form(self.session, results[0]))
         if result not in peaks:
-            decrypt = owner.bind("decrypt", [(self.session.to_owner(item),) for item in results])
+            decrypt = self.session.owner.bind("decrypt", [(self.session.to_owner(item),) for item in results])
             peaks[result] = alone("decrypt", lambda: decrypt.run(1))
         return samples + peaks[result]
 
