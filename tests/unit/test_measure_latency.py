@@ -1,4 +1,4 @@
-"""What looks like a cache must look like one twice; of long vectors as much is executed as tells."""
+"""What looks like a cache must go on looking like one; of long vectors as much is executed as tells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure import operands, proportion
+from ciphermark_measure import caching, operands, proportion
 from ciphermark_measure.caching import Times
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments.base import Setting
@@ -22,6 +22,7 @@ CKKS = ParameterSpec("ckks", 4096, (39, 30, 39), None, 30)
 SPEC = ParameterSpec("bfv", 1024, modulus_bits=(27,), plain_modulus=65537)
 CALM = Times(repeated_s=0.01, single_s=0.01, fresh_s=[0.01, 0.01], seen_s=[0.01, 0.01])
 STALLED = Times(repeated_s=0.01, single_s=0.01, fresh_s=[0.2, 0.3], seen_s=[0.01, 0.01])
+SINGLE = Times(repeated_s=0.01, single_s=0.2, fresh_s=[0.01, 0.01], seen_s=[0.01, 0.01])
 
 
 class Scripted(Latency):
@@ -38,9 +39,19 @@ class Scripted(Latency):
 
 @pytest.mark.parametrize(
     ("looks", "status", "left"),
-    [([CALM, STALLED], "ok", 1), ([STALLED, CALM], "ok", 0), ([STALLED, STALLED], "wrong", 0)],
+    [
+        ([CALM, STALLED], "ok", 1),
+        ([STALLED, CALM], "ok", 0),
+        ([STALLED, STALLED, SINGLE, CALM], "ok", 1),  # each of both stalls was seen to be one
+        ([STALLED] * 6, "wrong", 0),
+    ],
 )
-def test_a_suspicion_must_stand_a_second_look(looks, status, left):
+def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, status, left):
+    now = iter(
+        range(10)
+    )  # a fifth of a second a look, so that the host's load does not change how many there are
+    monkeypatch.setattr(caching, "monotonic", lambda: next(now) * 0.2)
+    monkeypatch.setattr(caching, "sleep", lambda pause_s: None)
     session = prepare("cleartext", SPEC, KeyRequest())
     case = Case("cleartext", "arithmetic", "add", SPEC, 1024, "random")
     trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))

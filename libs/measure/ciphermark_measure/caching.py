@@ -1,9 +1,12 @@
-"""Were the repetitions computed? Times that a library's cache would give away. Pure."""
+"""Were the repetitions computed? Times that a library's cache would give away."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
+from statistics import median_low
+from time import monotonic, sleep
 
 # Under equal conditions, work done takes about as long as work done again.
 _EQUAL_RATIO = 5.0
@@ -12,6 +15,12 @@ _EQUAL_RATIO = 5.0
 _COLD_RATIO = 10.0
 _COLD_S = 300e-6
 _CALL_S = 5e-6  # what one call of a loop may cost beside its single execution
+
+# A suspicion must stand at least two looks, and more until this long has passed, with growing pauses between them:
+# neighbours on the host hold a core for some milliseconds at a time, and a thread that wakes up waits for it.
+_LEAST_LOOKS = 2
+_LOOKING_S = 1.0
+_FIRST_PAUSE_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +37,52 @@ class Times:
     fresh_s: Sequence[float]
     seen_s: Sequence[float]
 
+    def beside(self, earlier: Times) -> Times:
+        """The times of two looks at one trial. What the host adds to an execution only makes it longer, so the
+        shortest of both looks tells most of what is compared by its minimum.
+        """
+        return Times(
+            self.repeated_s,
+            min(earlier.single_s, self.single_s),
+            [*earlier.fresh_s, *self.fresh_s],
+            [*earlier.seen_s, *self.seen_s],
+        )
+
+
+def lasting_suspicion(look: Callable[[int], Times | None]) -> str | None:
+    """Why the results look cached in all looks taken together, or ``None``.
+
+    ``look(number)`` times operands that no look before it had; it returns ``None`` where one of them came out wrong,
+    which ends the looking: that is a finding by itself.
+    """
+    found, times = None, None
+    for number in _numbers_of_looks():
+        now = look(number)
+        if now is None:
+            return None
+        times = now if times is None else now.beside(times)
+        found = suspicion(times)
+        if found is None:
+            return None
+    return found
+
+
+def _numbers_of_looks() -> Iterator[int]:
+    """0, 1, 2, … with a pause before each but the first."""
+    start, pause_s = monotonic(), _FIRST_PAUSE_S
+    for number in count():
+        yield number
+        if number + 1 >= _LEAST_LOOKS and monotonic() - start + pause_s > _LOOKING_S:
+            return
+        sleep(pause_s)
+        pause_s *= 2
+
 
 def suspicion(times: Times) -> str | None:
     """Why the results look cached, or ``None``."""
-    fresh_s = min(times.fresh_s)
-    if fresh_s > _EQUAL_RATIO * max(times.seen_s):
-        ratio = fresh_s / max(*times.seen_s, 1e-9)
+    fresh_s, seen_s = min(times.fresh_s), median_low(times.seen_s)
+    if fresh_s > _EQUAL_RATIO * seen_s:
+        ratio = fresh_s / max(seen_s, 1e-9)
         return f"results look cached: operands never seen take {ratio:.0f} times as long as seen ones"
     if times.single_s > _EQUAL_RATIO * times.repeated_s + _CALL_S:
         ratio = times.single_s / max(times.repeated_s, 1e-9)

@@ -27,7 +27,8 @@ _MOST_SETS = 3
 _LEAST_SETS = 2
 _OPERAND_BYTES = 1 << 30  # what all operand sets together may take
 _FRESH_SETS = 2
-_LOOKS = 2
+_ROWS_TIMED = 2
+_SINGLES = 3
 
 
 class Latency(Experiment):
@@ -81,7 +82,7 @@ class Latency(Experiment):
             return most
         one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
         self._execute_cold(one, 1)
-        row_ns = min(one.run(1) for _ in range(_LOOKS))  # a stall looks like work
+        row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # a stall looks like work
         return few if proportion.is_computing(self._row_bytes(), row_ns) else most
 
     def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
@@ -228,16 +229,11 @@ class Latency(Experiment):
         return checking.is_right(found)
 
     def _check_computed(self) -> None:
-        """Operands never seen before come out right, and take about as long as seen ones.
-
-        A suspicion must stand a second look: a host that stalls for a while looks like a cache, once.
-        """
-        for look in range(_LOOKS):
-            times = self._times_of_fresh(len(self._sets) + look * _FRESH_SETS)
-            error = None if times is None else caching.suspicion(times)
-            if error is None:
-                return
-        self._findings = replace(self._findings, status="wrong", error=error)
+        """Operands never seen before come out right, and take about as long as seen ones."""
+        known = len(self._sets)
+        error = caching.lasting_suspicion(lambda look: self._times_of_fresh(known + look * _FRESH_SETS))
+        if error is not None:
+            self._findings = replace(self._findings, status="wrong", error=error)
 
     def _times_of_fresh(self, first: int) -> caching.Times | None:
         """Times of operand sets from number ``first`` on; ``None`` where one comes out wrong, which is a finding."""
@@ -259,7 +255,7 @@ class Latency(Experiment):
         is_alone = operation.loops == 1  # every sample was one execution
         return caching.Times(
             repeated_s=repeated_s,
-            single_s=repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(3)) / 1e9,
+            single_s=repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9,
             fresh_s=fresh_s,
             seen_s=seen_s,
         )

@@ -37,7 +37,6 @@ from ciphermark_measure.sampling import ClockError, Phase, target
 from ciphermark_measure.session import Session
 
 _SETS = 2
-_LOOKS = 2
 _MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer chains have larger rings, too
 _ADDITION_S = 2e-5
 _CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
@@ -186,16 +185,10 @@ class Repetition(Experiment):
         return checking.is_right(checking.accuracy(session.decrypted(made.results()), slots, 0.0))
 
     def _check_computed(self, phase: Phase) -> None:
-        """Operands never seen before come out right, and take about as long as seen ones.
-
-        A suspicion must stand a second look: a host that stalls for a while looks like a cache, once.
-        """
-        for look in range(1, 1 + _LOOKS):
-            times = self._times_of_fresh(phase, _SETS * look)
-            error = None if times is None else caching.suspicion(times)
-            if error is None:
-                return
-        self._findings = replace(self._findings, status="wrong", error=error)
+        """Operands never seen before come out right, and take about as long as seen ones."""
+        error = caching.lasting_suspicion(lambda look: self._times_of_fresh(phase, _SETS * (look + 1)))
+        if error is not None:
+            self._findings = replace(self._findings, status="wrong", error=error)
 
     def _times_of_fresh(self, phase: Phase, first: int) -> caching.Times | None:
         """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
