@@ -2,10 +2,11 @@
 
 import platform
 import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import tomllib
-from places import PYTHON, REQUIREMENTS, ROOT, VENV, has_package_file
+from places import PYTHON, REQUIREMENTS, ROOT, VENV, file_digest, has_package_file
 from runner import Shell
 
 _IDENTITY = VENV / "made-for"
@@ -57,6 +58,31 @@ def install_our_packages(shell: Shell) -> None:
         offline = ("--no-deps", "--no-index", "--no-build-isolation")
         advice = "mend the pyproject.toml that the log names, then run it again"
         shell.run(PYTHON, "-m", "pip", "install", *offline, *folders, advice=advice)
+
+
+def _our_sources() -> list[Path]:
+    return [source for path in our_packages() for source in sorted(path.parent.rglob("*.py"))]
+
+
+def byte_code_inputs() -> list[str]:
+    """Return what byte code depends on: every source, by its place and content, and the interpreter."""
+    return [identity(), *(f"{path.relative_to(ROOT)} {file_digest(path)}" for path in _our_sources())]
+
+
+def has_byte_code() -> bool:
+    """Tell whether each of our sources has byte code for our interpreter."""
+    return all(Path(cache_from_source(str(path))).exists() for path in _our_sources())
+
+
+def compile_our_packages(shell: Shell) -> None:
+    """Compile our sources for each interpreter that reads them in place.
+
+    Where PYTHONDONTWRITEBYTECODE is set, as in many containers, each worker would compile them again.
+    """
+    advice = "the log names the file; everything works without, and starts more slowly"
+    folders = [path.parent for path in our_packages()]
+    for python in (PYTHON, *sorted(ROOT.glob(f"{VENV.name}-*/bin/python"))):
+        shell.run(python, "-m", "compileall", "-q", *folders, advice=advice)
 
 
 def _distribution_name(description: Path) -> str:

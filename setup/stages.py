@@ -21,7 +21,8 @@ def all_stages(without: Collection[str] = ()) -> list[Stage]:
     kept: list[Stage] = []
     left_out = set(without)
     first = [*_downloads(without), anchor.stage(), _ours()]
-    for stage in _in_order([*first, *recipes.stages(without), *_added(), _browser()]):
+    libraries = [*recipes.stages(without), *_added()]
+    for stage in _in_order([*first, *libraries, _browser(), _byte_code(libraries)]):
         if stage.name in left_out or left_out.intersection(stage.needs):
             left_out.add(stage.name)
         else:
@@ -73,6 +74,20 @@ def _ours() -> Stage:
         is_present=environment.has_our_packages,
         build=environment.install_our_packages,
         needs=("python",),
+    )
+
+
+def _byte_code(before: Iterable[Stage]) -> Stage:
+    """Return the stage that compiles our packages, after those that may make interpreters which read them."""
+    return Stage(
+        "byte-code",
+        "byte code of our packages",
+        inputs=environment.byte_code_inputs,
+        is_present=environment.has_byte_code,
+        build=environment.compile_our_packages,
+        needs=("packages",),
+        rebuilt_with=tuple(stage.name for stage in before),
+        is_optional=True,
     )
 
 
