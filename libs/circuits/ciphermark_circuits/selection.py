@@ -17,6 +17,8 @@ from ciphermark_contract.operations import OPERATIONS, Kind
 
 # Products with a plaintext, those first that spare transforms.
 _PRODUCTS = ("mul_plain_prepared", "mul_plain")
+# What makes many products and their sum one operation.
+_FUSED = ("multiply_accumulate",)
 
 
 def steps(columns: int) -> tuple[int, ...]:
@@ -28,23 +30,37 @@ def answer(evaluator: Evaluator, selection: Sequence[Handle], columns: Sequence[
     """The selected entries: that of column j in the slot that is j steps to the right of the selected one, in each row;
     0 elsewhere. ``columns`` holds a vector of all slots for each ciphertext of the selection, and none of them is 0.
 
-    A row of R slots takes at most R columns. Of b blocks and c columns: b·c products and b·c − 1 additions, c − 1
-    rotations, no multiplication of ciphertexts. What is transformed to evaluation form is each ciphertext of the
-    selection, once; and each column's sum is transformed back.
+    A row of R slots takes at most R columns. Of b blocks and c columns: b·c products and b·c − 1 additions, those of a
+    column in one operation where there is one; c − 1 rotations, no multiplication of ciphertexts. What is transformed
+    to evaluation form is each ciphertext of the selection, once; and each column's sum is transformed back.
     """
     product = next((name for name in _PRODUCTS if name in evaluator.operations), _PRODUCTS[-1])
     is_transformed = Kind.TRANSFORMED in OPERATIONS[product].operands
     factors = [transformed(evaluator, item) for item in selection] if is_transformed else selection
 
     def column(number: int) -> Handle:
-        products = (
-            evaluator.apply(product, factor, evaluator.encode(values, like=factor))
+        plaintexts = [
+            evaluator.encode(values, like=factor)
             for factor, values in zip(factors, columns[number], strict=True)
-        )
-        total = sums.total(evaluator, products)
+        ]
+        total = _inner_product(evaluator, product, factors, plaintexts)
         return restored(evaluator, total) if is_transformed else total
 
     return _side_by_side(evaluator, column, 0, len(columns))
+
+
+def _inner_product(
+    evaluator: Evaluator, product: str, factors: Sequence[Handle], plaintexts: Sequence[Handle]
+) -> Handle:
+    """In one operation where there is one, and more than one term."""
+    fused = next((name for name in _FUSED if name in evaluator.operations), None)
+    if fused is not None and len(factors) > 1:
+        return evaluator.apply(fused, *factors, *plaintexts)
+    products = (
+        evaluator.apply(product, factor, plaintext)
+        for factor, plaintext in zip(factors, plaintexts, strict=True)
+    )
+    return sums.total(evaluator, products)
 
 
 def _side_by_side(evaluator: Evaluator, column: Callable[[int], Handle], first: int, count: int) -> Handle:

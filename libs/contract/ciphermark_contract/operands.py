@@ -158,7 +158,8 @@ def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
     )
     if kind is Kind.PLAINTEXT:
         return [source.evaluator.apply("mul_plain", ones, result)]
-    return [source.evaluator.apply("multiply_accumulate", ones, result)]
+    product = source.evaluator.apply("mul_plain_prepared", transformed(source.evaluator, ones), result)
+    return [restored(source.evaluator, product)]
 
 
 def _converted(evaluator: Evaluator, ciphertext: Handle, before: Kind, after: Kind) -> Handle:

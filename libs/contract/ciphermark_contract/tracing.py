@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Unsupported, Vector
-from ciphermark_contract.operations import OPERATIONS, Shape, fresh, top_level, where
+from ciphermark_contract.operations import OPERATIONS, Operation, Ring, Shape, fresh, top_level, where
 from ciphermark_contract.program import Constant, Node, Program, digest_of
 from ciphermark_core.model import Parameters
 from ciphermark_core.nearest import did_you_mean
@@ -231,7 +231,7 @@ class TracingEvaluator(Evaluator):
         shapes = [*(item.shape for item in ciphertexts), *(item.shape for item in plaintexts)]
         row = OPERATIONS[operation]
         if not row.yields_ciphertexts:
-            return self._encoded(*operands)
+            return self._encoded(row, *operands)
         shape = row.shape_after(self.parameters, *shapes, *numbers)
         if self._form.is_managed and row.is_maintenance:
             return replace(ciphertexts[0], shape=shape)
@@ -245,11 +245,14 @@ class TracingEvaluator(Evaluator):
         results = self._recorded.added(node)
         return list(results) if row.has_several_results else results[0]
 
-    def _encoded(self, values: Vector | Plaintext, like: Ciphertext | None = None) -> Plaintext:
-        """What makes plaintexts is no node: an evaluator prepares constants as their nodes take them."""
+    def _encoded(
+        self, row: Operation, values: Vector | Plaintext, like: Ciphertext | None = None
+    ) -> Plaintext:
+        """What makes plaintexts is no node: an evaluator prepares constants, told by slots, as nodes take them."""
         if not isinstance(values, Plaintext):
+            slots = row.slots_after(Ring.of(self.parameters), values)
             return self._constant(
-                Constant(digest_of(values), top_level(self.parameters), self.parameters.scale), values
+                Constant(digest_of(slots), top_level(self.parameters), self.parameters.scale), slots
             )
         constant = list(self._recorded.constants)[values.constant]
         vector = self._recorded.vectors[constant.digest]

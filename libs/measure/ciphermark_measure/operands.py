@@ -62,13 +62,15 @@ def _distinct(number: int, chunks: Sequence[Vector]) -> int:
 def executed_for(call: Call) -> frozenset[str]:
     """The operations that a case executes: its own, those that make its operands, and those that show its results."""
     row = call.operation
-    forms = {Kind.PREPARED, Kind.TRANSFORMED} & {*row.operands}
+    shows = {Kind.PREPARED: {Kind.TRANSFORMED}}  # what is multiplied with a result to show it
+    forms = {Kind.PREPARED, Kind.TRANSFORMED} & {*row.operands} | shows.get(row.result, set())
     makers = where(lambda maker: maker.result in forms)
     encodes = ("encode",) if {Kind.PLAINTEXT, Kind.PREPARED} & {*row.operands} else ()
+    back = where(lambda back: back.operands == (Kind.TRANSFORMED,))
     shown_by: dict[Kind, tuple[str, ...]] = {
-        Kind.TRANSFORMED: where(lambda back: back.operands == (Kind.TRANSFORMED,)),
+        Kind.TRANSFORMED: back,
         Kind.PLAINTEXT: ("mul_plain",),
-        Kind.PREPARED: ("multiply_accumulate",),
+        Kind.PREPARED: ("mul_plain_prepared", *back),
     }
     prepared_by = () if row.prepared_by is None else (row.prepared_by,)
     return frozenset({row.name, *makers, *encodes, *prepared_by, *shown_by.get(row.result, ())})

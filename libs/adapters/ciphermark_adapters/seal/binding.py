@@ -126,6 +126,9 @@ class NativeEvaluator(Protocol):
     def encode_reals(self, rows: Rows, scale: float, /) -> NativeBound:
         """Bind encoding at the top level."""
 
+    def encode_coefficients(self, rows: Rows, /) -> NativeBound:
+        """Bind encoding by coefficients (bfv, bgv)."""
+
     def transformed(self, plaintext: Handle, level: int, /) -> Handle:
         """A bfv or bgv plaintext in evaluation form, for one level."""
 

@@ -7,14 +7,15 @@ _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
     *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
 )
-_EXACT = (*_COMMON, "rotate_columns", "transform_plain", "mul_plain_prepared")
+_EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_prepared")
 _OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "transform_ciphertext", "transform_back")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
 _COMPOSED = {
     "multiply_accumulate": (
-        "multiply_plain_inplace and add_inplace for each pair, in one native call; bfv transforms each "
-        "ciphertext to NTT form, and the sum back"
+        "by Ciphermark itself, on SEAL's residues: products are added up unreduced and reduced once for many terms, "
+        "with AVX-512 IFMA where the CPU has it and a prime at most 50 bits; multiply_plain_inplace and add_inplace "
+        "for each pair where scales or correction factors differ"
     ),
 }
 
@@ -57,6 +58,7 @@ _NOTES = {
     "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
     "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
     "encode": "from a vector of C++ integers or doubles",
+    "encode_coefficients": "copies a vector of C++ integers to a plaintext, whose coefficients they are",
     "mod_switch": "ckks drops a prime without dividing by it",
     "key_pair": "a KeyGenerator, which draws the secret key, and create_public_key",
     "keys": "sizes are those of expanded keys, as an evaluator holds them; seeded ones have names of their own",

@@ -31,7 +31,11 @@ class SealEvaluator(DeclaredEvaluator):
         self._context = seal_parameters.context(module, header.parameters)
         self._native = module.Evaluator(self._context)
         _load_keys(self._native, header, parts)
-        of_plaintexts = {"encode": self._bind_encode, "transform_plain": self._native.transform_plain}
+        of_plaintexts = {
+            "encode": self._bind_encode,
+            "encode_coefficients": self._bind_encode_coefficients,
+            "transform_plain": self._native.transform_plain,
+        }
         self._binders: dict[str, Binder] = {
             name: of_plaintexts.get(name) or partial(self._native.bind, name)
             for name in self._names
@@ -106,6 +110,9 @@ class SealEvaluator(DeclaredEvaluator):
         native = self._native
         encode = native.encode_reals if self._slots.are_real else native.encode_integers
         return encode([(self._slots.checked(values),) for (values,) in rows], self.parameters.scale or 1.0)
+
+    def _bind_encode_coefficients(self, rows: Sequence[Row], /) -> NativeBound:
+        return self._native.encode_coefficients([(self._slots.checked(values),) for (values,) in rows])
 
 
 def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import arguments, meaning, shapes
+from ciphermark_contract.operations import arguments, coefficients, meaning, shapes
 from ciphermark_contract.operations.operation import Kind, Number, Operation
 
 _ONE = (Kind.CIPHERTEXT,)
@@ -114,6 +114,17 @@ ROWS_BEYOND = (
         absence="has no plaintext objects: its operations encode by themselves",
     ),
     Operation(
+        "encode_coefficients",
+        "A vector encoded as the coefficients of a plaintext: slots get the values of that polynomial.",
+        (Kind.VECTOR,),
+        coefficients.slots_of,
+        shapes.encoded,
+        result=Kind.PLAINTEXT,
+        schemes=("bfv", "bgv"),
+        not_in="coefficients of ckks are rounded multiples of a scale: use encode",
+        absence="has no call that takes the coefficients of a plaintext: encode their slots",
+    ),
+    Operation(
         "transform_plain",
         "An encoded plaintext brought to evaluation form, at the level of a ciphertext.",
         (Kind.PLAINTEXT, Kind.CIPHERTEXT),
@@ -145,10 +156,11 @@ ROWS_BEYOND = (
     ),
     Operation(
         "multiply_accumulate",
-        "The inner product of as many ciphertexts and prepared plaintexts, not rescaled.",
-        (Kind.CIPHERTEXT, Kind.PREPARED),
+        "The inner product of as many ciphertexts and plaintexts, all in evaluation form already, not rescaled.",
+        (Kind.TRANSFORMED, Kind.PREPARED),
         meaning.inner_product,
         shapes.accumulated,
+        result=Kind.TRANSFORMED,
         absence="has no call for a sum of products with plaintexts",
         argument=arguments.COUNT,
         is_multiplication=True,

@@ -1,5 +1,6 @@
 #include "evaluator.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -48,6 +49,16 @@ PlaintextBound Evaluator::encode(std::vector<std::tuple<Values>> rows, double sc
 
 template PlaintextBound Evaluator::encode(std::vector<std::tuple<Integers>>, double) const;
 template PlaintextBound Evaluator::encode(std::vector<std::tuple<Reals>>, double) const;
+
+PlaintextBound Evaluator::encode_coefficients(std::vector<std::tuple<Integers>> rows) const
+{
+    std::vector<Plaintext> destinations(rows.size());
+    return bind(std::move(rows), std::move(destinations), [](const std::tuple<Integers> &row, Plaintext &out) {
+        const Integers &values = std::get<0>(row);
+        out.resize(values.size());
+        std::copy(values.begin(), values.end(), out.data());
+    });
+}
 
 Plaintext Evaluator::transformed(const Plaintext &plaintext, std::size_t level) const
 {

@@ -40,6 +40,9 @@ public:
     template <class Values>
     PlaintextBound encode(std::vector<std::tuple<Values>> rows, double scale) const;
 
+    // Vectors as the coefficients of plaintexts (bfv, bgv).
+    PlaintextBound encode_coefficients(std::vector<std::tuple<Integers>> rows) const;
+
     // A plaintext of bfv or bgv in evaluation form, for one level.
     seal::Plaintext transformed(const seal::Plaintext &plaintext, std::size_t level) const;
 

@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include "errors.hpp"
+#include "inner_product.hpp"
 #include "seal/util/polyarithsmallmod.h"
 #include <cstdint>
 #include <map>
@@ -144,25 +145,22 @@ void add_many(const Evaluator &evaluator, const KernelOperands &operands, Cipher
     }
 }
 
-// Ciphertexts of bfv are transformed for it, and the sum is transformed back.
+// Of operands that differ in scale or correction factor SEAL's own calls make one sum, or say why there is none.
 void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
 {
+    if (are_alike(evaluator, operands)) {
+        inner_product(evaluator, operands, out);
+        return;
+    }
     const seal::Evaluator &seal = evaluator.seal();
-    const bool is_transformed = operands.ciphertexts[0]->is_ntt_form();
     thread_local Ciphertext product; // kept: SEAL fills new memory with zeros
     for (std::size_t i = 0; i < operands.ciphertexts.size(); ++i) {
         Ciphertext &term = i == 0 ? out : product;
         term = *operands.ciphertexts[i];
-        if (!is_transformed) {
-            seal.transform_to_ntt_inplace(term);
-        }
         seal.multiply_plain_inplace(term, *operands.plaintexts[i]);
         if (i != 0) {
             seal.add_inplace(out, product);
         }
-    }
-    if (!is_transformed) {
-        seal.transform_from_ntt_inplace(out);
     }
 }
 

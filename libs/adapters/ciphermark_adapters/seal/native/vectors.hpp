@@ -28,6 +28,12 @@ PlaintextBound encode_rows(
     return evaluator.encode<Slots<Value>>(to_rows<Slots<Value>, Value>(arrays), scale);
 }
 
+inline PlaintextBound encode_coefficients(
+    const Evaluator &evaluator, const std::vector<std::tuple<Array<std::int64_t>>> &arrays)
+{
+    return evaluator.encode_coefficients(to_rows<Integers, std::int64_t>(arrays));
+}
+
 // A plaintext at a level, or at the top level.
 template <class Value>
 seal::Plaintext encode(

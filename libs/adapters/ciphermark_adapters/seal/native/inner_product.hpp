@@ -1,0 +1,17 @@
+// Inner products of ciphertexts and plaintexts in evaluation form, with one reduction for many terms.
+#pragma once
+
+#include "kernels.hpp"
+#include "seal/seal.h"
+
+namespace ciphermark {
+
+// Whether `inner_product` takes these: all in evaluation form, of one level, with as many polynomials, one scale, for which
+// there is room, and one correction factor.
+bool are_alike(const Evaluator &evaluator, const KernelOperands &operands);
+
+// The sum of ciphertexts[i]·plaintexts[i] of operands that are alike: the residues that multiply_plain and add of SEAL
+// make of them. `out` may be one of the ciphertexts. Throws, as SEAL does, std::logic_error where it is transparent.
+void inner_product(const Evaluator &evaluator, const KernelOperands &operands, seal::Ciphertext &out);
+
+} // namespace ciphermark

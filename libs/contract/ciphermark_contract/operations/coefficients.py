@@ -1,0 +1,77 @@
+"""Polynomials of Z_t[X]/(X^N + 1) by their coefficients and by their slots, in numpy: no ciphertext is involved.
+
+Slot e holds the value at ζ^e, ζ the smallest primitive 2N-th root of unity modulo t. With it a plaintext that is
+encoded by coefficients is the one that is encoded by these slots, in every library that has slots: where a library
+takes another root, all its polynomials are images of ours under one automorphism, and sums and products stay what they
+are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_contract.operations.meaning import Ring, smallest_root
+from ciphermark_contract.vectors import Vector
+
+_EXACT_BELOW = 1 << 31  # products of two residues fit 64 bits
+
+
+def slots_of(ring: Ring, coefficients: Vector) -> Vector:
+    """The slots of polynomials whose coefficients in [0, t) are along the last axis, N of them."""
+    modulus = _modulus(ring)
+    root = smallest_root(ring.dimension, modulus)
+    factors = _powers(root, ring.dimension, modulus)
+    values = _cyclic(_wide(coefficients, modulus) * factors % modulus, root * root % modulus, modulus)
+    return values[..., _places(ring)].astype(np.int64)
+
+
+def coefficients_of(ring: Ring, slots: Vector) -> Vector:
+    """The inverse of :func:`slots_of`."""
+    modulus = _modulus(ring)
+    inverse = pow(smallest_root(ring.dimension, modulus), -1, modulus)
+    wide = _wide(slots, modulus)
+    values = np.zeros_like(wide)
+    values[..., _places(ring)] = wide
+    scaled = (
+        _cyclic(values, inverse * inverse % modulus, modulus) * pow(ring.dimension, -1, modulus) % modulus
+    )
+    found: Vector = scaled * _powers(inverse, ring.dimension, modulus) % modulus
+    return found.astype(np.int64)
+
+
+def _modulus(ring: Ring) -> int:
+    if ring.modulus is None:
+        raise ValueError("slots of ckks are no residues: they have no coefficients modulo t")
+    return ring.modulus
+
+
+def _wide(values: Vector, modulus: int) -> Vector:
+    """In a type that products do not leave: Python's integers for a large t."""
+    return values.astype(np.int64 if modulus < _EXACT_BELOW else object)
+
+
+def _places(ring: Ring) -> npt.NDArray[np.int64]:
+    """Where the values of the slots are among those at ζ, ζ^3, ζ^5, …"""
+    return np.array(ring.exponents) // 2
+
+
+@cache
+def _powers(root: int, count: int, modulus: int) -> Vector:
+    powers = [1]
+    while len(powers) < count:
+        powers.append(powers[-1] * root % modulus)
+    return _wide(np.array(powers, dtype=object), modulus)
+
+
+def _cyclic(values: Vector, root: int, modulus: int) -> Vector:
+    """The transform Σ v_j·ω^(ij) along the last axis, of a power of two of values, ω a root of unity of that order."""
+    count = values.shape[-1]
+    if count == 1:
+        return values
+    squared = root * root % modulus
+    even, odd = (_cyclic(values[..., start::2], squared, modulus) for start in (0, 1))
+    turned = odd * _powers(root, count // 2, modulus) % modulus
+    return np.concatenate([(even + turned) % modulus, (even - turned) % modulus], axis=-1)
