@@ -15,7 +15,7 @@ from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import read
 from ciphermark_core.model import Case, LibraryInfo, ParameterSpec, Scheme
 from ciphermark_measure import confinement, operands
-from ciphermark_measure.session import Session, prepare
+from ciphermark_measure.session import Session, library_of, prepare
 
 _SEED = 1
 _OPERATIONS = ("add", "mul", "relinearize", "rotate(1)")
@@ -33,15 +33,16 @@ class CheckError(Exception):
 
 def checked(variant: str) -> LibraryInfo:
     """Check every scheme of a variant; raises :class:`CheckError`, and what the library raises."""
-    info: LibraryInfo | None = None
+    has_scheme = False
     for scheme, spec in _SPECS.items():
         session = _session(variant, scheme, spec)
         if session is not None:
-            info = session.library
+            has_scheme = True
             for operation in _possible(session.declaration, scheme):
                 _require_right(session, variant, operation)
-    if info is None:
+    if not has_scheme:
         raise CheckError(f"{variant} has no scheme that could be checked")
+    info = library_of(variant)
     if info.is_debug:
         raise CheckError(f"{info.library} is a debug build: its times mean nothing")
     return info

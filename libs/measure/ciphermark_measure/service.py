@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from time import perf_counter
 
 from ciphermark_core.errors import Exhausted, Unsupported
-from ciphermark_core.model import Outcome, Sample, Status, Trial
+from ciphermark_core.model import LibraryInfo, Outcome, Sample, Status, Trial
 from ciphermark_measure import anchor, footprint, forked, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
@@ -17,7 +17,7 @@ from ciphermark_measure.experiments.base import alone
 from ciphermark_measure.host_state import Gate, counts
 from ciphermark_measure.lost_time import LostTime
 from ciphermark_measure.sampling import empty_loop_ns
-from ciphermark_measure.session import Session, prepare
+from ciphermark_measure.session import Session, library_of, prepare
 from ciphermark_workloads import own_places
 
 
@@ -28,6 +28,7 @@ class Service:
 
     def __init__(self) -> None:
         self._session: Session | None = None
+        self._library: LibraryInfo | None = None
         self._resolution_ns = resolution_ns(self.clock)
         self._experiment: Experiment | None = None
         self._trial: Trial | None = None
@@ -56,6 +57,7 @@ class Service:
         made: list[Session] = []
         peaks = alone("keys", lambda: made.append(prepare(request.variant, request.parameters, request.keys)))
         self._session = session = made[0]
+        self._library = library = library_of(request.variant)
         gc.collect()
         gc.freeze()  # what is there stays: collections between trials need not look at it
         facts = {
@@ -63,7 +65,7 @@ class Service:
             "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
             "clock_resolution_ns": float(self._resolution_ns),
         }
-        return protocol.Prepared(session.library, session.parameters, tuple(peaks), facts, forked.is_safe())
+        return protocol.Prepared(library, session.parameters, tuple(peaks), facts, forked.is_safe())
 
     def _open(self, request: protocol.Open) -> protocol.Reply:
         self._trial = request.trial
@@ -133,7 +135,7 @@ class Service:
             samples=findings.samples,
             accuracy=findings.accuracy,
             parameters=self._session.parameters,
-            library=self._session.library,
+            library=self._library,
             error=findings.error,
             facts=findings.facts | self._state(findings.samples),
         )

@@ -27,7 +27,6 @@ class Session:
     """
 
     declaration: Declaration
-    library: LibraryInfo
     parameters: Parameters
     owner: KeyOwner
     evaluator: Evaluator
@@ -75,10 +74,15 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     start = perf_counter()
     owner = adapter.key_owner(parameters, request)
     evaluator = adapter.evaluator(owner.public_material())
-    library = replace(adapter.info(), is_reference=declared.is_reference)
     keys_s = perf_counter() - start
     encryptions = Encryptions(lambda vector: owner.dump(owner.encrypt(vector), declared.compressions[0]))
-    return Session(declared, library, parameters, owner, evaluator, keys, keys_s, encryptions)
+    return Session(declared, parameters, owner, evaluator, keys, keys_s, encryptions)
+
+
+def library_of(variant: str) -> LibraryInfo:
+    """What the library of a variant tells of itself. Some read whole binaries for it: no part of making keys."""
+    is_reference = registry.declaration(variant).is_reference
+    return replace(registry.load(variant).info(), is_reference=is_reference)
 
 
 def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
