@@ -22,8 +22,8 @@ from ciphermark_workloads import kept
 # Every name that the threading layers of HE libraries read; set before the library loads.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
 _HELLO_TIMEOUT_S = 60.0
-_TELLING_S = 1.0  # a process that is asked where it is answers within milliseconds, if it is scheduled
-_LETTING_GO_S = 2.0  # a process whose pipes are closed is about to end, as a rule
+_TELLING_S = 3.0  # a process that is asked where it is answers within milliseconds, once it is scheduled
+_LETTING_GO_S = 5.0  # a process whose pipes are closed is about to end, as a rule; loaded hosts are slow
 _STDERR_TAIL_BYTES = 2000
 _NONSENSE_BYTES = 100
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
