@@ -18,7 +18,9 @@ from ciphermark_db.gateway import Database
 
 SECONDS = st.floats(1e-9, 1e3)
 EXAMPLES = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -170,7 +170,7 @@ EXAMPLES = settings(
     max_examples=1,
     deadline=None,
     phases=(Phase.generate,),  # a smaller example would say no more, and each takes seconds
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

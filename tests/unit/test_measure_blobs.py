@@ -28,7 +28,7 @@ def files(tmp_path):
     return sorted(path.name for path in (tmp_path / "blobs").iterdir())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.binary(max_size=4096))
 def test_what_is_put_can_be_got_by_its_digest(store, data):
     blob = store.put(data)
@@ -36,19 +36,19 @@ def test_what_is_put_can_be_got_by_its_digest(store, data):
     assert store.get(blob) == data
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(chunks=st.lists(st.binary(max_size=300)))
 def test_chunks_are_the_bytes_that_they_form(store, chunks):
     assert store.put(iter(chunks)) == store.put(b"".join(chunks))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(parts=st.lists(st.binary(max_size=300)))
 def test_parts_are_got_as_they_were_put(store, parts):
     assert list(store.get_parts(store.put_parts(iter(parts)))) == parts
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     parts=st.lists(st.binary(max_size=100), min_size=1, max_size=5),
     where=st.integers(0, 10**6),
@@ -92,7 +92,7 @@ def test_parts_are_given_away(store):
     assert held == [held_once] * 3
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.binary(min_size=1, max_size=500), where=st.integers(0, 10**6), flip=st.integers(1, 255))
 def test_one_changed_byte_is_found_out(tmp_path, store, data, where, flip):
     blob = store.put(data)

@@ -12,6 +12,7 @@ import uvicorn
 from ciphermark_web import deadlines
 
 ALLOWED_S = 0.5
+ROOMY_S = 3.0  # where something has to be sent in time, on a host that may stop for a second
 PATIENCE_S = 30  # of the test: far more than what is allowed
 WHOLE = b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
 
@@ -88,12 +89,15 @@ def test_who_lets_the_service_wait_is_cut_off(connection, sent, trickle):
     assert is_closed(connection, trickle)
 
 
-def test_who_sends_in_time_is_answered_and_may_pause_between_requests(connection):
-    for _ in range(3):
-        connection.sendall(WHOLE)
-        answer = b""
-        while not answer.endswith(b"\r\n\r\nok"):
-            answer += (part := connection.recv(1 << 16))
-            assert part, answer
-        assert b"200 OK" in answer
-        time.sleep(2 * ALLOWED_S)
+def test_who_sends_in_time_is_answered_and_may_pause_between_requests(port, monkeypatch):
+    for name in deadlines.ALLOWED_S:
+        monkeypatch.setitem(deadlines.ALLOWED_S, name, ROOMY_S)
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+        for pause_s in (1.5 * ROOMY_S, 0):
+            connection.sendall(WHOLE)
+            answer = b""
+            while not answer.endswith(b"\r\n\r\nok"):
+                answer += (part := connection.recv(1 << 16))
+                assert part, answer
+            assert b"200 OK" in answer
+            time.sleep(pause_s)
