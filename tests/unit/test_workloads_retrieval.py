@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -20,6 +20,7 @@ from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import formulas, packing
 from ciphermark_workloads.retrieval.database import Generated
@@ -189,6 +190,8 @@ def test_a_column_is_one_operation_where_there_is_one():
 
 
 @given(st.integers(1, 1200), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
+@example(130 * 256, 9, "bfv")  # more blocks than are multiplied at once
+@example(65 * 256, 150, "bgv")  # and more columns
 @settings(deadline=None, max_examples=25)
 def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, scheme):
     workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
@@ -286,11 +289,32 @@ def test_bgv_goes_to_the_next_ring_earlier():
     assert FAST_PIR.parameters("bgv").ring_dimension == 4096
 
 
+@pytest.mark.parametrize("scheme", ["bfv", "bgv"])
+def test_seeded_queries_have_room_in_the_small_ring(scheme):
+    """SEAL writes them, and has less noise than with the public key; OpenFHE and Pyfhel do not."""
+    workload = FAST_PIR.with_options({"elements": 1 << 20})
+    found = {
+        name: recommended(workload, scheme, registry.declaration(name))
+        for name in ("seal", "pyfhel", "openfhe")
+    }
+    assert {name: spec.ring_dimension for name, spec in found.items()} == {
+        "seal": 4096,
+        "pyfhel": 8192,
+        "openfhe": 8192,
+    }
+    assert found["seal"].modulus_bits == (50, 56)
+    layout = Layout(1 << 20, 256, 2048, 16)
+    assert formulas.noise_ratio(layout, 50, 65537, formulas.secret_deviation(4096)) >= 8
+    assert formulas.seeded_query_bytes(layout, 1) * 2 == formulas.query_bytes(layout, 1)
+
+
 def test_it_is_for_exact_schemes():
     with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
         FAST_PIR.parameters("ckks")
     with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
         FAST_PIR.roomy_parameters("ckks")
+    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
+        FAST_PIR.seeded_parameters("ckks")
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------

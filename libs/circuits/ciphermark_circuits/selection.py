@@ -19,6 +19,10 @@ from ciphermark_contract.operations import OPERATIONS, Kind
 _PRODUCTS = ("mul_plain_prepared", "mul_plain")
 # What makes many products and their sum one operation.
 _FUSED = ("multiply_accumulate",)
+# At N = 4096 and one prime so many ciphertexts are 4 MB, and a column's plaintexts 2 MB: less than a cache that cores
+# share. Sums of so many columns are alive at once, where a selection is longer.
+_TERMS = 64
+_COLUMNS = 64
 
 
 def steps(columns: int) -> tuple[int, ...]:
@@ -38,15 +42,38 @@ def answer(evaluator: Evaluator, selection: Sequence[Handle], columns: Sequence[
     is_transformed = Kind.TRANSFORMED in OPERATIONS[product].operands
     factors = [transformed(evaluator, item) for item in selection] if is_transformed else selection
 
+    together = 1 if len(factors) <= _TERMS else _COLUMNS
+    totals: list[Handle] = []  # of the columns that come next, the first of them last
+
     def column(number: int) -> Handle:
-        plaintexts = [
-            evaluator.encode(values, like=factor)
-            for factor, values in zip(factors, columns[number], strict=True)
-        ]
-        total = _inner_product(evaluator, product, factors, plaintexts)
+        if not totals:
+            totals.extend(
+                _inner_products(evaluator, product, factors, columns[number : number + together])[::-1]
+            )
+        total = totals.pop()
         return restored(evaluator, total) if is_transformed else total
 
     return _side_by_side(evaluator, column, 0, len(columns))
+
+
+def _inner_products(
+    evaluator: Evaluator, product: str, factors: Sequence[Handle], columns: Sequence[Sequence[Vector]]
+) -> list[Handle]:
+    """Of the same factors with each column, some factors after the other: so many are in a cache for all columns."""
+    totals: list[Handle] = []
+    for start in range(0, len(factors), _TERMS):
+        some = factors[start : start + _TERMS]
+        for number, column in enumerate(columns):
+            plaintexts = [
+                evaluator.encode(values, like=factor)
+                for factor, values in zip(some, column[start : start + _TERMS], strict=True)
+            ]
+            part = _inner_product(evaluator, product, some, plaintexts)
+            if start == 0:
+                totals.append(part)
+            else:
+                totals[number] = evaluator.apply("add", totals[number], part)
+    return totals
 
 
 def _inner_product(

@@ -22,8 +22,9 @@ KEY_ITEMS: tuple[str, ...] = (
 
 # What can be serialized with the seed of its uniform half in the place of that half, to be expanded by who reads it: a
 # fresh ciphertext, encrypted with the secret key, and keys.
+SEEDED_CIPHERTEXT = "ciphertext_seeded"
 SEEDED_ITEMS: tuple[str, ...] = (
-    "ciphertext_seeded",
+    SEEDED_CIPHERTEXT,
     "public_key_seeded",
     "relinearization_keys_seeded",
     "rotation_keys_seeded",
@@ -122,6 +123,11 @@ class Declaration:
     ) -> dict[str, Callable[..., Any]]:
         """The function of each of these operations: of ``calls``, or else of those that the evaluator knows."""
         return {name: self.calls[name](evaluator) if name in self.calls else known[name] for name in names}
+
+    @property
+    def writes_seeded(self) -> bool:
+        """Whether fresh ciphertexts can be written with a seed: see :meth:`KeyOwner.dump_seeded`."""
+        return SEEDED_CIPHERTEXT in self.seeded
 
     @property
     def managed(self) -> Mapping[Scheme, tuple[str, ...]]:

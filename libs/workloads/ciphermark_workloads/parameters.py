@@ -45,7 +45,14 @@ def recommended(
     two or has no plaintext modulus of the size that the workload needs.
     """
     own = workload.roomy_parameters if declared.chooses_primes else workload.parameters
+    if sends_seeded(workload, declared):
+        own = workload.seeded_parameters
     return changed(own(scheme), override)
+
+
+def sends_seeded(workload: Workload[Any, Any], declared: Declaration) -> bool:
+    """Whether what the client encrypts for a workload goes to the server with seeds, half as large."""
+    return workload.is_seeded and declared.writes_seeded
 
 
 def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:

@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Exhausted, Handle, KeyOwner, KeyRequest, Unsupported
+from ciphermark_contract.declaration import SEEDED_CIPHERTEXT, Declaration
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Exhausted,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Unsupported,
+    Vector,
+)
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure import security_check
@@ -18,7 +26,7 @@ from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, 
 from ciphermark_measure.parties.steps import Steps, Watch
 from ciphermark_measure.parties.subject import Finder, Subject, inputs_of, judged, shared_public, subject
 from ciphermark_workloads.catalogue import AnyWorkload
-from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
 from ciphermark_workloads.workload import Arrays, Stage
 
@@ -31,6 +39,7 @@ class _Keys:
     batch: int
     owner: KeyOwner
     compression: str
+    sends_seeded: bool
 
 
 class Client(Party):
@@ -63,7 +72,8 @@ class Client(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._keys = _Keys(workload, request.batch, owner, compression_of(request.variant))
+        is_seeded = sends_seeded(workload, declared)
+        self._keys = _Keys(workload, request.batch, owner, compression_of(request.variant), is_seeded)
         return messages.KeysMade(
             stages=workload.stages,
             library=library,
@@ -86,10 +96,7 @@ class Client(Party):
                 for item in given.inputs
                 for vector in workload.vectors(stage.name, item, owner.parameters)
             ]
-        with steps.step("encrypt"):
-            ciphertexts = [owner.encrypt(vector) for vector in vectors]
-        with steps.step("serialize"):
-            dumped = [owner.dump(item, keys.compression) for item in ciphertexts]
+        dumped = _sent(keys, vectors, steps)
         samples = steps.samples()
         with check.step(messages.CHECK):
             size = sum(workload.plaintext_bytes(stage.name, item, owner.parameters) for item in given.inputs)
@@ -152,6 +159,17 @@ class Client(Party):
             inputs = inputs_of(keys.workload, source, keys.batch, self._find)
             self._subject = subject(keys.workload, source, inputs, keys.owner.parameters)
         return self._subject
+
+
+def _sent(keys: _Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
+    """The ciphertexts of vectors as they travel. With a seed in the place of a half they are written when encrypted."""
+    if keys.sends_seeded:
+        with steps.step("encrypt"):
+            return [keys.owner.dump_seeded(SEEDED_CIPHERTEXT, item, keys.compression) for item in vectors]
+    with steps.step("encrypt"):
+        ciphertexts = [keys.owner.encrypt(vector) for vector in vectors]
+    with steps.step("serialize"):
+        return [keys.owner.dump(item, keys.compression) for item in ciphertexts]
 
 
 def _told(

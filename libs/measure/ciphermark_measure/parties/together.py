@@ -8,11 +8,12 @@ from time import perf_counter
 from typing import Any
 
 from ciphermark_adapters import registry
-from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.declaration import SEEDED_CIPHERTEXT, Declaration
 from ciphermark_contract.interfaces import Adapter, Handle, KeyRequest, Vector
 from ciphermark_contract.tracing import Traced
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.parameters import sends_seeded
 from ciphermark_workloads.programs import StageProgram, all_traced, keys_of
 from ciphermark_workloads.workload import Judgement, Truth
 
@@ -72,7 +73,11 @@ class Together:
 
     def _sent(self, vectors: Sequence[Vector]) -> list[Handle]:
         owner, compression = self.owner, self.declared.compressions[0]
-        return [self.evaluator.load(owner.dump(owner.encrypt(vector), compression)) for vector in vectors]
+        if sends_seeded(self.workload, self.declared):
+            dumped = [owner.dump_seeded(SEEDED_CIPHERTEXT, vector, compression) for vector in vectors]
+        else:
+            dumped = [owner.dump(owner.encrypt(vector), compression) for vector in vectors]
+        return [self.evaluator.load(item) for item in dumped]
 
     def _timed(self, traced: Traced, handles: list[Handle], loops: int, threads: int) -> Executed:
         start = perf_counter()

@@ -16,7 +16,7 @@ from ciphermark_workloads.retrieval import formulas, packing
 from ciphermark_workloads.retrieval.database import Generated
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.packing import Integers
-from ciphermark_workloads.retrieval.parameters import recommended, roomy
+from ciphermark_workloads.retrieval.parameters import recommended, roomy, seeded
 from ciphermark_workloads.workload import Arrays, Stage, Workload
 
 
@@ -41,6 +41,7 @@ class FastPir(Workload[int, Integers]):
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
     Options = Options
+    is_seeded = True
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -50,6 +51,10 @@ class FastPir(Workload[int, Integers]):
         """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit."""
         self.require_scheme(scheme)
         return recommended(scheme, self.options.elements, self.options.element_bytes)
+
+    def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return seeded(scheme, self.options.elements, self.options.element_bytes)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)

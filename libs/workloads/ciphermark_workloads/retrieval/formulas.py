@@ -48,6 +48,11 @@ def query_bytes(layout: Layout, primes: int) -> int:
     return layout.blocks * answer_bytes(layout, primes)
 
 
+def seeded_query_bytes(layout: Layout, primes: int) -> int:
+    """A query of ciphertexts that are written with a seed in the place of one polynomial."""
+    return layout.blocks * _polynomial_bytes(layout, primes)
+
+
 def answer_bytes(layout: Layout, primes: int) -> int:
     """An answer: one ciphertext."""
     return 2 * _polynomial_bytes(layout, primes)
@@ -70,6 +75,11 @@ def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: flo
     terms = 2 * layout.row * layout.blocks * layout.columns
     largest = log_q - 1 - log2(plain_modulus)
     return float(2.0 ** (largest - log2(deviation * plain_modulus / sqrt(12) * sqrt(terms))))
+
+
+def secret_deviation(_: int) -> float:
+    """Of the error of an encryption with the secret key: :data:`SIGMA`, in every ring."""
+    return SIGMA
 
 
 def switched_deviation(ring_dimension: int) -> float:

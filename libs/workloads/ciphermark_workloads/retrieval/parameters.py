@@ -29,6 +29,11 @@ def recommended(scheme: Scheme, elements: int, element_bytes: int) -> ParameterS
     return _first(scheme, _ONE_PRIME, (elements, element_bytes), deviation)
 
 
+def seeded(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
+    """As :func:`recommended`, for queries that are encrypted with the secret key, under the data primes alone."""
+    return _first(scheme, _ONE_PRIME, (elements, element_bytes), formulas.secret_deviation)
+
+
 def roomy(scheme: Scheme, elements: int, element_bytes: int) -> ParameterSpec:
     """For libraries that choose their own primes, and encrypt under those for data."""
     return _first(scheme, _ROOMY, (elements, element_bytes), formulas.public_deviation)
