@@ -71,7 +71,7 @@ def test_markdown_has_a_cell_for_every_cell(table):
     ("text", "escaped"),
     [
         ("50 %_&#$", r"50 \%\_\&\#\$"),
-        ("2^40", r"2\textasciicircum{}40"),
+        ("2^40 x^y", r"2\textsuperscript{40} x\textasciicircum{}y"),
         ("3 µs × ≈", r"3 \ensuremath{\mu}s \ensuremath{\times} \ensuremath{\approx}"),
         ("[1, 2]", "{[}1, 2]"),
         ("a\\b{c}", r"a\textbackslash{}b\{c\}"),

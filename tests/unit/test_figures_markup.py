@@ -21,8 +21,11 @@ COMMANDS = {
         "bottomrule",
         "par",
         "footnotesize",
+        "centering",
+        "linewidth",
         "ensuremath",
         "texttt",
+        "textsuperscript",
     ),
     *(
         "mu",
@@ -101,6 +104,7 @@ NASTY = (
     *(
         "100 % & #1",
         "a_b^c~d",
+        "scale 2^40, 10^-3, 2^x",
         "{x}\\y",
         "$y$",
         "[t]",
@@ -127,6 +131,11 @@ def test_what_means_something_to_latex_is_escaped(nasty: str) -> None:
     text = markup.latex([table([[nasty, "1"], ["add", nasty]], nasty, nasty)])
     checked(text)
     assert len(rows(text)) == 3
+
+
+def test_powers_are_set_as_such() -> None:
+    text = markup.latex([table([["scale 2^40, 10^-3, 2^x", "1"]])])
+    assert r"scale 2\textsuperscript{40}, 10\textsuperscript{-3}, 2\textasciicircum{}x" in text
 
 
 def test_the_grammar_refuses_what_latex_does() -> None:

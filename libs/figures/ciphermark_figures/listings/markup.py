@@ -10,6 +10,7 @@ from ciphermark_figures.listings.layout import with_footnotes
 from ciphermark_figures.listings.printed import Printed
 
 _LETTERS = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x17F))))
+_POWER = re.compile(r"(?<=\d)\\textasciicircum\{\}(-?\d+)")
 _MARKDOWN = re.compile(r"([\\`*_\[\]|<])")
 _LATEX = MappingProxyType(
     {
@@ -45,8 +46,12 @@ def markdown(tables: Iterable[Printed]) -> str:
 
 
 def latex(tables: Iterable[Printed]) -> str:
-    """Every table as an environment ``table`` with the lines of booktabs, which a document's preamble has to load."""
-    return "% needs \\usepackage{booktabs}\n" + "\n\n".join(_latex(table) for table in tables) + "\n"
+    """Every table as an environment ``table`` with the lines of booktabs; one that is wider than the text is scaled
+    down to it by adjustbox. A document's preamble has to load both.
+    """
+    return (
+        "% needs \\usepackage{adjustbox,booktabs}\n" + "\n\n".join(_latex(table) for table in tables) + "\n"
+    )
 
 
 FORMATS: Mapping[str, Callable[[Iterable[Printed]], str]] = MappingProxyType({"md": markdown, "latex": latex})
@@ -75,7 +80,9 @@ def _latex(table: Printed) -> str:
     return "\n".join(
         [
             r"\begin{table}",
+            r"  \centering",
             *([rf"  \caption{{{_escaped(caption)}}}"] * bool(caption)),
+            r"  \begin{adjustbox}{max width=\linewidth}",
             rf"  \begin{{tabular}}{{{''.join('r' if head.is_number else 'l' for head in found.heads)}}}",
             r"    \toprule",
             "    " + " & ".join(_escaped(head.text) for head in found.heads) + r" \\",
@@ -83,6 +90,7 @@ def _latex(table: Printed) -> str:
             *(f"    {row}" for row in rows),
             r"    \bottomrule",
             r"  \end{tabular}",
+            r"  \end{adjustbox}",
             *(rf"  \par\footnotesize {_escaped(note)}" for note in notes),
             r"\end{table}",
         ]
@@ -92,6 +100,7 @@ def _latex(table: Printed) -> str:
 def _escaped(text: str) -> str:
     # a line that begins with a bracket or a star would be taken for an argument of the line break before it
     safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(text.split()))
+    safe = _POWER.sub(r"\\textsuperscript{\1}", safe)
     return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith(("[", "*")) else safe
 
 
