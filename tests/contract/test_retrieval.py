@@ -4,9 +4,9 @@ server cannot tell what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.declaration import SEEDED_CIPHERTEXT
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core.dimensions import Value
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
@@ -23,10 +23,13 @@ from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
-from ciphermark_workloads.retrieval import formulas
+from ciphermark_workloads.retrieval import formulas, grid_formulas
+from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
+from ciphermark_workloads.retrieval.grid import Grid
 from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_workloads.retrieval.mul_pir import MulPir
 
 from . import harness
 from .cells import Cell, each, has_managed, where
@@ -42,7 +45,12 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
     "fast-pir one byte": {"elements": 1, "element_bytes": 1},
     "fast-pir one full block": {"elements": ROW, "element_bytes": 2},
     "fast-pir longest": {"elements": 3, "element_bytes": 2 * ROW * 2},
+    # Twelve plaintexts of 60 elements in a grid of 6 × 2, of which the last is not full; and two chunks an element.
+    "mul-pir grid": {"elements": 11 * 60 + 7, "element_bytes": 33},
+    "mul-pir one byte": {"elements": 1, "element_bytes": 1},
+    "mul-pir chunks": {"elements": 3, "element_bytes": 2501},
 }
+UNITS = {"fast-pir": ROW, "mul-pir": 60}  # elements of a block or plaintext, in the first of the cases above
 
 
 def _workload(case: str) -> AnyWorkload:
@@ -61,9 +69,10 @@ def _complaint(both: Together, index: int) -> str | None:
     return both.judged(both.output(outputs, index), index).complaint
 
 
-def _indices(elements: int) -> list[int]:
-    """The first and the last, both sides of every edge of a block, and ten more."""
-    edges = {place + side for place in range(0, elements + ROW, ROW) for side in (-1, 0)} | {elements - 1}
+def _indices(workload: AnyWorkload) -> list[int]:
+    """The first and the last, both sides of every edge of a block or plaintext, and ten more."""
+    elements, unit = workload.options.elements, UNITS[workload.name]
+    edges = {place + side for place in range(0, elements + unit, unit) for side in (-1, 0)} | {elements - 1}
     drawn = np.random.default_rng(elements).integers(elements, size=10)
     return sorted({int(index) for index in [*edges, *drawn] if 0 <= index < elements})
 
@@ -77,10 +86,11 @@ def test_small(variant: str, scheme: Scheme, case: str) -> None:
     """A wrong answer is 80 standard deviations of the noise away in bfv with the recommended primes, at the longest
     elements, and further with larger ones. In SEAL's bgv the noise of a key is √(1 + 3κ) times that, κ > 60 with a
     chance below e^-70 (formulas.uncentred_deviation), so that 6 deviations are left for all others, and 20 for most.
+    With products of ciphertexts it is 2^20 deviations away in bfv, and 2^10 in bgv.
     """
     workload = _workload(case)
     both = _together(workload, variant, scheme, SMALL_RING)
-    for index in _indices(workload.options.elements):
+    for index in _indices(workload):
         assert _complaint(both, index) is None, index
 
 
@@ -94,26 +104,33 @@ class _Same(NamedTuple):
         return np.full((stop - start, self.size), self.byte, dtype=np.uint8)
 
 
-@each("byte", lambda _: [0, 255])
-def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, byte: int) -> None:
+@each("kind", lambda _: [FastPir, MulPir])
+def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, kind: type[IndexRetrieval]) -> None:
     """Libraries refuse the product of a ciphertext with a plaintext of zeros."""
-
-    class Alike(FastPir):
-        def database(self) -> Any:
-            return _Same(byte, self.options.element_bytes)
-
-    both = _together(Alike().with_options({"elements": ROW, "element_bytes": 7}), variant, scheme, SMALL_RING)
-    for index in (0, ROW - 1):
-        assert _complaint(both, index) is None
+    for byte in (0, 255):
+        options = {"elements": ROW, "element_bytes": 7}
+        workload = type("Alike", (kind,), {"database": lambda _, byte=byte: _Same(byte, 7)})()
+        both = _together(workload.with_options(options), variant, scheme, SMALL_RING)
+        for index in (0, ROW - 1):
+            assert _complaint(both, index) is None
 
 
 @pytest.mark.variants("seal")
-@pytest.mark.parametrize(("elements", "size"), [(4096, 256), (5000, 64)])
-def test_full_size(variant: str, scheme: Scheme, elements: int, size: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "ring", "database"),
+    [
+        ("fast-pir", 4096, (4096, 256)),
+        ("fast-pir", 4096, (5000, 64)),
+        ("mul-pir", 8192, (4096, 256)),
+        ("mul-pir", 8192, (5000, 64)),
+    ],
+)
+def test_full_size(variant: str, scheme: Scheme, name: str, ring: int, database: tuple[int, int]) -> None:
     """With the recommended parameters, 128 bits secure by both tables; a wrong answer has a chance below 2^-37."""
-    workload = WORKLOADS["fast-pir"].with_options({"elements": elements, "element_bytes": size})
+    elements, size = database
+    workload = WORKLOADS[name].with_options({"elements": elements, "element_bytes": size})
     both = _together(workload, variant, scheme, NOTHING)
-    assert both.parameters.ring_dimension == 4096
+    assert both.parameters.ring_dimension == ring
     assert min(both.parameters.security_2018, both.parameters.security_2024) >= 128
     for index in (0, 2047, 2048, elements - 1):
         assert _complaint(both, index) is None, index
@@ -129,20 +146,45 @@ def test_more_blocks_than_are_multiplied_at_once(variant: str, scheme: Scheme) -
 
 
 @pytest.mark.variants("seal")
-def test_answers_are_wrong_where_noise_reaches_them(variant: str, scheme: Scheme) -> None:
-    """With 2^-16 of the modulus, noise is hundreds of times what decrypts right: bytes that all are right are a matter
-    of 256^-256.
+@pytest.mark.parametrize(("name", "chain"), [("fast-pir", (34, 56)), ("mul-pir", (35, 35, 50))])
+def test_answers_are_wrong_where_noise_reaches_them(
+    variant: str, scheme: Scheme, name: str, chain: tuple[int, ...]
+) -> None:
+    """With 2^-16 of the modulus, or 2^-30, noise is hundreds of times what decrypts right: bytes that all are right are
+    a matter of 256^-256.
     """
-    both = _together(WORKLOADS["fast-pir"], variant, scheme, Override(modulus_bits=(34, 56)))
+    both = _together(WORKLOADS[name], variant, scheme, Override(modulus_bits=chain))
     assert "values are wrong" in str(_complaint(both, 7))
 
 
+def _fast_sizes(parameters: Parameters) -> tuple[int, ...]:
+    layout, primes = Layout.of(4096, 256, parameters), len(parameters.moduli)
+    return (
+        formulas.query_bytes(layout, primes),
+        formulas.seeded_query_bytes(layout, primes),
+        formulas.answer_bytes(layout, primes),
+        formulas.key_bytes(layout, primes),
+    )
+
+
+def _grid_sizes(parameters: Parameters) -> tuple[int, ...]:
+    grid, primes = Grid.of(4096, 256, parameters), len(parameters.moduli)
+    return (
+        grid_formulas.query_bytes(grid, primes),
+        grid_formulas.query_bytes(grid, primes) // 2,
+        grid_formulas.answer_bytes(grid),
+        grid_formulas.key_bytes(grid, primes),
+    )
+
+
 @pytest.mark.variants("seal")
-def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme) -> None:
+@pytest.mark.parametrize(("name", "sizes"), [("fast-pir", _fast_sizes), ("mul-pir", _grid_sizes)])
+def test_sizes_are_those_of_the_formulas(
+    variant: str, scheme: Scheme, name: str, sizes: Callable[[Parameters], tuple[int, ...]]
+) -> None:
     """But for some hundred bytes that tell what each object is."""
-    workload = WORKLOADS["fast-pir"]
+    workload = WORKLOADS[name]
     both = _together(workload, variant, scheme, NOTHING)
-    layout, primes = Layout.of(4096, 256, both.parameters), len(both.parameters.moduli)
     query = [
         both.owner.dump(both.owner.encrypt(item), "none")
         for item in workload.vectors("answer", 9, both.parameters)
@@ -153,12 +195,7 @@ def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme) -> None:
         for item in workload.vectors("answer", 9, both.parameters)
     ]
     keys = [*both.owner.public_material()]
-    for parts, expected in (
-        (query, formulas.query_bytes(layout, primes)),
-        (seeded, formulas.seeded_query_bytes(layout, primes)),
-        ([answer], formulas.answer_bytes(layout, primes)),
-        (keys, formulas.key_bytes(layout, primes)),
-    ):
+    for parts, expected in zip((query, seeded, [answer], keys), sizes(both.parameters), strict=True):
         assert 0 <= sum(map(len, parts)) - expected < 2000 * len(parts)
 
 
@@ -190,13 +227,13 @@ def _no_data(name: str) -> None:
     raise LookupError(f"there is no data set {name}")
 
 
+@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid"])
 def test_all_that_the_server_is_sent_is_alike_for_two_indices(
-    variant: str, scheme: Scheme, tmp_path: Path
+    variant: str, scheme: Scheme, case: str, tmp_path: Path
 ) -> None:
     """As many ciphertexts of the same sizes, the same words in the clear, and the same program to execute."""
-    case = "fast-pir three blocks"
-    asked = _Asked(tmp_path, variant, scheme, case)
-    blocks = {seed: _workload(case).input(seed, None) // ROW for seed in range(200)}
+    asked, unit = _Asked(tmp_path, variant, scheme, case), UNITS[case.partition(" ")[0]]
+    blocks = {seed: _workload(case).input(seed, None) // unit for seed in range(200)}
     seeds = [next(seed for seed, block in blocks.items() if block == wanted) for wanted in (0, 1, 2)]
     told = [asked.passed(seed) for seed in seeds]
     assert [scored.complaint for _, _, scored in told] == [None] * 3

@@ -22,7 +22,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import formulas, packing
+from ciphermark_workloads.retrieval import formulas, packing, symbols
 from ciphermark_workloads.retrieval.database import Generated
 from ciphermark_workloads.retrieval.layout import Layout, most_bytes, symbol_bits
 from ciphermark_workloads.workload import Truth
@@ -95,7 +95,7 @@ def test_a_slot_that_holds_no_symbol_is_no_byte(database, data):
     found = packing.element(slots, index, layout)
     first, last = (column * layout.symbol_bits // 8, ((column + 1) * layout.symbol_bits - 1) // 8)
     lost = range(first, min(last + 1, layout.half_bytes, layout.element_bytes))
-    assert [place for place, byte in enumerate(found) if byte == packing.NO_BYTE] == [*lost]
+    assert [place for place, byte in enumerate(found) if byte == symbols.NO_BYTE] == [*lost]
     assert all(byte == rows[index][place] for place, byte in enumerate(found) if place not in lost)
 
 

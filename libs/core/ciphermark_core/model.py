@@ -64,6 +64,7 @@ class Parameters:
     ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key switching uses (P). ``scale``
     is the default encoding scale of ckks. ``key_switching`` is ``None`` where keys cannot be switched.
     ``secret_distribution`` and ``encryption`` name what secret keys are drawn from, and what encrypts.
+    ``slot_generator`` orders the slots of bfv and bgv: slot c of the first row is the value at ζ^(g^c).
     """
 
     spec: ParameterSpec
@@ -77,6 +78,7 @@ class Parameters:
     scaling: Scaling = "exact"
     secret_distribution: str = "uniform ternary"
     encryption: str = "public key"
+    slot_generator: int = 3
 
     @property
     def modulus_bits(self) -> tuple[int, ...]:

@@ -54,6 +54,7 @@ _EXAMPLES: dict[Any, Any] = {
         "scaling": "exact",
         "secret_distribution": "uniform ternary",
         "encryption": "public key",
+        "slot_generator": 3,
     },
 }
 _BOUNDS = ("ge", "gt", "le", "lt", "pattern", "min_length", "max_length", "description", "examples")

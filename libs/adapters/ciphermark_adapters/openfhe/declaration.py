@@ -48,7 +48,7 @@ DECLARATIONS = (
         lacks_best=None,
         refusal=limits.refusal,
         budget_schemes=(),
-        slot_generator=5,
+        slot_generator=limits.SLOT_GENERATOR,
         adds={
             "precision": (
                 "OpenFHE adds noise while it decodes, as large as the error that it estimates of the result, against "

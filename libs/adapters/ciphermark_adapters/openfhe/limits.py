@@ -6,6 +6,7 @@ from ciphermark_core import security
 from ciphermark_core.model import ParameterSpec
 
 SPECIAL_BITS = 60
+SLOT_GENERATOR = 5  # slot c of a row is the value at ζ^(5^c)
 # CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
 _BGV_PLAIN_BITS = 32
 

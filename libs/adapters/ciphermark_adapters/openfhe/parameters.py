@@ -38,6 +38,7 @@ def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitchin
         requests.resolved(spec, data, special),
         key_switching=switching,
         scaling="exact" if spec.scheme == "bfv" else "fixed",
+        slot_generator=limits.SLOT_GENERATOR,
     )
 
 

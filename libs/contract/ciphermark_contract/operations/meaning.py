@@ -30,9 +30,11 @@ class Ring:
     generator: int = 3
 
     @classmethod
-    def of(cls, parameters: Parameters, generator: int = 3) -> Ring:
-        """The ring of a resolved parameter set."""
-        return cls(parameters.ring_dimension, parameters.plain_modulus, generator)
+    def of(cls, parameters: Parameters, generator: int | None = None) -> Ring:
+        """The ring of a resolved parameter set, with its order of slots or another."""
+        return cls(
+            parameters.ring_dimension, parameters.plain_modulus, generator or parameters.slot_generator
+        )
 
     @property
     def slots(self) -> int:

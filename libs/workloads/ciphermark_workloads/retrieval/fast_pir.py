@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-import msgspec
-import numpy as np
 
 from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
-from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import formulas, packing
-from ciphermark_workloads.retrieval.database import Generated
+from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.packing import Integers
 from ciphermark_workloads.retrieval.parameters import recommended, roomy, seeded
-from ciphermark_workloads.workload import Arrays, Stage, Workload
+from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.workload import Arrays
 
 
-class Options(msgspec.Struct, frozen=True):
-    """The database. The index that a client asks for is no option: the server is told all options."""
+class FastPir(IndexRetrieval):
+    """FastPIR: see :mod:`ciphermark_circuits.selection`."""
 
-    elements: Annotated[int, msgspec.Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
-    element_bytes: Annotated[
-        int, msgspec.Meta(ge=1, le=1 << 16, description="bytes of an element of the database")
-    ] = 256
-    database_seed: Annotated[
-        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
-    ] = 1
-
-
-class FastPir(Workload[int, Integers]):
-    """The input is an index, 0 ≤ index < n, made of the seed; the output the bytes of the element there."""
-
-    family = "retrieval"
     name = "fast-pir"
     title = "private retrieval of an element of a database by its index (FastPIR)"
-    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
-    stages = (Stage("answer"),)
-    Options = Options
     is_seeded = True
-    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "rotate")
@@ -68,16 +46,9 @@ class FastPir(Workload[int, Integers]):
     def server_bytes(self, parameters: Parameters) -> int:
         return formulas.server_bytes(self._layout(parameters), len(parameters.moduli))
 
-    def input(self, seed: int, data: Any) -> int:
-        """One index of all, alike likely."""
-        return int(np.random.default_rng(seed).integers(self.options.elements))
-
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """A vector for each block; raises ``UserError`` for an index that the database does not have."""
-        if not 0 <= given < self.options.elements:
-            raise UserError(
-                f"there is no element {given}: the database has {self.options.elements}, numbered from 0"
-            )
+        self.require_index(given)
         return packing.query_vectors(given, self._layout(parameters))
 
     def circuit(
@@ -99,15 +70,6 @@ class FastPir(Workload[int, Integers]):
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return packing.element(outputs[0], given, self._layout(parameters))
-
-    def reference(self, given: int) -> Integers:
-        found: Integers = self.database().rows(given, given + 1)[0].astype(np.int64)
-        return found
-
-    def database(self) -> Generated:
-        """What the server has."""
-        options = self.options
-        return Generated(options.elements, options.element_bytes, options.database_seed)
 
     def _layout(self, parameters: Parameters) -> Layout:
         """Raises ``Unsupported`` for elements that are too long."""

@@ -6,18 +6,13 @@ of a ciphertext with 0. A slot of 0 holds no symbol, and tells an answer that we
 
 from __future__ import annotations
 
-from math import gcd
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from ciphermark_contract.vectors import Vector
+from ciphermark_workloads.retrieval import symbols
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.layout import Layout
-
-Integers: TypeAlias = npt.NDArray[np.int64]
-NO_BYTE = -1  # in an element: what was decrypted is no symbol
+from ciphermark_workloads.retrieval.symbols import Integers
 
 
 def block_vectors(rows: Rows, layout: Layout) -> Integers:
@@ -40,56 +35,16 @@ def query_vectors(index: int, layout: Layout) -> list[Vector]:
 
 
 def element(answer: Vector, index: int, layout: Layout) -> Integers:
-    """The element in the slots of an answer to the query for it: S bytes, :data:`NO_BYTE` where no symbol is."""
+    """The element in the slots of an answer to the query for it: S bytes, ``symbols.NO_BYTE`` where none is."""
     _, slot = layout.place(index)
     places = (slot + np.arange(layout.columns)) % layout.row
-    return _bytes(answer.reshape(2, -1)[:, places] - 1, layout)[: layout.element_bytes]
+    halves = symbols.bytes_of(answer.reshape(2, -1)[:, places] - 1, layout.half_bytes, layout.symbol_bits)
+    return halves.reshape(-1)[: layout.element_bytes]
 
 
 def _symbols(rows: Rows, layout: Layout) -> Integers:
-    """The symbols of elements, of shape (count, 2, columns): bits in their order, the last symbol filled with zeros."""
+    """The symbols of the halves of elements, of shape (count, 2, columns)."""
     halves = np.zeros((len(rows), 2 * layout.half_bytes), dtype=np.uint8)
     halves[:, : layout.element_bytes] = rows
-    shifts, per_symbol = _digits(layout)
-    digits = (halves[..., np.newaxis] >> shifts) & _mask(layout)
-    filled = np.zeros((len(rows), 2, layout.columns * per_symbol), dtype=np.uint8)
-    filled[..., : shifts.size * layout.half_bytes] = digits.reshape(len(rows), 2, -1)
-    symbols = np.zeros((len(rows), 2, layout.columns), dtype=np.int64)
-    for number in range(per_symbol):
-        symbols = (symbols << _unit(layout)) | filled[..., number::per_symbol]
-    return symbols
-
-
-def _bytes(symbols: Integers, layout: Layout) -> Integers:
-    """The inverse of :func:`_symbols` for one element, of symbols of shape (2, columns): both halves as one."""
-    is_none = (symbols < 0) | (symbols >> layout.symbol_bits != 0)
-    shifts, per_symbol = _digits(layout)
-    places = np.arange(per_symbol - 1, -1, -1) * _unit(layout)
-    digits = (symbols[..., np.newaxis] >> places) & _mask(layout)
-    found = _of_bytes(digits, layout) << shifts.astype(np.int64)
-    is_lost = _of_bytes(np.broadcast_to(is_none[..., np.newaxis], digits.shape), layout).any(axis=-1)
-    whole: Integers = np.where(is_lost, NO_BYTE, found.sum(axis=-1))
-    return whole.reshape(-1)
-
-
-def _of_bytes(digits: Vector, layout: Layout) -> Vector:
-    """Digits of both halves as those of each byte, what fills the last symbol left out: (2, half, digits of a byte)."""
-    per_byte = 8 // _unit(layout)
-    halves: Vector = digits.reshape(2, -1)[:, : layout.half_bytes * per_byte]
-    return halves.reshape(2, -1, per_byte)
-
-
-def _unit(layout: Layout) -> int:
-    """Bits of a digit: as many as divide both a byte and a symbol."""
-    return gcd(8, layout.symbol_bits)
-
-
-def _mask(layout: Layout) -> int:
-    return (1 << _unit(layout)) - 1
-
-
-def _digits(layout: Layout) -> tuple[npt.NDArray[np.uint8], int]:
-    """Where the digits of a byte are in it, the highest first, and how many digits a symbol has."""
-    unit = _unit(layout)
-    shifts = np.arange(0, 8, unit, dtype=np.uint8)[::-1]
-    return shifts, layout.symbol_bits // unit
+    found = symbols.symbols_of(halves.reshape(-1, layout.half_bytes), layout.symbol_bits)
+    return found.reshape(len(rows), 2, -1)

@@ -1,0 +1,101 @@
+"""What MulPIR costs, how many bytes it moves, and how far its noise is from a wrong answer in bfv. Pure.
+
+Of a grid of n1 rows and n2 columns of plaintexts, for elements of ``chunks`` plaintexts each, with k data primes and
+one special prime. Sizes are SEAL's: N words of 8 bytes for each prime of a polynomial.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2, sqrt
+
+from ciphermark_circuits import expansion
+from ciphermark_workloads.retrieval.formulas import SIGMA
+from ciphermark_workloads.retrieval.grid import Grid
+
+_WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Operations of the server for one answer. ``additions`` are all, also those that double what has no partner.
+    Ciphertexts are transformed where they are kept in coefficient form.
+    """
+
+    rotations: int
+    shifts: int
+    differences: int
+    plain_products: int
+    products: int
+    relinearizations: int
+    additions: int
+    transforms: int
+    transforms_back: int
+
+
+def counts(grid: Grid) -> Counts:
+    """n1 + n2 − 1 rotations for the expansion; and for each chunk n1·n2 products with plaintexts, n2 of ciphertexts,
+    one relinearization.
+    """
+    rows, columns = grid.shape
+    turned = rows + columns - 1
+    return Counts(
+        rotations=turned,
+        shifts=turned,
+        differences=turned,
+        plain_products=grid.chunks * rows * columns,
+        products=grid.chunks * columns,
+        relinearizations=grid.chunks,
+        additions=(1 << expansion.rounds(rows + columns)) - 1 + grid.chunks * (rows * columns - 1),
+        transforms=rows,
+        transforms_back=grid.chunks * columns,
+    )
+
+
+def store_bytes(grid: Grid, primes: int) -> int:
+    """The database as plaintexts in evaluation form."""
+    rows, columns = grid.shape
+    return grid.chunks * rows * columns * grid.slots * primes * _WORD
+
+
+def server_bytes(grid: Grid, primes: int) -> int:
+    """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+    return grid.elements * grid.element_bytes + store_bytes(grid, primes + 2)
+
+
+def query_bytes(grid: Grid, primes: int) -> int:
+    """A query: one ciphertext, both polynomials written out."""
+    return 2 * grid.slots * primes * _WORD
+
+
+def answer_bytes(grid: Grid) -> int:
+    """An answer: a ciphertext for each chunk, at the last prime."""
+    return grid.chunks * query_bytes(grid, 1)
+
+
+def key_bytes(grid: Grid, primes: int) -> int:
+    """The keys of ⌈log2(n1 + n2)⌉ rotations and of relinearization, each of a digit for every data prime."""
+    keys = expansion.rounds(sum(grid.shape)) + 1
+    return keys * primes * 2 * grid.slots * (primes + 1) * _WORD
+
+
+def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, deviation: float) -> float:
+    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise before it is
+    switched to a smaller modulus; all primes, the special one too, have ``prime_bits`` bits.
+
+    A fresh error of this ``deviation`` a coefficient, and the errors of key switches (a digit of q_i times an error σ,
+    divided by the special prime, over all digits; and what rounding by it leaves, times a ternary secret), are added
+    up with variances that double in each round. A product with a plaintext of N coefficients that are uniform modulo t
+    multiplies deviations by (t/√12)·√N, and n1 of them are added. A product of ciphertexts multiplies an error by t·k,
+    k the other's quotient by q, of variance (1 + 2N/3)/12 a coefficient, over N coefficients; n2 are added (Fan and
+    Vercauteren, "Somewhat practical fully homomorphic encryption", 2012). The selection's own error is smaller by the
+    first factor.
+    """
+    (rows, columns), size = grid.shape, grid.slots
+    rounding = (1 + 2 * size / 3) / 12
+    switch = primes * size * SIGMA**2 / 12 + rounding
+    copies = float(1 << expansion.rounds(rows + columns))
+    selection = sqrt(copies * deviation**2 + (copies - 1) * switch)
+    column = selection * plain_modulus / sqrt(12) * sqrt(size * rows)
+    answer = column * plain_modulus * sqrt(rounding * size * columns)
+    return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))

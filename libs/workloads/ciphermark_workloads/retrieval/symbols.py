@@ -1,0 +1,66 @@
+"""Bytes as symbols of w bits and back: bits in their order, the last symbol filled with zeros. Pure."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_workloads.retrieval.database import Rows
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+NO_BYTE = -1  # in an element: what was decrypted is no symbol
+
+
+def count_of(size: int, bits: int) -> int:
+    """Symbols of as many bytes: ⌈8·size/w⌉."""
+    return -(-8 * size // bits)
+
+
+def symbols_of(rows: Rows, bits: int) -> Integers:
+    """The symbols in [0, 2^w) of rows of bytes, of shape (count, symbols of a row)."""
+    shifts, per_symbol = _digits(bits)
+    digits = (rows[..., np.newaxis] >> shifts) & _mask(bits)
+    count = count_of(rows.shape[1], bits)
+    filled = np.zeros((len(rows), count * per_symbol), dtype=np.uint8)
+    filled[:, : shifts.size * rows.shape[1]] = digits.reshape(len(rows), -1)
+    symbols = np.zeros((len(rows), count), dtype=np.int64)
+    for number in range(per_symbol):
+        symbols = (symbols << _unit(bits)) | filled[:, number::per_symbol]
+    return symbols
+
+
+def bytes_of(symbols: Integers, size: int, bits: int) -> Integers:
+    """The inverse of :func:`symbols_of` for rows of ``size`` bytes: :data:`NO_BYTE` where a number is no symbol."""
+    is_none = (symbols < 0) | (symbols >> bits != 0)
+    shifts, per_symbol = _digits(bits)
+    places = np.arange(per_symbol - 1, -1, -1) * _unit(bits)
+    digits = (symbols[..., np.newaxis] >> places) & _mask(bits)
+    found = _of_bytes(digits, size, bits) << shifts.astype(np.int64)
+    is_lost = _of_bytes(np.broadcast_to(is_none[..., np.newaxis], digits.shape), size, bits).any(axis=-1)
+    whole: Integers = np.where(is_lost, NO_BYTE, found.sum(axis=-1))
+    return whole
+
+
+def _of_bytes(digits: Integers, size: int, bits: int) -> Integers:
+    """Digits of symbols as those of each byte, what fills the last symbol left out: (count, size, digits of a byte)."""
+    per_byte = 8 // _unit(bits)
+    rows: Integers = digits.reshape(len(digits), -1)[:, : size * per_byte]
+    return rows.reshape(len(digits), size, per_byte)
+
+
+def _unit(bits: int) -> int:
+    """Bits of a digit: as many as divide both a byte and a symbol."""
+    return gcd(8, bits)
+
+
+def _mask(bits: int) -> int:
+    return (1 << _unit(bits)) - 1
+
+
+def _digits(bits: int) -> tuple[npt.NDArray[np.uint8], int]:
+    """Where the digits of a byte are in it, the highest first, and how many digits a symbol has."""
+    unit = _unit(bits)
+    return np.arange(0, 8, unit, dtype=np.uint8)[::-1], bits // unit
