@@ -4,7 +4,7 @@ server cannot tell what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
-from ciphermark_workloads.retrieval import formulas, grid_formulas
+from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
@@ -50,23 +50,27 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
     "mul-pir one byte": {"elements": 1, "element_bytes": 1},
     "mul-pir chunks": {"elements": 3, "element_bytes": 2501},
 }
+# Three groups of eight buckets, with more than a block of 64 elements each.
+SEVERAL: Mapping[str, Mapping[str, Value]] = {
+    "batch-pir groups": {"elements": 700, "element_bytes": 129, "wanted": 16},
+}
 UNITS = {"fast-pir": ROW, "mul-pir": 60}  # elements of a block or plaintext, in the first of the cases above
 
 
 def _workload(case: str) -> AnyWorkload:
-    return WORKLOADS[case.partition(" ")[0]].with_options(SMALL[case])
+    return WORKLOADS[case.partition(" ")[0]].with_options((SMALL | SEVERAL)[case])
 
 
 def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Override) -> Together:
     spec = recommended(workload, scheme, registry.declaration(variant), override)
-    both = Together(workload, harness.adapter(variant), spec, 0)
+    both = Together(workload, harness.adapter(variant), spec, workload.input(0, None))
     assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
     return both
 
 
-def _complaint(both: Together, index: int) -> str | None:
-    outputs = both.executed(index)[both.workload.stages[-1].name].outputs
-    return both.judged(both.output(outputs, index), index).complaint
+def _complaint(both: Together, given: int | Sequence[int]) -> str | None:
+    outputs = both.executed(given)[both.workload.stages[-1].name].outputs
+    return both.judged(both.output(outputs, given), given).complaint
 
 
 def _indices(workload: AnyWorkload) -> list[int]:
@@ -92,6 +96,18 @@ def test_small(variant: str, scheme: Scheme, case: str) -> None:
     both = _together(workload, variant, scheme, SMALL_RING)
     for index in _indices(workload):
         assert _complaint(both, index) is None, index
+
+
+def test_several_at_once(variant: str, scheme: Scheme) -> None:
+    """The first and the last elements, those on both sides of a block's edge in their buckets, and others; a wrong
+    answer is as far away as for one.
+    """
+    workload = _workload("batch-pir groups")
+    both = _together(workload, variant, scheme, SMALL_RING)
+    at_edges = np.flatnonzero(np.isin(buckets.of(700, 16).positions, (63, 64)).any(axis=1))
+    assert at_edges.size >= 16
+    for given in (range(16), range(684, 700), at_edges[:16].tolist(), workload.input(1, None)):
+        assert _complaint(both, [*given]) is None, given
 
 
 class _Same(NamedTuple):
@@ -206,9 +222,13 @@ class _Asked:
         store, workload = BlobStore(folder), _workload(case)
         self._client, self._server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
         spec = recommended(workload, scheme, registry.declaration(variant), SMALL_RING)
-        made = self._client.answer(messages.MakeKeys(variant, workload.name, spec, options=SMALL[case]))
+        made = self._client.answer(
+            messages.MakeKeys(variant, workload.name, spec, options=(SMALL | SEVERAL)[case])
+        )
         assert isinstance(made, messages.KeysMade), made
-        loaded = self._server.answer(messages.Load(variant, workload.name, made.material, SMALL[case]))
+        loaded = self._server.answer(
+            messages.Load(variant, workload.name, made.material, (SMALL | SEVERAL)[case])
+        )
         assert isinstance(loaded, messages.Loaded), loaded
 
     def passed(self, seed: int) -> tuple[messages.Encrypted, messages.Evaluated, messages.Scored]:
@@ -227,14 +247,23 @@ def _no_data(name: str) -> None:
     raise LookupError(f"there is no data set {name}")
 
 
-@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid"])
+def _given(case: str, workload: AnyWorkload) -> Mapping[int, int | Sequence[int]]:
+    """What seeds ask for: of single elements, the block or plaintext that it is in."""
+    inputs = {seed: workload.input(seed, None) for seed in range(200)}
+    return (
+        inputs if case in SEVERAL else {seed: index // UNITS[workload.name] for seed, index in inputs.items()}
+    )
+
+
+@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid", "batch-pir groups"])
 def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     variant: str, scheme: Scheme, case: str, tmp_path: Path
 ) -> None:
     """As many ciphertexts of the same sizes, the same words in the clear, and the same program to execute."""
-    asked, unit = _Asked(tmp_path, variant, scheme, case), UNITS[case.partition(" ")[0]]
-    blocks = {seed: _workload(case).input(seed, None) // unit for seed in range(200)}
-    seeds = [next(seed for seed, block in blocks.items() if block == wanted) for wanted in (0, 1, 2)]
+    asked = _Asked(tmp_path, variant, scheme, case)
+    given = _given(case, _workload(case))
+    others = [seed for seed in given if given[seed] != given[0]]
+    seeds = [0, others[0], next(seed for seed in others if given[seed] != given[others[0]])]
     told = [asked.passed(seed) for seed in seeds]
     assert [scored.complaint for _, _, scored in told] == [None] * 3
     assert len({sent.public.digest for sent, _, _ in told}) == 1
@@ -242,8 +271,8 @@ def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     sizes = [[blob.size_bytes for blob in sent.inputs] for sent, _, _ in told]
     assert sizes[0] == sizes[1] == sizes[2]
     assert len(set(sizes[0])) == 1
+    assert len({len(back.outputs) for _, back, _ in told}) == 1
     answers = [blob.size_bytes for _, back, _ in told for blob in back.outputs]
-    assert len(answers) == len(told)
     assert max(answers) - min(answers) <= _ESTIMATE_BYTES
 
 

@@ -168,7 +168,7 @@ def test_mistakes_in_a_learning_experiment_are_told(ciphermark):
         suite = ciphermark.suite(LEARNING | {"variants": ["seal"], "workloads": ["lmc-plain"]} | keys)
         return ciphermark("suite", "explain", str(suite), code=2).err
 
-    assert "unknown workload 'lmc-plan'; did you mean 'lmc-plain'?; known: fast-pir, lmc-" in told(
+    assert "unknown workload 'lmc-plan'; did you mean 'lmc-plain'?; known: batch-pir, fast-pir, lmc-" in told(
         workloads=["lmc-plan"]
     )
     assert "unknown data set 'bostn'; did you mean 'boston'?" in told(data_sets=["bostn"])

@@ -59,7 +59,7 @@ def answered(layout, modulus, rows, index):
         packing.block_vectors(rows[slice(*layout.members(block))], layout) for block in range(layout.blocks)
     ]
     assert all(((block >= 0) & (block < modulus)).all() and block.any(axis=1).all() for block in blocks)
-    query = packing.query_vectors(index, layout)
+    query = packing.query_vectors([index], layout)
     columns = sum(vector * block for vector, block in zip(query, blocks, strict=True)) % modulus
     turned = [np.roll(column.reshape(2, -1), j, axis=1) for j, column in enumerate(columns)]
     return sum(turned).reshape(-1) % modulus
@@ -77,7 +77,7 @@ def test_every_element_comes_back_byte_for_byte(database):
 @settings(deadline=None, max_examples=50)
 def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
     layout, _, rows, index = database
-    vectors = packing.query_vectors(index, layout)
+    vectors = packing.query_vectors([index], layout)
     assert [vector.size for vector in vectors] == [2 * layout.row] * -(-len(rows) // layout.row)
     assert [vector.sum() for vector in vectors] == [
         2 * (index // layout.row == b) for b in range(len(vectors))

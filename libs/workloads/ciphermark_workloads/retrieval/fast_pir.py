@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.retrieval import formulas, packing
+from ciphermark_workloads.retrieval import columns, formulas, packing
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.parameters import recommended, roomy, seeded
+from ciphermark_workloads.retrieval.parameters import layout_for, recommended, roomy, seeded
 from ciphermark_workloads.retrieval.symbols import Integers
 from ciphermark_workloads.workload import Arrays
 
@@ -28,15 +28,15 @@ class FastPir(IndexRetrieval):
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit."""
         self.require_scheme(scheme)
-        return recommended(scheme, self.options.elements, self.options.element_bytes)
+        return recommended(scheme, self._layout_at)
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)
-        return seeded(scheme, self.options.elements, self.options.element_bytes)
+        return seeded(scheme, self._layout_at)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)
-        return roomy(scheme, self.options.elements, self.options.element_bytes)
+        return roomy(scheme, self._layout_at)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the answer's rotations, said here so that a client need not make the database to know them."""
@@ -49,7 +49,7 @@ class FastPir(IndexRetrieval):
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """A vector for each block; raises ``UserError`` for an index that the database does not have."""
         self.require_index(given)
-        return packing.query_vectors(given, self._layout(parameters))
+        return packing.query_vectors([given], self._layout(parameters))
 
     def circuit(
         self,
@@ -60,20 +60,20 @@ class FastPir(IndexRetrieval):
         public: Arrays,
     ) -> list[Handle]:
         """One ciphertext. The database is made and laid out here, its plaintexts are the constants of the program."""
-        layout = self._layout(evaluator.parameters)
-        blocks = [
-            packing.block_vectors(self.database().rows(*layout.members(block)), layout)
-            for block in range(layout.blocks)
+        layout, database = self._layout(evaluator.parameters), self.database()
+        return [
+            columns.answered(evaluator, inputs, layout, lambda block: database.rows(*layout.members(block)))
         ]
-        store = [[block[column] for block in blocks] for column in range(layout.columns)]
-        return [selection.answer(evaluator, inputs, store)]
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return packing.element(outputs[0], given, self._layout(parameters))
 
     def _layout(self, parameters: Parameters) -> Layout:
         """Raises ``Unsupported`` for elements that are too long."""
-        return Layout.of(self.options.elements, self.options.element_bytes, parameters)
+        return layout_for(self._layout_at, parameters)
+
+    def _layout_at(self, row: int, bits: int) -> Layout:
+        return Layout(self.options.elements, self.options.element_bytes, row, bits)
 
 
 WORKLOADS = (FastPir(),)

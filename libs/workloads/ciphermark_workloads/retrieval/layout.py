@@ -17,20 +17,24 @@ from ciphermark_core.model import Parameters
 class Layout:
     """``elements`` elements of ``element_bytes`` bytes, in rows of ``row`` slots that hold ``symbol_bits`` bits each.
 
-    Raises ``Unsupported`` for elements of more columns than a row has slots: column j comes back j slots further.
+    Column j comes back ``stride`` times j slots further. So as many elements as the stride, a power of two, can be
+    asked for at once where their numbers differ modulo the stride: one answer has them side by side.
+    Raises ``Unsupported`` for elements of more columns than a row has slots for.
     """
 
     elements: int
     element_bytes: int
     row: int
     symbol_bits: int
+    stride: int = 1
 
     def __post_init__(self) -> None:
-        if self.columns > self.row:
+        width = self.row // self.stride
+        if self.columns > width:
             raise Unsupported(
-                f"elements of {self.element_bytes} bytes take {self.columns} columns, and a row has {self.row} slots: "
-                f"at N = {2 * self.row} with {self.symbol_bits} bits a slot elements have at most "
-                f"{most_bytes(self.row, self.symbol_bits)} bytes"
+                f"elements of {self.element_bytes} bytes take {self.columns} columns, and a row has {width} slots for "
+                f"them: at N = {2 * self.row} with {self.symbol_bits} bits a slot elements have at most "
+                f"{most_bytes(width, self.symbol_bits)} bytes"
             )
 
     @classmethod

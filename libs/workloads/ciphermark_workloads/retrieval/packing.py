@@ -6,6 +6,8 @@ of a ciphertext with 0. A slot of 0 holds no symbol, and tells an answer that we
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ciphermark_contract.vectors import Vector
@@ -24,20 +26,21 @@ def block_vectors(rows: Rows, layout: Layout) -> Integers:
     return slots.reshape(layout.columns, -1)
 
 
-def query_vectors(index: int, layout: Layout) -> list[Vector]:
-    """What is encrypted to ask for an element: a vector of 2R slots for each block, all 0 but for the slots of the
-    element in its block, which are 1.
+def query_vectors(indices: Iterable[int], layout: Layout) -> list[Vector]:
+    """What is encrypted to ask for elements, which differ modulo the stride: a vector of 2R slots for each block, all 0
+    but for the slots of the elements in their blocks, which are 1.
     """
-    block, slot = layout.place(index)
     slots = np.zeros((layout.blocks, 2, layout.row), dtype=np.int64)
-    slots[block, :, slot] = 1
+    for index in indices:
+        block, slot = layout.place(index)
+        slots[block, :, slot] = 1
     return list(slots.reshape(layout.blocks, -1))
 
 
 def element(answer: Vector, index: int, layout: Layout) -> Integers:
     """The element in the slots of an answer to the query for it: S bytes, ``symbols.NO_BYTE`` where none is."""
     _, slot = layout.place(index)
-    places = (slot + np.arange(layout.columns)) % layout.row
+    places = (slot + layout.stride * np.arange(layout.columns)) % layout.row
     halves = symbols.bytes_of(answer.reshape(2, -1)[:, places] - 1, layout.half_bytes, layout.symbol_bits)
     return halves.reshape(-1)[: layout.element_bytes]
 
