@@ -15,8 +15,7 @@ from bench.figures import Figure, Progress, Target
 from bench.places import ROOT
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner import in_worker
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.memory_pass import MemoryPass
 from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
@@ -59,7 +58,9 @@ def _compared(variant: str, case: Case) -> Iterator[Figure]:
     needs = WorkerNeeds(
         variant, case.parameters, read(case.operation).managed_keys, _CONFINEMENT, _BUDGET.timeout_s
     )
-    samples = in_worker.runner(needs, QuietLevel()).memory(Trial("memory", "bench", case, 0, 1, _BUDGET))
+    trial = Trial("memory", "bench", case, 0, 1, _BUDGET)
+    with MemoryPass(1) as memory:
+        samples = memory.peaks({variant: needs}, {variant: [trial]})[trial.id]
     (peak_bytes,) = [sample.value for sample in samples if sample.phase == "operation"]
     for plain in _plain(case, _resolved(needs)):
         plain_bytes = _peak_bytes(plain.command)

@@ -28,7 +28,7 @@ _STARTS = 5
 
 # Functions of the command whose time, callees included, the breakdown is made of: (file, function).
 Function = tuple[str, str]
-_MEMORY: Function = ("executor.py", "_memory_pass")
+_MEMORY: Function = ("memory_pass.py", "peaks")
 _START: Function = ("trial_runner.py", "start")
 _GREET: Function = ("processes.py", "meet")
 _PREPARE: Function = ("in_worker.py", "_require_prepared")

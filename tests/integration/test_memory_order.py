@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import groupby
 
 import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import in_worker
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.memory_pass import MemoryPass
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure.forked import forked
+from ciphermark_measure.forked import branch, forked
 from ciphermark_measure.probes.peak_memory import PeakMemory
 
+SMALL = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)
 SPEC = ParameterSpec("bfv", 8192, (60, 60, 60), 65537, security=0)
 TIMEOUT_S = 60.0
 # Pages differ with addresses and with what the interpreter caches; pools of a library made a difference of 8 MB.
@@ -29,31 +30,72 @@ needs_marks = pytest.mark.skipif(
 )
 
 
-def _peaks(variant: str, threads: int, operations: list[str]) -> list[dict[str, float]]:
-    """Peaks by phase, of one operation after another in one runner."""
-    needs = WorkerNeeds(variant, SPEC, KeyRequest(True, (1,), ()), Confinement((), threads, 4096), TIMEOUT_S)
-    runner = in_worker.runner(needs, QuietLevel())
-    try:
-        found = []
-        for operation in operations:
-            case = Case(variant, "arithmetic", operation, SPEC, 8192, "random")
-            samples = runner.memory(Trial(operation, "run", case, 0, 7, Budget(samples=3, min_time_s=0.0)))
-            found.append({sample.phase: sample.value for sample in samples})
-        return found
-    finally:
-        runner.leave()
+def _peaks(variant: str, threads: int, cases: list[tuple[str, ParameterSpec]]) -> list[dict[str, float]]:
+    """Peaks by phase of one case after another, each an operation with a parameter set, in one pass."""
+    found = []
+    with MemoryPass(1) as memory:
+        for spec, same in groupby(cases, key=lambda case: case[1]):
+            confinement = Confinement((), threads, 4096)
+            needs = WorkerNeeds(variant, spec, KeyRequest(True, (1,), ()), confinement, TIMEOUT_S)
+            trials = [_trial(variant, operation, spec) for operation, _ in same]
+            peaks = memory.peaks({variant: needs}, {variant: trials})
+            found += [{sample.phase: sample.value for sample in peaks[trial.id]} for trial in trials]
+    return found
 
 
-@needs_marks
-@pytest.mark.parametrize(("variant", "threads"), [("seal", 1), ("openfhe", 1), ("openfhe", 2)])
-def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, threads: int) -> None:
+def _trial(variant: str, operation: str, spec: ParameterSpec) -> Trial:
+    case = Case(variant, "arithmetic", operation, spec, spec.slots, "random")
+    return Trial(operation, "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
+
+
+def _require(variant: str) -> None:
     found = registry.availability(variant, frozenset(host.collect().cpu_flags))
     if not found.is_installed:
         pytest.skip(f"{variant}: {found.reason}; {found.remedy}")
-    first, _ = _peaks(variant, threads, ["add_plain", "mul"])
-    _, after = _peaks(variant, threads, ["mul", "add_plain"])
+
+
+@needs_marks
+@pytest.mark.parametrize(
+    ("variant", "threads"), [("seal", 1), ("openfhe", 1), ("openfhe", 2), ("tenseal", 1)]
+)
+def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, threads: int) -> None:
+    _require(variant)
+    first, _ = _peaks(variant, threads, [("add_plain", SPEC), ("mul", SPEC)])
+    _, after = _peaks(variant, threads, [("mul", SPEC), ("add_plain", SPEC)])
     assert set(first) == set(after) == {"keys", "encrypt", "operation", "decrypt"}
     assert abs(after["operation"] - first["operation"]) <= TOLERANCE_BYTES
+
+
+@needs_marks
+@pytest.mark.parametrize(("variant", "threads"), [("seal", 1), ("openfhe", 2), ("tenseal", 1)])
+def test_the_peaks_of_a_parameter_set_are_those_of_a_first_one(variant: str, threads: int) -> None:
+    _require(variant)
+    (first,) = _peaks(variant, threads, [("mul", SMALL)])
+    larger, after = _peaks(variant, threads, [("mul", SPEC), ("mul", SMALL)])
+    assert larger["operation"] > after["operation"] + TOLERANCE_BYTES
+    for phase, peak in first.items():
+        assert abs(after[phase] - peak) <= TOLERANCE_BYTES
+
+
+def _ended(code: int) -> int:
+    """How a process ended that had a branch which ended with a signal (negative) or an exit code."""
+    process = os.fork()
+    if process == 0:
+        if branch():
+            if code < 0:
+                os.kill(os.getpid(), -code)
+            os._exit(code)
+        os._exit(7)  # goes on
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+@pytest.mark.parametrize("code", [-signal.SIGKILL, -signal.SIGTERM, 3])
+def test_a_process_ends_as_its_branch_did(code: int) -> None:
+    assert _ended(code) == code
+
+
+def test_a_process_goes_on_when_its_branch_has_ended_well() -> None:
+    assert _ended(0) == 7
 
 
 def test_what_a_forked_process_returns_and_raises_comes_back() -> None:

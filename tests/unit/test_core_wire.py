@@ -89,13 +89,11 @@ def test_an_unknown_status_is_refused():
 
 NUMBERS = st.lists(st.integers(-9, 9), max_size=3).map(tuple)
 KEYS = st.builds(KeyRequest, st.booleans(), NUMBERS, NUMBERS, st.booleans(), st.booleans())
+PREPARE = st.builds(protocol.Prepare, variant=strategies.texts, parameters=strategies.specs, keys=KEYS)
 EVERY_MESSAGE = {
-    protocol.Prepare: st.builds(
-        protocol.Prepare,
-        variant=strategies.texts,
-        parameters=strategies.specs,
-        keys=KEYS,
-    ),
+    protocol.Prepare: PREPARE,
+    protocol.Branch: st.builds(protocol.Branch, preparation=PREPARE),
+    protocol.Join: st.builds(protocol.Join),
     protocol.Open: st.builds(protocol.Open, trial=strategies.trials),
     protocol.Turn: st.builds(protocol.Turn),
     protocol.Close: st.builds(protocol.Close),
@@ -116,9 +114,14 @@ EVERY_MESSAGE = {
         protocol.Prepared,
         library=strategies.libraries,
         parameters=strategies.parameters,
-        samples=st.lists(strategies.samples, max_size=2).map(tuple),
         facts=st.dictionaries(strategies.texts, strategies.numbers, max_size=2),
     ),
+    protocol.Branched: st.builds(
+        protocol.Branched,
+        samples=st.lists(strategies.samples, max_size=2).map(tuple),
+        forks=st.booleans(),
+    ),
+    protocol.Joined: st.builds(protocol.Joined),
     protocol.Refused: st.builds(
         protocol.Refused, status=st.sampled_from(model.Status.__args__), error=strategies.texts
     ),

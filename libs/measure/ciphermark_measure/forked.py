@@ -1,4 +1,4 @@
-"""One thing computed in a forked process, which begins with this one's memory and leaves nothing behind in it."""
+"""What is computed in a forked process, which begins with this one's memory and leaves nothing behind in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
@@ -51,6 +52,33 @@ def forked(action: Callable[[], R], task: str) -> R:
         raise answer
     made: R = answer
     return made
+
+
+def branch() -> bool:
+    """Fork, and wait: True in the new process, which goes on in this one's place, and False in this one when the other
+    has ended. Pages of files that are in memory here are in memory there.
+
+    The new process ends with this one, killed even; this one ends as the other one did, unless that exits with 0.
+    """
+    ours, pages = os.getpid(), file_pages()
+    child = os.fork()
+    if child == 0:
+        confinement.end_with(ours, signal.SIGKILL)
+        map_again(pages)
+        return True
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code != 0:
+        _end_like(code)
+    return False
+
+
+def _end_like(code: int) -> None:
+    """End this process by an exit code, or by a signal's number, negative: who waits for it learns what happened."""
+    if code < 0:
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(abs(code))
 
 
 def _answer(action: Callable[[], object], answers: Connection, parent: int) -> None:

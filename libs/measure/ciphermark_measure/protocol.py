@@ -10,7 +10,7 @@ import msgspec
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
 
-VERSION = 2
+VERSION = 3
 
 
 class Prepare(msgspec.Struct, tag="prepare", frozen=True):
@@ -36,10 +36,20 @@ class Close(msgspec.Struct, tag="close", frozen=True):
     """End the open trial."""
 
 
+class Branch(msgspec.Struct, tag="branch", frozen=True):
+    """Load the library and nothing else, fork, and prepare in the fork, which answers from here on: see ``Join``."""
+
+    preparation: Prepare
+
+
 class Memory(msgspec.Struct, tag="memory", frozen=True):
-    """Execute the phases of a trial once each and report their peaks."""
+    """Execute the phases of a trial once each and report their peaks. Only after ``Branch``."""
 
     trial: Trial
+
+
+class Join(msgspec.Struct, tag="join", frozen=True):
+    """End the fork; the worker answers again, as new as it was. One that could not fork ends itself."""
 
 
 class Footprint(msgspec.Struct, tag="footprint", frozen=True):
@@ -52,7 +62,7 @@ class Footprint(msgspec.Struct, tag="footprint", frozen=True):
     keys: KeyRequest
 
 
-Request = Prepare | Open | Turn | Close | Memory | Footprint
+Request = Prepare | Open | Turn | Close | Branch | Memory | Join | Footprint
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True):
@@ -65,17 +75,26 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
 
 
 class Prepared(msgspec.Struct, tag="prepared", frozen=True):
-    """Keys are made. ``facts``: seconds of key generation, cost of the empty loop, clock resolution.
-
-    ``forks``: whether memory is measured in forks, each of which begins as the first did; otherwise the worker's own
-    memory has what earlier trials left in it.
-    """
+    """Keys are made. ``facts``: seconds of key generation, cost of the empty loop, clock resolution."""
 
     library: LibraryInfo
     parameters: Parameters
-    samples: tuple[Sample, ...]
     facts: dict[str, float]
-    forks: bool = False
+
+
+class Branched(msgspec.Struct, tag="branched", frozen=True):
+    """A fork has made its keys, with these peaks.
+
+    ``forks``: whether it forks again for each trial, so that each begins as the first did; otherwise its memory has
+    what earlier trials left in it.
+    """
+
+    samples: tuple[Sample, ...]
+    forks: bool
+
+
+class Joined(msgspec.Struct, tag="joined", frozen=True):
+    """The fork has ended."""
 
 
 class Refused(msgspec.Struct, tag="refused", frozen=True):
@@ -108,7 +127,7 @@ class Peaks(msgspec.Struct, tag="peaks", frozen=True):
     samples: tuple[Sample, ...] = ()
 
 
-Reply = Hello | Prepared | Refused | Turned | Closed | Peaks
+Reply = Hello | Prepared | Refused | Turned | Closed | Branched | Joined | Peaks
 
 _request = msgspec.json.Decoder(Request)
 _reply = msgspec.json.Decoder(Reply)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import traceback
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, timezone
 from time import perf_counter
 
+from ciphermark_adapters import registry
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Outcome, Sample, Status, Trial
 from ciphermark_measure import anchor, footprint, forked, protocol
@@ -44,7 +46,9 @@ class Service:
             protocol.Open: self._open,
             protocol.Turn: self._turn,
             protocol.Close: self._close,
+            protocol.Branch: self._branch,
             protocol.Memory: self._memory,
+            protocol.Join: self._join,
             protocol.Footprint: self._footprint,
         }
         try:
@@ -54,18 +58,20 @@ class Service:
             return refusal(error)
 
     def _prepare(self, request: protocol.Prepare) -> protocol.Reply:
-        made: list[Session] = []
-        peaks = alone("keys", lambda: made.append(prepare(request.variant, request.parameters, request.keys)))
-        self._session = session = made[0]
+        session = self._with_keys(request)
         self._library = library = library_of(request.variant)
-        gc.collect()
-        gc.freeze()  # what is there stays: collections between trials need not look at it
         facts = {
             "keys_s": session.keys_s,
             "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
             "clock_resolution_ns": float(self._resolution_ns),
         }
-        return protocol.Prepared(library, session.parameters, tuple(peaks), facts, forked.is_safe())
+        return protocol.Prepared(library, session.parameters, facts)
+
+    def _with_keys(self, request: protocol.Prepare) -> Session:
+        self._session = session = prepare(request.variant, request.parameters, request.keys)
+        gc.collect()
+        gc.freeze()  # what is there stays: collections between trials need not look at it
+        return session
 
     def _open(self, request: protocol.Open) -> protocol.Reply:
         self._trial = request.trial
@@ -89,6 +95,17 @@ class Service:
         findings = self._experiment.close()
         self._experiment = None
         return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
+
+    def _branch(self, request: protocol.Branch) -> protocol.Reply:
+        """In a fork where that is safe, so that this process remains as it is, without keys, for the next one."""
+        registry.load(request.preparation.variant)
+        if forked.is_safe() and not forked.branch():
+            return protocol.Joined()
+        peaks = alone("keys", lambda: self._with_keys(request.preparation))
+        return protocol.Branched(tuple(peaks), forked.is_safe())
+
+    def _join(self, request: protocol.Join) -> protocol.Reply:
+        os._exit(0)  # nothing of the worker's is this process's to clean up
 
     def _memory(self, request: protocol.Memory) -> protocol.Reply:
         """In a fork where that is safe: libraries keep memory in pools, so the next trial would begin with a larger

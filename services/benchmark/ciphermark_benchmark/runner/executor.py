@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -13,10 +12,11 @@ from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import NOTHING_OWN, Own
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker, two_parties
+from ciphermark_benchmark.runner.memory_pass import MemoryPass, Peaks
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
-from ciphermark_core.model import Outcome, Sample, Trial
+from ciphermark_core.model import Outcome, Trial
 from ciphermark_measure.experiments import keys_of
 
 Report = Callable[[Outcome], None]
@@ -48,10 +48,11 @@ class Executor:
         for trial, reason in plan.unsupported:
             self._report(without_worker(trial, reason))
         turns = random.Random(seed)
-        for block in plan.blocks:
-            self._execute_block(block, turns)
+        with MemoryPass(len(self._allowed_cpus)) as memory:
+            for block in plan.blocks:
+                self._execute_block(block, memory, turns)
 
-    def _execute_block(self, block: Block, turns: random.Random) -> None:
+    def _execute_block(self, block: Block, memory: MemoryPass, turns: random.Random) -> None:
         trials = [trial for comparison in block.comparisons for trial in comparison.trials]
         by_variant: dict[str, list[Trial]] = {}
         for trial in trials:
@@ -61,42 +62,18 @@ class Executor:
         try:
             for runner in runners.values():
                 runner.start()
-            peaks = {} if block.has_workloads else self._memory_pass(needs, by_variant)  # while workers start
+            peaks = {} if block.has_workloads else memory.peaks(needs, by_variant)  # while workers start
             for comparison in block.comparisons:
                 self._execute_comparison(comparison, runners, peaks, turns)
         finally:
             for runner in runners.values():
                 runner.leave()
 
-    def _memory_pass(
-        self, needs: dict[str, WorkerNeeds], by_variant: dict[str, list[Trial]]
-    ) -> dict[str, tuple[Sample, ...]]:
-        """Peak memory of every trial, by workers of their own; variants in parallel, since nothing is timed."""
-        runners = {variant: in_worker.runner(unpinned(needs[variant]), self._level) for variant in by_variant}
-
-        def measure(variant: str) -> dict[str, tuple[Sample, ...]]:
-            runner = runners[variant]
-            try:
-                return {trial.id: runner.memory(trial) for trial in by_variant[variant]}
-            finally:
-                runner.leave()
-
-        found: dict[str, tuple[Sample, ...]] = {}
-        with ThreadPoolExecutor(len(self._allowed_cpus)) as pool:
-            try:
-                for peaks in pool.map(measure, by_variant):
-                    found |= peaks
-            except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
-                for runner in runners.values():
-                    runner.abandon()
-                raise
-        return found
-
     def _execute_comparison(
         self,
         comparison: Comparison,
         runners: dict[str, TrialRunner],
-        peaks: dict[str, tuple[Sample, ...]],
+        peaks: Peaks,
         turns: random.Random,
     ) -> None:
         """Open all, let them take turns in an order shuffled every round, close each when it has enough."""
@@ -109,16 +86,14 @@ class Executor:
                     open_trials.remove(trial)
                     self._finish(runner, peaks)
 
-    def _opened(
-        self, trial: Trial, runners: dict[str, TrialRunner], peaks: dict[str, tuple[Sample, ...]]
-    ) -> bool:
+    def _opened(self, trial: Trial, runners: dict[str, TrialRunner], peaks: Peaks) -> bool:
         runner = runners[trial.case.variant]
         if runner.open(trial):
             return True
         self._finish(runner, peaks)
         return False
 
-    def _finish(self, runner: TrialRunner, peaks: dict[str, tuple[Sample, ...]]) -> None:
+    def _finish(self, runner: TrialRunner, peaks: Peaks) -> None:
         outcome = runner.close()
         extra = peaks.get(outcome.trial.id, ())
         self._report(replace(outcome, samples=outcome.samples + extra))
@@ -138,11 +113,6 @@ class Executor:
             confinement=Confinement(cpus, block.threads, budget.memory_mb),
             timeout_s=budget.timeout_s,
         )
-
-
-def unpinned(needs: WorkerNeeds) -> WorkerNeeds:
-    """The same worker, free to use any CPU."""
-    return replace(needs, confinement=replace(needs.confinement, cpus=()))
 
 
 def without_worker(trial: Trial, reason: str) -> Outcome:

@@ -16,15 +16,14 @@ from ciphermark_benchmark.processes import (
 )
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
-from ciphermark_core.model import Outcome, Sample, Trial
+from ciphermark_core.model import Outcome, Trial
 from ciphermark_measure import protocol
-from ciphermark_measure.experiments import KINDS, keys_of
 
 R = TypeVar("R")
 
 
 class InWorker(Strategy):
-    """A worker serves one trial after another; :meth:`memory` is asked of another one, in which nothing is timed."""
+    """A worker serves one trial after another; their memory is measured elsewhere: see :class:`MemoryPass`."""
 
     def __init__(self, needs: WorkerNeeds, level: QuietLevel, requests: Requests) -> None:
         super().__init__(requests)
@@ -75,26 +74,6 @@ class InWorker(Strategy):
         if self._known is None:
             return _declared(outcome)
         return _declared(replace(outcome, parameters=self._known.parameters, library=self._known.library))
-
-    def memory(self, trial: Trial) -> tuple[Sample, ...]:
-        if KINDS[trial.case.experiment].has_memory_worker:
-            return self._footprint(trial)
-        prepared = self._require_prepared()
-        try:
-            return prepared.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
-        finally:
-            if not prepared.forks:  # libraries keep memory: the next trial needs a worker that has had none
-                self.leave()
-
-    def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
-        """The same by a fresh worker, for this trial's operation alone."""
-        request = protocol.Footprint(trial, keys_of([trial]))
-        self.leave()
-        self.start()
-        try:
-            return self._asked(request, protocol.Peaks).samples
-        finally:
-            self.leave()
 
     def _require_prepared(self) -> protocol.Prepared:
         """Have a worker with keys, or fail as the last attempt with these parameters did."""

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
-from ciphermark_core.model import Outcome, Sample, Status, Trial
+from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.processes import WorkerDied
 
@@ -78,7 +78,7 @@ class Requests:
 
 
 class Strategy(ABC):
-    """How trials are carried out. :meth:`open`, :meth:`turn`, :meth:`close` and :meth:`memory` raise
+    """How trials are carried out. :meth:`open`, :meth:`turn` and :meth:`close` raise
     :class:`TrialFailed` or ``WorkerDied`` where the trial is over.
     """
 
@@ -112,10 +112,6 @@ class Strategy(ABC):
     @abstractmethod
     def failed(self, outcome: Outcome) -> Outcome:
         """The outcome of a trial that failed, with what is known all the same."""
-
-    @abstractmethod
-    def memory(self, trial: Trial) -> tuple[Sample, ...]:
-        """Peak memory of the trial's phases, where it is measured apart from its times."""
 
 
 @dataclass(slots=True)
@@ -151,7 +147,8 @@ class TrialRunner:
 
     def open(self, trial: Trial) -> bool:
         """Begin a trial; False when it is over already and waits to be closed."""
-        self._begin(trial)
+        self._open = _Open(trial)
+        self._requests.begin()
         return self._tried(lambda: self._opened(trial)) is not None
 
     def turn(self) -> bool:
@@ -168,19 +165,10 @@ class TrialRunner:
         assert failure is not None
         return self._strategy.failed(self._told(failure.status, failure.error))
 
-    def memory(self, trial: Trial) -> tuple[Sample, ...]:
-        """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
-        self._begin(trial)
-        return self._tried(lambda: self._strategy.memory(trial)) or ()
-
     @property
     def _now(self) -> _Open:
         assert self._open is not None
         return self._open
-
-    def _begin(self, trial: Trial) -> None:
-        self._open = _Open(trial)
-        self._requests.begin()
 
     def _opened(self, trial: Trial) -> bool:
         self._strategy.open(trial)

@@ -124,10 +124,6 @@ class TwoParties(Strategy):
         """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""
         return self.close(outcome)
 
-    def memory(self, trial: Trial) -> tuple[Sample, ...]:
-        """See :meth:`Strategy.memory`: not apart."""
-        return ()
-
     def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
         """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and begins
         anew: no time tells of the waiting, which may take as long as a trial may.

@@ -1,0 +1,183 @@
+"""Peak memory of trials, by workers in which nothing is timed: one of each variant for the whole run, which forks.
+
+A worker that has loaded its library and nothing else forks for each parameter set; the fork makes the keys, and forks
+for each trial. So every set of keys finds the memory of a new process, and every trial that of one with its keys alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import TypeVar
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds, WorkerProcess
+from ciphermark_benchmark.runner.trial_runner import Requests, TrialFailed
+from ciphermark_core.model import Sample, Trial
+from ciphermark_measure import protocol
+from ciphermark_measure.experiments import KINDS, keys_of
+
+Peaks = dict[str, tuple[Sample, ...]]
+R = TypeVar("R")
+_JOINING_S = 10.0  # a process ends within milliseconds, one that frees gigabytes within a second
+
+
+class _Stem:
+    """One worker, started when it is needed, and again where it died."""
+
+    def __init__(self, variant: str, confinement: Confinement) -> None:
+        self._confinement = confinement
+        self._interpreter = registry.interpreter(variant)
+        self._worker: WorkerProcess | None = None
+
+    def started(self) -> WorkerProcess:
+        if self._worker is None:
+            self._worker = WorkerProcess(self._confinement, self._interpreter)
+        return self._worker
+
+    def end(self) -> None:
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = None
+
+    def kill(self) -> None:
+        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+        if self._worker is not None:
+            self._worker.kill()
+
+
+class _Measuring:
+    """The peaks of one variant's trials with one parameter set."""
+
+    def __init__(self, needs: WorkerNeeds, stem: _Stem) -> None:
+        self._needs = needs
+        self._stem = stem
+        self._requests = Requests(needs.timeout_s)
+        self._branched: protocol.Branched | None = None
+        self._has_asked = False  # for a branch, which is there even where it refused
+        self._refusal: protocol.Refused | None = None
+
+    def peaks(self, trial: Trial) -> tuple[Sample, ...]:
+        """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
+        self._requests.begin()
+        try:
+            if KINDS[trial.case.experiment].has_memory_worker:
+                return self._footprint(trial)
+            return self._in_branch(trial)
+        except TrialFailed:
+            return ()
+        except WorkerDied:
+            self._end()
+            return ()
+
+    def leave(self) -> None:
+        """End the fork with its keys; the worker remains where it can."""
+        if not self._has_asked:
+            return
+        self._branched, self._has_asked = None, False
+        with suppress(WorkerDied):
+            if isinstance(self._stem.started().ask(protocol.Join(), _JOINING_S), protocol.Joined):
+                return
+        self._stem.end()
+
+    def abandon(self) -> None:
+        """From another thread: whatever is asked fails, what was asked already included."""
+        self._requests.is_abandoned = True
+        self._stem.kill()
+
+    def _in_branch(self, trial: Trial) -> tuple[Sample, ...]:
+        branched = self._require_branch()
+        try:
+            return branched.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
+        finally:
+            if not branched.forks:  # libraries keep memory: the next trial needs a process that has had none
+                self.leave()
+
+    def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
+        """The same by a fresh worker, for this trial's operation alone."""
+        self._end()
+        try:
+            return self._asked(protocol.Footprint(trial, keys_of([trial])), protocol.Peaks).samples
+        finally:
+            self._end()
+
+    def _require_branch(self) -> protocol.Branched:
+        """Have a fork with keys, or fail as the last attempt with these parameters did."""
+        if self._branched is not None:
+            return self._branched
+        if self._refusal is not None:
+            raise TrialFailed(self._refusal)
+        try:
+            self._branched = self._asked(protocol.Branch(self._needs.request), protocol.Branched)
+        except TrialFailed as failed:
+            self._refusal = failed.reply
+            raise
+        except WorkerDied as death:
+            if death.status == "timed_out":  # a second attempt would take as long
+                self._refusal = protocol.Refused(death.status, str(death))
+            raise
+        finally:
+            self._has_asked = True
+        return self._branched
+
+    def _asked(self, request: protocol.Request, kind: type[R]) -> R:
+        return self._requests.ask(self._stem.started(), request, kind)
+
+    def _end(self) -> None:
+        self._stem.end()
+        self._branched, self._has_asked = None, False
+
+
+class MemoryPass:
+    """Measures peak memory throughout a run, until it is left; variants in parallel, since nothing is timed.
+
+    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory.
+    """
+
+    def __init__(self, most: int) -> None:
+        # Workers end with the thread that started them, so threads are kept as long.
+        self._pool = ThreadPoolExecutor(most)
+        self._stems: dict[tuple[str, Confinement], _Stem] = {}
+
+    def __enter__(self) -> MemoryPass:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown()
+        for stem in self._stems.values():
+            stem.end()
+
+    def peaks(self, needs: Mapping[str, WorkerNeeds], by_variant: Mapping[str, Sequence[Trial]]) -> Peaks:
+        """Peaks of every trial, by its id: all trials of a variant have its needs."""
+        measuring = {variant: self._measuring(unpinned(needs[variant])) for variant in by_variant}
+
+        def measure(variant: str) -> Peaks:
+            own = measuring[variant]
+            try:
+                return {trial.id: own.peaks(trial) for trial in by_variant[variant]}
+            finally:
+                own.leave()
+
+        found: Peaks = {}
+        try:
+            for peaks in self._pool.map(measure, by_variant):
+                found |= peaks
+        except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
+            for own in measuring.values():
+                own.abandon()
+            raise
+        return found
+
+    def _measuring(self, needs: WorkerNeeds) -> _Measuring:
+        key = (needs.variant, needs.confinement)
+        return _Measuring(needs, self._stems.setdefault(key, _Stem(*key)))
+
+
+def unpinned(needs: WorkerNeeds) -> WorkerNeeds:
+    """The same worker, free to use any CPU."""
+    return replace(needs, confinement=replace(needs.confinement, cpus=()))
