@@ -66,7 +66,7 @@ def _traced(subject: Subject, circuit: Circuit) -> Traced:
 
 
 def _bound(subject: Subject, traced: Traced, inputs: Sequence[Handle], threads: int) -> Bound:
-    prepared = subject.evaluator.prepare_constants(traced.program, traced.constants)
+    prepared = subject.evaluator.prepare_constants(traced.program, traced.constants, threads)
     return subject.evaluator.bind_program(traced.program, inputs, prepared, threads)
 
 

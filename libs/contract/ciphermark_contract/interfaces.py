@@ -236,12 +236,12 @@ class Evaluator(Operator):
 
         return Managed(self)
 
-    def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
-        """What a server does once for a program, whatever the inputs: it encodes the constants, of which ``constants``
-        holds the vectors by digest, as the nodes take them. Timed apart from the program.
-
-        Raises ``ValueError`` for a vector that is missing, ``Unsupported`` for an operation or a key that is.
-        """
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
+        """What a server does once for a program: it encodes ``constants``, vectors by digest, as nodes take them, on
+        ``threads`` threads where programs have them. Timed apart. Raises ``ValueError`` for a vector that is missing,
+        ``Unsupported`` for an operation or a key that is."""
         from ciphermark_contract import execution  # it builds on this module
 
         return execution.prepared(self, program, constants)

@@ -129,8 +129,8 @@ class NativeEvaluator(Protocol):
     def encode_coefficients(self, rows: Rows, /) -> NativeBound:
         """Bind encoding by coefficients (bfv, bgv)."""
 
-    def transformed(self, plaintext: Handle, level: int, /) -> Handle:
-        """A bfv or bgv plaintext in evaluation form, for one level."""
+    def prepare(self, vectors: Sequence[tuple[Vector, int | None]], threads: int, /) -> list[Handle]:
+        """The plaintexts of vectors (bfv, bgv), each in evaluation form at its level, or encoded alone for ``None``."""
 
 
 class NativeProgram(Protocol):

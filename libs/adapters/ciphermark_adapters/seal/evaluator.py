@@ -15,7 +15,7 @@ from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, Prepared, Row, Vector
-from ciphermark_contract.program import Program
+from ciphermark_contract.program import Program, require_constants
 from ciphermark_core import wire
 
 
@@ -52,15 +52,32 @@ class SealEvaluator(DeclaredEvaluator):
         """See the contract: the native loop over nothing."""
         return self._module.bind_empty()
 
-    def prepare_constants(self, program: Program, constants: Mapping[str, Vector]) -> Prepared:
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
         """See the contract: the program is translated too, for an interpreter in C++."""
         if program.is_managed:
-            return super().prepare_constants(program, constants)
+            return super().prepare_constants(program, constants, threads)
         programs.require_keys(program, self._keys)
         for operation in {node.operation for node in program.nodes}:
             self.function(operation)
-        return programs.translated(
-            self._module, self._native, program, execution.prepared(self, program, constants)
+        plaintexts = self._plaintexts(program, constants, threads)
+        return programs.translated(self._module, self._native, program, plaintexts)
+
+    def _plaintexts(
+        self, program: Program, constants: Mapping[str, Vector], threads: int
+    ) -> Sequence[Handle]:
+        """Of each use of a constant. Those of ckks have a scale each, and need no transform."""
+        uses = programs.uses(program)
+        if self._slots.are_real:
+            encoded = execution.prepared(self, program, constants)
+            return [encoded[constant] for constant, _ in uses]
+        vectors = [self._slots.checked(values) for values in require_constants(program, constants)]
+        levels = (
+            program.constants[constant].level if is_transformed else None for constant, is_transformed in uses
+        )
+        return self._native.prepare(
+            [(vectors[constant], level) for (constant, _), level in zip(uses, levels, strict=True)], threads
         )
 
     def bind_program(

@@ -17,20 +17,19 @@ _TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
 }
 
 
-def translated(
-    module: SealModule, native: NativeEvaluator, program: Program, encoded: Sequence[Handle]
-) -> NativeProgram:
-    """The program over its encoded constants: as they are, transformed, or both, as its nodes take them."""
-    uses = [
+def uses(program: Program) -> list[tuple[int, bool]]:
+    """Which constants its nodes take, each form of them once: as it is encoded, or transformed."""
+    taken = [
         (constant, _is_transformed(program, node)) for node in program.nodes for constant in node.constants
     ]
-    places = {use: place for place, use in enumerate(dict.fromkeys(uses))}
-    plaintexts = [
-        native.transformed(encoded[constant], program.constants[constant].level)
-        if is_transformed
-        else encoded[constant]
-        for constant, is_transformed in places
-    ]
+    return list(dict.fromkeys(taken))
+
+
+def translated(
+    module: SealModule, native: NativeEvaluator, program: Program, plaintexts: Sequence[Handle]
+) -> NativeProgram:
+    """The program over the plaintexts of its :func:`uses`."""
+    places = {use: place for place, use in enumerate(uses(program))}
     nodes = [_translated_node(program, node, places) for node in program.nodes]
     return module.Program(native, len(program.inputs), nodes, plaintexts, program.outputs)
 

@@ -132,7 +132,7 @@ def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
         with steps.step("encode"):
             at_once = loaded.at_once
             executed = made.program.repeated(at_once) if at_once > 1 else made.program
-            prepared = loaded.evaluator.prepare_constants(executed, made.traced.constants)
+            prepared = loaded.evaluator.prepare_constants(executed, made.traced.constants, loaded.threads)
         loaded.ready[call.stage] = ready = _Ready(call, made, at_once, executed, prepared)
     return ready
 

@@ -81,7 +81,7 @@ class Together:
 
     def _timed(self, traced: Traced, handles: list[Handle], loops: int, threads: int) -> Executed:
         start = perf_counter()
-        prepared = self.evaluator.prepare_constants(traced.program, traced.constants)
+        prepared = self.evaluator.prepare_constants(traced.program, traced.constants, threads)
         encode_s = perf_counter() - start
         bound = self.evaluator.bind_program(traced.program, handles, prepared, threads)
         times = tuple(bound.run(1) / 1e9 for _ in range(loops))

@@ -1,5 +1,6 @@
 #include "evaluator.hpp"
 
+#include "on_threads.hpp"
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -60,11 +61,18 @@ PlaintextBound Evaluator::encode_coefficients(std::vector<std::tuple<Integers>> 
     });
 }
 
-Plaintext Evaluator::transformed(const Plaintext &plaintext, std::size_t level) const
+std::vector<Plaintext> Evaluator::prepared(const std::vector<Constant> &constants, std::size_t threads) const
 {
-    Plaintext result;
-    evaluator_.transform_to_ntt(plaintext, context_->at(level), result);
-    return result;
+    std::vector<Plaintext> plaintexts(constants.size());
+    on_threads(constants.size(), threads, [&](std::size_t i) {
+        const Constant &constant = constants[i];
+        const Integers values(constant.values, constant.values + constant.count);
+        context_->encode(values, { context_->top(), 1.0 }, plaintexts[i]);
+        if (constant.level) {
+            evaluator_.transform_to_ntt_inplace(plaintexts[i], context_->at(*constant.level));
+        }
+    });
+    return plaintexts;
 }
 
 } // namespace ciphermark

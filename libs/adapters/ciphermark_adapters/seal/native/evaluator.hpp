@@ -7,6 +7,7 @@
 #include "seal/seal.h"
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -43,8 +44,15 @@ public:
     // Vectors as the coefficients of plaintexts (bfv, bgv).
     PlaintextBound encode_coefficients(std::vector<std::tuple<Integers>> rows) const;
 
-    // A plaintext of bfv or bgv in evaluation form, for one level.
-    seal::Plaintext transformed(const seal::Plaintext &plaintext, std::size_t level) const;
+    // A vector in memory of others, and the level at which its plaintext is in evaluation form; none: it is not.
+    struct Constant {
+        const std::int64_t *values;
+        std::size_t count;
+        std::optional<std::size_t> level;
+    };
+
+    // The plaintexts of vectors (bfv, bgv), made on so many threads.
+    std::vector<seal::Plaintext> prepared(const std::vector<Constant> &constants, std::size_t threads) const;
 
     const Context &context() const { return *context_; }
     const seal::Evaluator &seal() const { return evaluator_; }

@@ -34,6 +34,19 @@ inline PlaintextBound encode_coefficients(
     return evaluator.encode_coefficients(to_rows<Integers, std::int64_t>(arrays));
 }
 
+// Vectors with the levels of their plaintexts: see Evaluator::prepared. Others need not wait meanwhile.
+inline std::vector<seal::Plaintext> prepare(
+    const Evaluator &evaluator,
+    const std::vector<std::tuple<Array<std::int64_t>, std::optional<std::size_t>>> &vectors, std::size_t threads)
+{
+    std::vector<Evaluator::Constant> constants;
+    for (const auto &[values, level] : vectors) {
+        constants.push_back({ values.data(), values.size(), level });
+    }
+    const nb::gil_scoped_release released;
+    return evaluator.prepared(constants, threads);
+}
+
 // A plaintext at a level, or at the top level.
 template <class Value>
 seal::Plaintext encode(
