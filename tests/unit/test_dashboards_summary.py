@@ -54,6 +54,10 @@ def test_ranks_are_told_as_they_are_shared() -> None:
     assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [
         f"bfv at 128 bits (2018), division equal: a 1×, b 2× {over[:-1]}; too few samples to rank them."
     ]
+    assert told("leaderboard", ranked("a", 1.0, 1), ranked("b", 2.0, 2), ranked("c", 7.0, None)) == [
+        "bfv at 128 bits (2018), division equal: a is the fastest in every case; rank 2: b 2×; "
+        f"without a rank, by an interval too wide for one: c 7× {over}"
+    ]
     assert told("leaderboard", ranked("a", 1.0, 1)) == []
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ciphermark_figures import ranks
 from ciphermark_figures.answer import Answer
@@ -135,6 +138,24 @@ def test_within_the_noise_floor_there_is_no_lead() -> None:
 
 def test_one_case_alone_is_judged_by_its_own_interval() -> None:
     assert _ranks(_rows("a", [1.0]), _rows("b", [1.06])) == {"a": 1, "b": 2}
+
+
+@given(st.lists(st.tuples(st.floats(0, 5), st.integers(1, 6)), min_size=1, max_size=6))
+def test_no_rank_contradicts_a_mean(judged: list[tuple[float, int]]) -> None:
+    means, given_ranks = zip(*judged, strict=True)
+    found = ranks._consistent(means, given_ranks)
+    assert found[means.index(min(means))] is not None
+    kept = sorted((mean, rank) for mean, rank in zip(means, found, strict=True) if rank is not None)
+    for (mean, rank), (next_mean, next_rank) in pairwise(kept):
+        assert mean == next_mean or rank <= next_rank
+    for rank, before in zip(found, given_ranks, strict=True):
+        assert rank in (None, before)
+
+
+def test_who_is_slow_in_one_case_of_many_is_not_the_first() -> None:
+    """Slow by far in one case: its mean is the worst, and its interval reaches below that of the fastest."""
+    cases = _rows("a", [1.0] * 6), _rows("b", [1.5] * 6), _rows("c", [1.0] * 5 + [1e5])
+    assert _ranks(*cases) == {"a": 1, "b": 2, "c": None}
 
 
 def test_without_intervals_there_is_no_rank() -> None:

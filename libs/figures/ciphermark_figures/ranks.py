@@ -21,7 +21,8 @@ def ranked(answer: Answer, _: Row) -> Answer:
     """A row per variant, of an answer with a row for each of its common cases.
 
     Who is surely slower than ``k`` others, by intervals of the difference and by more than the noise floor, has rank
-    k + 1. There is neither interval nor rank where a case has too few samples for one of its own.
+    k + 1. There is neither interval nor rank where a case has too few samples for one of its own, and no rank where
+    that of a variant with a smaller mean would be a worse one: the interval is too wide to tell.
     """
     groups: dict[tuple[object, ...], dict[str, list[Row]]] = {}
     for row in answer.mappings:
@@ -51,7 +52,7 @@ def _told(row: Row, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
     )
 
 
-def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int, Bounds]]:
+def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]]:
     """Rank and interval of each variant, given the rows of its cases, the same for all."""
     count = len(variants[0])
     means = [math.fsum(math.log(row["ratio"]) for row in rows) / count for rows in variants]
@@ -66,7 +67,16 @@ def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int, Bounds]]:
         halves = [scatter.half_width(place) for place in range(len(variants))]
         bounds = [(math.exp(m - h), math.exp(m + h)) for m, h in zip(means, halves, strict=True)]
         slower = [_slower(place, means, scatter) for place in range(len(variants))]
-    return [(1 + sum(others), interval) for others, interval in zip(slower, bounds, strict=True)]
+    ranks = _consistent(means, [1 + sum(others) for others in slower])
+    return list(zip(ranks, bounds, strict=True))
+
+
+def _consistent(means: Sequence[float], ranks: Sequence[int]) -> list[int | None]:
+    """The ranks that do not contradict the means: none is better than that of a smaller mean."""
+    return [
+        rank if all(ranks[other] <= rank for other in range(len(means)) if means[other] < mean) else None
+        for mean, rank in zip(means, ranks, strict=True)
+    ]
 
 
 def _slower(place: int, means: Sequence[float], scatter: Spread) -> list[bool]:

@@ -69,7 +69,8 @@ LEADERBOARD = Figure(
         "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
         "of their difference and beyond the noise floor of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
-        "rank. Each division is ranked by itself: in equal all libraries switch keys alike, in best each as its own "
+        "rank, and none where an interval is so wide that a variant with a better mean would have a worse one. "
+        "Each division is ranked by itself: in equal all libraries switch keys alike, in best each as its own "
         "documentation would set it, at the level that was asked for. Operations that an adapter composes of several "
         "calls of its library are ranked apart."
     ),

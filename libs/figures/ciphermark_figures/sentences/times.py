@@ -46,6 +46,9 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     told = [leading]
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
         told.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
+    unsure = [row for row in known if row["rank"] is None]
+    if unsure:
+        told.append(f"without a rank, by an interval too wide for one: {_means(unsure)}")
     yield f"{where}: {'; '.join(told)} ({over})."
 
 
