@@ -6,6 +6,7 @@ import html
 import io
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,15 +82,23 @@ def failed(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
     return url, run_id
 
 
+@cache
 def made(of: tuple[str, str]) -> Report:
     url, run_id = of
     with Store(url) as store:
         return report.made(store, run_id, has_sql=True)
 
 
+@cache
+def written(of: tuple[str, str], form: str) -> bytes:
+    """A form of a run's report: most of the time that it takes goes into its pictures."""
+    return report.FORMATS[form](made(of))
+
+
+@cache
 def text_of(of: tuple[str, str], form: str) -> str:
     """What a form of a run's report says."""
-    return read(report.FORMATS[form](made(of)), form)
+    return read(written(of, form), form)
 
 
 def read(data: bytes, form: str) -> str:
@@ -142,7 +151,7 @@ def test_standard_output_gets_the_report_alone(
     tmp_path: Path, reported: tuple[str, str], form: str, beginning: bytes
 ) -> None:
     url, run_id = reported
-    process = Ciphermark(tmp_path / "home", url).start("report", run_id, "-o", "-", "--format", form)
+    process = Ciphermark(tmp_path / "home", url).fork("report", run_id, "-o", "-", "--format", form)
     out, err = process.communicate(timeout=180)
     assert (process.returncode, err) == (0, b"")
     assert out.startswith(beginning)
@@ -150,7 +159,7 @@ def test_standard_output_gets_the_report_alone(
 
 
 def test_html_works_offline_and_runs_nothing(reported: tuple[str, str]) -> None:
-    text = report.FORMATS["html"](made(reported)).decode()
+    text = written(reported, "html").decode()
     assert "<script" not in text
     assert html.escape(NASTY) in text
     assert all(link.startswith("data:image/") for link in links(text))
@@ -176,7 +185,7 @@ def test_markdown_shows_foreign_text_as_it_is(reported: tuple[str, str]) -> None
 
 
 def test_a_run_with_many_long_failures_stays_small(tmp_path: Path, failed: tuple[str, str]) -> None:
-    data = {form: report.FORMATS[form](made(failed)) for form in FORMS}
+    data = {form: written(failed, form) for form in FORMS}
     assert {form: len(found) for form, found in data.items() if len(found) >= LARGEST_BYTES} == {}
     for form in ("html", "md"):
         text = data[form].decode()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from ciphermark_adapters import registry
@@ -18,6 +20,7 @@ from ciphermark_measure.parameter_selection import reason_against_keys, resolved
 VARIANTS = ("seal", "pyfhel", "tenseal")
 
 
+@cache
 def made(variant: str, spec: ParameterSpec) -> Parameters | str:
     """What the library itself makes of a request, or why it refuses."""
     try:
@@ -36,15 +39,12 @@ def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
     named = {item for experiment in suite.experiments for item in experiment.variants}
     every = {item: Availability(registry.declaration(item)) for item in named}
     cases = [item for item in plan.cases(suite, every) if item.case.variant == variant]
-    known: dict[ParameterSpec, Parameters | str] = {}
     foretelling = Foretelling()
     for item in cases:
         case, spec = item.case, item.case.parameters
         if spec.scheme not in here.declaration.schemes:
             continue
-        if spec not in known:
-            known[spec] = made(variant, spec)
-        found = known[spec]
+        found = made(variant, spec)
         if case.experiment in KINDS:
             told = foretelling.reason_against(case, here.declaration)
             is_possible = isinstance(found, Parameters) and (

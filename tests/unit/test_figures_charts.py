@@ -260,8 +260,8 @@ def test_a_chart_of_too_many_samples_says_how_many_it_shows():
         is_warmup=False,
         is_disturbed=False,
     )
-    assert "title" not in case.samples([row] * 20_000).to_dict()
-    chart = case.samples([row] * 50_000).to_dict()
+    assert "title" not in case.samples([row] * 20_000).to_dict(validate=False)
+    chart = case.samples([row] * 50_000).to_dict(validate=False)
     assert chart["title"] == "One of 3 samples is drawn; all 50,000 are in the CSV"
     assert len(chart["data"]["values"]) == 16_667
 
