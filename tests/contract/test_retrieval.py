@@ -4,9 +4,9 @@ server cannot tell what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +28,8 @@ from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
 from ciphermark_workloads.retrieval.grid import Grid
+from ciphermark_workloads.retrieval.keyword_pir import ABSENT
+from ciphermark_workloads.retrieval.keywords import Table, generated
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.mul_pir import MulPir
 
@@ -50,9 +52,10 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
     "mul-pir one byte": {"elements": 1, "element_bytes": 1},
     "mul-pir chunks": {"elements": 3, "element_bytes": 2501},
 }
-# Three groups of eight buckets, with more than a block of 64 elements each.
+# Three groups of eight buckets, with more than a block of 64 elements each; a table of more than two blocks.
 SEVERAL: Mapping[str, Mapping[str, Value]] = {
     "batch-pir groups": {"elements": 700, "element_bytes": 129, "wanted": 16},
+    "keyword-pir blocks": {"records": 1000, "value_bytes": 33},
 }
 UNITS = {"fast-pir": ROW, "mul-pir": 60}  # elements of a block or plaintext, in the first of the cases above
 
@@ -68,7 +71,7 @@ def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Ove
     return both
 
 
-def _complaint(both: Together, given: int | Sequence[int]) -> str | None:
+def _complaint(both: Together, given: Any) -> str | None:
     outputs = both.executed(given)[both.workload.stages[-1].name].outputs
     return both.judged(both.output(outputs, given), given).complaint
 
@@ -108,6 +111,26 @@ def test_several_at_once(variant: str, scheme: Scheme) -> None:
     assert at_edges.size >= 16
     for given in (range(16), range(684, 700), at_edges[:16].tolist(), workload.input(1, None)):
         assert _complaint(both, [*given]) is None, given
+
+
+def test_by_keyword(variant: str, scheme: Scheme) -> None:
+    """Records on both sides of a block's edge and others, and what the database does not have, which is told apart; a
+    wrong answer is as far away as with an index.
+    """
+    workload = _workload("keyword-pir blocks")
+    both = _together(workload, variant, scheme, SMALL_RING)
+    names = generated(1000, 1)
+    places = Table(1000, 1).arranged(names)
+    at_edges = [
+        names[number]
+        for number in places[[0, 1, 2, 3, *range(ROW - 6, ROW + 6), *range(-6, 0)]]
+        if number >= 0
+    ]
+    assert len(at_edges) >= 10
+    for keyword in [*at_edges, *names[:5], b"", b"another"]:
+        assert _complaint(both, keyword) is None, keyword
+    outputs = both.executed(b"another")["answer"].outputs
+    assert both.output(outputs, b"another").tolist() == [ABSENT]
 
 
 class _Same(NamedTuple):
@@ -247,7 +270,7 @@ def _no_data(name: str) -> None:
     raise LookupError(f"there is no data set {name}")
 
 
-def _given(case: str, workload: AnyWorkload) -> Mapping[int, int | Sequence[int]]:
+def _given(case: str, workload: AnyWorkload) -> Mapping[int, Any]:
     """What seeds ask for: of single elements, the block or plaintext that it is in."""
     inputs = {seed: workload.input(seed, None) for seed in range(200)}
     return (
@@ -255,7 +278,7 @@ def _given(case: str, workload: AnyWorkload) -> Mapping[int, int | Sequence[int]
     )
 
 
-@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid", "batch-pir groups"])
+@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid", "batch-pir groups", "keyword-pir blocks"])
 def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     variant: str, scheme: Scheme, case: str, tmp_path: Path
 ) -> None:
