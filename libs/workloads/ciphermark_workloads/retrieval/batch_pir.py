@@ -12,16 +12,15 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ciphermark_circuits import selection
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.retrieval import buckets, by_index, columns, formulas, packing
+from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.database import Generated, Rows
 from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.parameters import layout_for, recommended, roomy, seeded
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Arrays, Stage, Workload
+from ciphermark_workloads.workload import Arrays
 
 
 class Options(by_index.Options, frozen=True):
@@ -32,42 +31,25 @@ class Options(by_index.Options, frozen=True):
     ] = 64
 
 
-class BatchPir(Workload[Sequence[int], Integers]):
+class BatchPir(ColumnRetrieval[Sequence[int]]):
     """The input is k different indices, made of the seed; the output their elements one after the other, k·S bytes."""
 
-    family = "retrieval"
     name = "batch-pir"
     title = "private retrieval of several elements of a database at once (batch code over FastPIR)"
-    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
-    stages = (Stage("answer"),)
     Options = Options
-    is_seeded = True
-    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
     pass_s = 0.3
 
-    def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        return ("add", "mul_plain", "rotate")
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Those of FastPIR on a group of buckets."""
-        self._require(scheme)
-        return recommended(scheme, self._layout_at)
-
-    def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self._require(scheme)
-        return seeded(scheme, self._layout_at)
-
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self._require(scheme)
-        return roomy(scheme, self._layout_at)
-
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the answer's rotations."""
-        layout = self._layout(parameters)
-        return KeyRequest(relinearization=False, rotations=selection.steps(layout.columns, layout.stride))
+    def require_scheme(self, scheme: Scheme) -> None:
+        """Raise ``Unsupported`` for another scheme, and for more elements than there are."""
+        super().require_scheme(scheme)
+        options = self.options
+        if options.wanted > options.elements:
+            raise Unsupported(
+                f"{options.wanted} elements are wanted, and the database has {options.elements}"
+            )
 
     def server_bytes(self, parameters: Parameters) -> int:
-        layout = self._layout(parameters)
+        layout = self.layout(parameters)
         database: int = self.options.elements * self.options.element_bytes
         return database + self.groups(layout) * formulas.server_bytes(layout, len(parameters.moduli))
 
@@ -86,7 +68,7 @@ class BatchPir(Workload[Sequence[int], Integers]):
         nothing is selected. Raises ``UserError`` for indices that the database does not have, and for those that find
         no bucket each.
         """
-        layout, places = self._layout(parameters), self._places(given)
+        layout, places = self.layout(parameters), self._places(given)
         return [
             vector
             for group in range(self.groups(layout))
@@ -104,7 +86,7 @@ class BatchPir(Workload[Sequence[int], Integers]):
         public: Arrays,
     ) -> list[Handle]:
         """A ciphertext for each group of buckets."""
-        layout = self._layout(evaluator.parameters)
+        layout = self.layout(evaluator.parameters)
         whole, blocks = self.database().rows(0, self.options.elements), layout.blocks
         return [
             columns.answered(
@@ -117,7 +99,7 @@ class BatchPir(Workload[Sequence[int], Integers]):
         ]
 
     def output(self, outputs: Sequence[Vector], given: Sequence[int], parameters: Parameters) -> Integers:
-        layout = self._layout(parameters)
+        layout = self.layout(parameters)
         found = (
             packing.element(outputs[group], index, layout)
             for group, index in map(_in_group(layout), self._places(given))
@@ -156,7 +138,7 @@ class BatchPir(Workload[Sequence[int], Integers]):
         if found is None:
             raise UserError(
                 f"{len(given)} indices do not find a bucket each among {code.count}: each has to differ from all "
-                "others, and even then a few in a million batches do not; ask for some of them in another batch"
+                "others, and seldom different ones do not, either; ask for some of them in another batch"
             )
         hashes = [bucket // (code.count // buckets.HASHES) for bucket in found]
         return [
@@ -164,23 +146,10 @@ class BatchPir(Workload[Sequence[int], Integers]):
             for index, bucket, number in zip(given, found, hashes, strict=True)
         ]
 
-    def _require(self, scheme: Scheme) -> None:
-        """Raise ``Unsupported`` for another scheme, and for more elements than there are."""
-        self.require_scheme(scheme)
-        options = self.options
-        if options.wanted > options.elements:
-            raise Unsupported(
-                f"{options.wanted} elements are wanted, and the database has {options.elements}"
-            )
-
     def _code(self) -> buckets.Buckets:
         return buckets.of(self.options.elements, self.options.wanted)
 
-    def _layout(self, parameters: Parameters) -> Layout:
-        """Of one group of buckets. Raises ``Unsupported`` for elements that are too long."""
-        return layout_for(self._layout_at, parameters)
-
-    def _layout_at(self, row: int, bits: int) -> Layout:
+    def layout_at(self, row: int, bits: int) -> Layout:
         """With as many buckets side by side as a row has room for, up to the first power of two that has all."""
         size, code = self.options.element_bytes, self._code()
         width = max(1, row // Layout(1, size, row, bits).columns)

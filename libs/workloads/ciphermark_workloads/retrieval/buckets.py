@@ -24,24 +24,31 @@ _Words: TypeAlias = npt.NDArray[np.uint64]
 @dataclass(frozen=True, slots=True, eq=False)
 class Buckets:
     """``buckets`` and ``positions`` tell of every element its bucket by each hash function, and where in the bucket it
-    is, both of shape (n, 3); ``largest`` is how many elements the fullest bucket has.
+    is, both of shape (n, 3); ``elements`` what is there, of shape (elements of the fullest bucket, buckets), −1 where
+    nothing is.
     """
 
-    count: int
-    largest: int
     buckets: Integers
     positions: Integers
+    elements: Integers
+
+    @property
+    def largest(self) -> int:
+        """Elements of the fullest bucket."""
+        return len(self.elements)
+
+    @property
+    def count(self) -> int:
+        """How many buckets there are."""
+        return int(self.elements.shape[1])
 
     def element_at(self, first: int, buckets: int, start: int, stop: int) -> Integers:
         """The elements at positions from ``start`` to before ``stop`` of as many buckets from the ``first`` on: of
         shape (positions, buckets), −1 where there is none.
         """
         found = np.full((stop - start, buckets), -1, dtype=np.int64)
-        is_here = (self.buckets >= first) & (self.buckets < first + buckets)
-        is_here &= (self.positions >= start) & (self.positions < stop)
-        elements, hashes = np.nonzero(is_here)
-        rows, columns = self.positions[elements, hashes] - start, self.buckets[elements, hashes] - first
-        found[rows, columns] = elements
+        there = self.elements[start:stop, first : first + buckets]
+        found[:, : there.shape[1]] = there
         return found
 
 
@@ -58,14 +65,14 @@ def of(elements: int, wanted: int) -> Buckets:
         [_hashed(elements, number) % share + number * share for number in range(HASHES)], axis=1
     )
     positions = np.empty_like(buckets)
-    largest = 0
     for number in range(HASHES):
         order = np.argsort(buckets[:, number], kind="stable")
         loads = np.bincount(buckets[:, number] - number * share, minlength=share)
         starts = np.repeat(np.cumsum(loads) - loads, loads)
         positions[order, number] = np.arange(elements) - starts
-        largest = max(largest, int(loads.max()))
-    return Buckets(count_of(wanted), largest, buckets, positions)
+    table = np.full((int(positions.max()) + 1, count_of(wanted)), -1, dtype=np.int64)
+    table[positions, buckets] = np.arange(elements)[:, np.newaxis]
+    return Buckets(buckets, positions, table)
 
 
 def matched(choices: Sequence[Sequence[int]]) -> list[int] | None:

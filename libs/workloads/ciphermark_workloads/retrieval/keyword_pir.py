@@ -14,16 +14,15 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ciphermark_circuits import selection
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_core.model import Parameters
 from ciphermark_workloads.retrieval import columns, formulas, keywords, packing
+from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.database import Generated, Rows
 from ciphermark_workloads.retrieval.keywords import Table
 from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.parameters import layout_for, recommended, roomy, seeded
 from ciphermark_workloads.retrieval.symbols import NO_BYTE, Integers
-from ciphermark_workloads.workload import Arrays, Stage, Workload
+from ciphermark_workloads.workload import Arrays
 
 ABSENT = -2  # the output for a keyword that the database does not have: no byte, and not NO_BYTE
 _ABSENT_SHARE = 0.25  # of the keywords that are asked for
@@ -45,43 +44,17 @@ class Options(msgspec.Struct, frozen=True):
     ] = 1
 
 
-class KeywordPir(Workload[bytes, Integers]):
+class KeywordPir(ColumnRetrieval[bytes]):
     """The input is a keyword of 16 bytes, three of four times one that the database has; the output the bytes of its
     value, or :data:`ABSENT` alone.
     """
 
-    family = "retrieval"
     name = "keyword-pir"
     title = "private retrieval of a record of a database by its keyword (cuckoo hashing over FastPIR)"
-    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
-    stages = (Stage("answer"),)
     Options = Options
-    is_seeded = True
-    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
-
-    def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        return ("add", "mul_plain", "rotate")
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Those of FastPIR on the table."""
-        self.require_scheme(scheme)
-        return recommended(scheme, self._layout_at)
-
-    def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return seeded(scheme, self._layout_at)
-
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return roomy(scheme, self._layout_at)
-
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the answer's rotations."""
-        layout = self._layout(parameters)
-        return KeyRequest(relinearization=False, rotations=selection.steps(layout.columns, layout.stride))
 
     def server_bytes(self, parameters: Parameters) -> int:
-        store = formulas.server_bytes(self._layout(parameters), len(parameters.moduli))
+        store = formulas.server_bytes(self.layout(parameters), len(parameters.moduli))
         arranged: int = self.options.records * (_BYTES_TO_ARRANGE + self.options.value_bytes)
         return store + arranged
 
@@ -94,7 +67,7 @@ class KeywordPir(Workload[bytes, Integers]):
 
     def vectors(self, stage: str, given: bytes, parameters: Parameters) -> list[Vector]:
         """A vector for each block of the table; a slot of each part is 1 in both rows."""
-        return packing.query_vectors(self._table().choices(given), self._layout(parameters))
+        return packing.query_vectors(self._table().choices(given), self.layout(parameters))
 
     def circuit(
         self,
@@ -105,14 +78,14 @@ class KeywordPir(Workload[bytes, Integers]):
         public: Arrays,
     ) -> list[Handle]:
         """One ciphertext. Raises ``UserError`` and ``Unsupported`` as :meth:`.keywords.Table.arranged`."""
-        layout, records = self._layout(evaluator.parameters), self._records()
+        layout, records = self.layout(evaluator.parameters), self._records()
         return [
             columns.answered(evaluator, inputs, layout, lambda block: records[slice(*layout.members(block))])
         ]
 
     def output(self, outputs: Sequence[Vector], given: bytes, parameters: Parameters) -> Integers:
         """``NO_BYTE`` in all bytes of the value where what was decrypted is no record."""
-        layout, table = self._layout(parameters), self._table()
+        layout, table = self.layout(parameters), self._table()
         records = [packing.element(outputs[0], place, layout) for place in table.choices(given)]
         try:
             found = [keywords.value_in(record, table.tag(given)) for record in records]
@@ -150,11 +123,7 @@ class KeywordPir(Workload[bytes, Integers]):
     def _table(self) -> Table:
         return Table(self.options.records, self.options.hash_seed)
 
-    def _layout(self, parameters: Parameters) -> Layout:
-        """Raises ``Unsupported`` for values that are too long."""
-        return layout_for(self._layout_at, parameters)
-
-    def _layout_at(self, row: int, bits: int) -> Layout:
+    def layout_at(self, row: int, bits: int) -> Layout:
         size = keywords.HEAD_BYTES + self.options.value_bytes
         return Layout(self._table().places, size, row, bits, keywords.PARTS)
 

@@ -1,0 +1,52 @@
+"""What retrieval over FastPIR's columns has in common: parameters and keys follow from the layout."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ciphermark_circuits import selection
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_workloads.retrieval.parameters import layout_for, recommended, roomy, seeded
+from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.workload import Input, Stage, Workload
+
+
+class ColumnRetrieval(Workload[Input, Integers]):
+    """Whatever is asked for, the server's answers are inner products with columns, and rotations of them."""
+
+    family = "retrieval"
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
+    stages = (Stage("answer"),)
+    is_seeded = True
+    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
+
+    @abstractmethod
+    def layout_at(self, row: int, bits: int) -> Layout:
+        """Of one answer, in rows of R slots with w bits each; raises ``Unsupported`` for elements that are too long."""
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "mul_plain", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit."""
+        self.require_scheme(scheme)
+        return recommended(scheme, self.layout_at)
+
+    def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return seeded(scheme, self.layout_at)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return roomy(scheme, self.layout_at)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of the answer's rotations, said here so that a client need not make the database to know them."""
+        layout = self.layout(parameters)
+        return KeyRequest(relinearization=False, rotations=selection.steps(layout.columns, layout.stride))
+
+    def layout(self, parameters: Parameters) -> Layout:
+        """Of one answer; raises ``Unsupported`` for elements that are too long."""
+        return layout_for(self.layout_at, parameters)
