@@ -178,10 +178,10 @@ experiments:
 """
 
 
-def subjects_here() -> list[Subject]:
+def subjects_here(suite: str = SUITE) -> list[Subject]:
     from ciphermark_measure import probes
 
-    return bisect.subjects(files.parse(SUITE, "some.yaml"), ["cleartext", "cleartext@b"], probes.host_facts())
+    return bisect.subjects(files.parse(suite, "some.yaml"), ["cleartext", "cleartext@b"], probes.host_facts())
 
 
 def test_a_search_is_for_one_case() -> None:
@@ -207,6 +207,37 @@ def test_a_search_is_for_one_case() -> None:
     assert {item.case.variant for item in cases} == {"cleartext", "cleartext@b"}
 
 
+UNTIMED = """
+name: some
+experiments:
+  - {kind: depth, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [add]}
+  - {kind: noise, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [add]}
+"""
+WRITTEN = """
+name: some
+experiments:
+  - {kind: serialization, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [none]}
+"""
+
+
+def test_what_is_no_time_is_not_searched() -> None:
+    assert subjects_here(UNTIMED) == []
+    with pytest.raises(UserError, match="depth and noise are none"):
+        bisect.chosen(subjects_here(UNTIMED), "depth")
+    both = subjects_here(UNTIMED + WRITTEN.partition("experiments:\n")[2])
+    assert [item.stage for item in both] == ["dump", "load"]
+    assert bisect.chosen(both, ", load").stage == "load"
+
+
+def test_ratios_are_of_one_stage() -> None:
+    case = subjects_here()[0].case
+    outcomes = [
+        _outcome(replace(case, variant=name), 0, [(1.0, False), (1.0, False)]) for name in ("a", "b")
+    ]
+    assert bisect.ratios(outcomes, ["a", "b"], "encrypt") == {"b": [1.0]}
+    assert bisect.ratios(outcomes, ["a", "b"], "load") == {"b": []}
+
+
 def test_what_two_builds_say_differently() -> None:
     a = LibraryInfo("SEAL", "a", "4.1.1", False, {"flags": "-O3", "hexl": "off", "old": "x"})
     b = LibraryInfo("SEAL", "b", "4.1.2", False, {"flags": "-O1", "hexl": "off"})
@@ -225,7 +256,7 @@ def test_ratios_are_of_rounds_that_count_in_both() -> None:
         _outcome(replace(case, variant="a"), 1, [(1.0, True)]),
         _outcome(replace(case, variant="b"), 1, [(3.0, False)]),
     ]
-    assert bisect.ratios(outcomes, ["a", "b"]) == {
+    assert bisect.ratios(outcomes, ["a", "b"], "operation") == {
         "b": [1.5, 3.0]
     }  # all of process 1, which has no round that counts
 
@@ -236,7 +267,7 @@ def test_ratios_are_of_corrected_times() -> None:
         _outcome(replace(case, variant="a"), 0, [(1.0, False), (1.5, False)], [1.0, 1.5]),
         _outcome(replace(case, variant="b"), 0, [(2.8, False), (2.0, False)], [1.4, 1.0]),
     ]
-    assert bisect.ratios(outcomes, ["a", "b"]) == {"b": [2.0]}
+    assert bisect.ratios(outcomes, ["a", "b"], "operation") == {"b": [2.0]}
 
 
 def _outcome(

@@ -290,6 +290,14 @@ def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
     assert len({place for place, _ in found}) == len(rows)
 
 
+def test_labels_of_counts_leave_one_out_rather_than_touch():
+    axis = style.counts_axis().to_dict()
+    assert (axis["labelAngle"], axis["labelOverlap"], axis["labelSeparation"] > 0) == (0, "parity", True)
+    rows = [of_variants(*PAIR, repetitions=1 << power, bits=9.0) for power in range(15)]
+    drawn = quality.noise([row for group in rows for row in group]).to_dict()
+    assert axis.items() <= drawn["spec"]["layer"][0]["encoding"]["x"]["axis"].items()
+
+
 def test_labels_of_several_cases_stand_in_lines_or_slanted():
     few, many = (style.places_axis(f"8192, {n} bits" for n in range(count)).to_dict() for count in (3, 9))
     assert (few["labelAngle"], "split" in few["labelExpr"]) == (0, True)

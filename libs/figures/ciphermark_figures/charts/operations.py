@@ -30,7 +30,7 @@ def latency_against_size(rows: Sequence[Row]) -> Chart | None:
         {**row, "label": places.joined(row["label"], label)}
         for row, label in zip(places.with_rings(rows), labels, strict=True)
     ]
-    return _against(known, alt.X("size:O", title=title, axis=alt.Axis(labelAngle=0)))
+    return _against(known, alt.X("size:O", title=title, axis=style.counts_axis()))
 
 
 def by_data(rows: Sequence[Row]) -> Chart | None:

@@ -34,7 +34,7 @@ def noise(rows: Sequence[Row]) -> Chart | None:
     columns = ("variant", "place", "repetitions", "bits")
     order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
     base = alt.Chart().encode(
-        x=alt.X("repetitions:O", title="Operations applied", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("repetitions:O", title="Operations applied", axis=style.counts_axis()),
         y=alt.Y("bits:Q", title="Bits left"),
         color=style.colour(names),
     )

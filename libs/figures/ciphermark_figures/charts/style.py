@@ -75,6 +75,11 @@ def whole_axis() -> alt.Axis:
     return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
 
 
+def counts_axis() -> alt.Axis:
+    """An axis with a place for each count or size that there is; where labels would touch, every other one stands."""
+    return alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=_APART)
+
+
 def places_axis(labels: Iterable[str]) -> alt.Axis:
     """An axis of N with what else tells cases apart, in lines below it; of many long ones slanted, so that none covers
     another.

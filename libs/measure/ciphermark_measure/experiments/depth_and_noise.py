@@ -265,6 +265,7 @@ def _row(
         varied=(Varied(CAP, most=1 << 30, example=256, default=DEFAULT_CAP),),
         determines=determines,
         is_until_exhausted=True,
+        searched=(),
     )
 
 

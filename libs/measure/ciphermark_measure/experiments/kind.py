@@ -62,7 +62,8 @@ class ExperimentKind:
 
     ``also``: the kind whose operations a suite may name here, too; they become cases of that kind.
     ``determines`` and ``is_until_exhausted``: see :class:`ciphermark_core.experiments.Experiment`.
-    ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``reason`` says
+    ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``searched`` are
+    the stages whose times a search for a slower build may be for: none where nothing is timed. ``reason`` says
     why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
     takes, roughly, where everything takes so many times as long as at N = 4096. ``vector_s`` is likewise what the first
     of all trials of a worker with a vector takes more: see :mod:`ciphermark_measure.client_phases`.
@@ -80,6 +81,7 @@ class ExperimentKind:
     has_memory_worker: bool = False
     determines: str | None = None
     is_until_exhausted: bool = False
+    searched: tuple[str, ...] = ("operation",)
 
     @property
     def recorded(self) -> experiments.Experiment:

@@ -144,5 +144,6 @@ KINDS = (
         defaults=(_PLAIN, "zstd"),
         trial_s=_trial_s,
         reason=_reason,
+        searched=("dump", "load"),
     ),
 )

@@ -20,23 +20,26 @@ from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, LibraryInfo, Outcome, Sample
 from ciphermark_core.run import Host
+from ciphermark_measure.experiments import KINDS
 
-_METRIC, _STAGE = "time", "operation"
+_METRIC = "time"
 Begun = Callable[[Prepared], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The case that is searched, with the experiment and the suite that it is of."""
+    """The case that is searched and the stage of it that is timed, with the experiment and the suite that it is of."""
 
     case: Case
     experiment: ExperimentText
     suite: Suite
+    stage: str = "operation"
 
     @property
     def label(self) -> str:
         """The case in words, as ``--case`` finds it."""
-        return label(self.case)
+        stages = KINDS[self.experiment.kind].searched
+        return f"{label(self.case)}, {self.stage}" if len(stages) > 1 else label(self.case)
 
     def text(self, builds: Sequence[str], processes: int) -> str:
         """A suite of this case alone, for some builds; JSON, which YAML takes."""
@@ -81,11 +84,11 @@ class Bench:
         self.run_ids.append(ended.run.id)
         _require_ok(ended)
         self.libraries |= {o.trial.case.variant: o.library for o in ended.outcomes if o.library is not None}
-        return ratios(ended.outcomes, builds)
+        return ratios(ended.outcomes, builds, self.subject.stage)
 
 
-def ratios(outcomes: Iterable[Outcome], builds: Sequence[str]) -> dict[str, list[float]]:
-    """The median ratio of paired samples to the first build's, of each build and process. Pure.
+def ratios(outcomes: Iterable[Outcome], builds: Sequence[str], stage: str) -> dict[str, list[float]]:
+    """The median ratio of a stage's paired samples to the first build's, of each build and process. Pure.
 
     Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
     process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
@@ -93,7 +96,7 @@ def ratios(outcomes: Iterable[Outcome], builds: Sequence[str]) -> dict[str, list
     """
     times: dict[str, dict[int, dict[int, Sample]]] = defaultdict(dict)
     for outcome in outcomes:
-        taken = (s for s in outcome.samples if (s.metric, s.phase) == (_METRIC, _STAGE) and not s.is_warmup)
+        taken = (s for s in outcome.samples if (s.metric, s.phase) == (_METRIC, stage) and not s.is_warmup)
         times[outcome.trial.case.variant][outcome.trial.process] = {s.ordinal: s for s in taken}
     first, *others = builds
     return {name: list(_paired(times[first], times[name])) for name in others}
@@ -112,15 +115,22 @@ def _paired(
 
 
 def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:
-    """The cases of a suite that a search can be for: those of operations, which all of the builds can execute."""
+    """The stages of a suite's cases that a search can be for: those that a kind of experiment times (``searched`` of
+    its row), of cases that all of the builds can execute.
+    """
     found = []
     for experiment in suite.experiments:
         if not isinstance(experiment, ExperimentText):
             continue
+        stages = KINDS[experiment.kind].searched
+        if not stages:
+            continue
         mine = experiment.model_copy(update={"variants": list(builds)})
         alone = suite.model_copy(update={"experiments": [mine]})
         cases = plan.cases(alone, runs.available(alone, facts))
-        found += [Subject(item.case, experiment, suite) for item in _of(cases, builds[0])]
+        found += [
+            Subject(item.case, experiment, suite, stage) for item in _of(cases, builds[0]) for stage in stages
+        ]
         _require_here(cases, builds)
     return found
 
@@ -129,8 +139,8 @@ def chosen(found: Sequence[Subject], text: str | None) -> Subject:
     """The one that a piece of its label names; raises ``UserError`` where none or several are. Pure."""
     if not found:
         raise UserError(
-            "the suite has no operation that all of these builds can execute; a search is for the time of one, and not "
-            "for workloads"
+            "the suite has no operation that all of these builds can execute; a search is for the time of one: depth "
+            "and noise are none, and workloads are not searched"
         )
     matching = [item for item in found if text is None or text in item.label]
     if len(matching) == 1:
