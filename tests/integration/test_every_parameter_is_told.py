@@ -385,4 +385,4 @@ def _lines(printed: Any) -> Iterator[str]:
 
 
 def _is_figure(head: Any) -> bool:
-    return head.is_number and head.text not in ("N", "log QP", "n")
+    return head.is_number and head.text not in ("N", "log QP", "n", "values")

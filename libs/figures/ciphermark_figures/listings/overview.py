@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ciphermark_figures import formats
 from ciphermark_figures.answer import Row
 from ciphermark_figures.listings import headings, ranking
-from ciphermark_figures.listings.printed import Head, Printed, grouped
+from ciphermark_figures.listings.printed import Head, Printed, grouped, told_once
 
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
@@ -31,7 +31,7 @@ def verdicts(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[s
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
-    """The tables of ``ranking``, a line per operation."""
+    """The tables of ``ranking``, a line per operation and length of the vector."""
     for same in ranking.contests(answers, any_security):
         yield _grid(headings.heading(same), ranking.about(same), same)
 
@@ -44,12 +44,15 @@ def _grid(title: str, about: str, rows: Sequence[Row]) -> Printed:
     """Variants in the order of the geometric mean of their ratios."""
     variants = sorted({row["variant"] for row in rows}, key=_mean(rows))
     lines = grouped(rows, lambda row: (row["comparison_key"], ranking.name(row)))
+    what = ranking.named(rows)
     texts = []
     for line in lines:
         cells = {row["variant"]: _cell(row) for row in line}
-        texts.append((ranking.name(line[0]), *(cells.get(variant, formats.NOTHING) for variant in variants)))
-    heads = (Head("operation"), *(Head(variant, True) for variant in variants))
-    return Printed(title, about, heads, tuple(texts))
+        own = (write(line[0]) for _, write in what)
+        texts.append((*own, *(cells.get(variant, formats.NOTHING) for variant in variants)))
+    heads = (*(head for head, _ in what), *(Head(variant, True) for variant in variants))
+    named = len(what)
+    return Printed(title, about, heads, told_once(texts, named - 1), keys=named)
 
 
 def _mean(rows: Sequence[Row]) -> Callable[[str], tuple[float, str]]:

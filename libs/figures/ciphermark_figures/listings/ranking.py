@@ -12,7 +12,16 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import times
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.listings import headings
-from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
+from ciphermark_figures.listings.printed import (
+    Cells,
+    Head,
+    Printed,
+    absent_last,
+    grouped,
+    of,
+    present,
+    printed,
+)
 from ciphermark_figures.subject import Subject
 
 UNPAIRED = "not in turns"
@@ -36,12 +45,13 @@ _MEASURED = (
     "data_set",
     "threads",
 )
-_VECTOR = ("size", "data_pattern", "data_set", "threads")
+_VECTOR = ("data_pattern", "data_set", "threads")
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
-    """A table for what was asked for with the same parameters, vector and threads, of one security level by the 2018
-    table; with ``any_security`` of all levels. ``answers`` are those of :data:`FIGURES`.
+    """A table for what was asked for with the same parameters, data and threads, of one security level by the 2018
+    table; with ``any_security`` of all levels. Vectors of several lengths are rows of it. ``answers`` are those of
+    :data:`FIGURES`.
     """
     for same in contests(answers, any_security):
         yield _printed(headings.heading(same), about(same), same)
@@ -98,12 +108,13 @@ def _told_apart(rows: Sequence[Row]) -> list[Row]:
 
 def _order(row: Row) -> tuple[Any, ...]:
     count = absent_last(row["repetitions"], first=True)
-    return row["experiment"], row["label"], count, row["comparison_key"], row["rank"]
+    return row["experiment"], row["label"], count, row["size"], row["comparison_key"], row["rank"]
 
 
 def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
+    what = named(rows)
     columns = [
-        (Head("operation"), name),
+        *what,
         of(VARIANT),
         *map(of, headings.columns(rows)),
         (Head("median", True), lambda row: _time(row)[0]),
@@ -122,7 +133,13 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
             rows,
         ),
     ]
-    return printed(title, about, columns, rows, once=1)
+    return printed(title, about, columns, rows, once=len(what))
+
+
+def named(rows: Sequence[Row]) -> list[Cells]:
+    """The columns that say what a row is about: the operation, and how long the vector is where lengths differ."""
+    lengths: list[Cells] = [(Head("values", True), lambda row: f"{row['size']:,}")]
+    return [(Head("operation"), name), *lengths * (len({row["size"] for row in rows}) > 1)]
 
 
 def name(row: Row) -> str:

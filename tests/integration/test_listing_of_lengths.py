@@ -1,0 +1,58 @@
+"""Vectors of several lengths stand in one table, a row each, and fit 80 columns without loss."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_db.gateway import Database
+from ciphermark_figures.listings import layout, overview, ranking
+from ciphermark_figures.listings.printed import Printed
+
+LENGTHS = (16, 4096, 1 << 20)
+OPERATIONS = ("add", "mul")
+VARIANTS = ("seal", "seal-hexl", "tenseal")
+
+
+def _tables(
+    database: Database, make: Any, listing: ModuleType, lengths: tuple[int, ...] = LENGTHS
+) -> list[Printed]:
+    run = make.run()
+    database.record_run(run)
+    for number, (size, operation, variant) in enumerate(product(lengths, OPERATIONS, VARIANTS)):
+        samples = make.times([0.001 * (number + 1) * (1 + ordinal / 1000) for ordinal in range(8)])
+        case = make.case(variant, size=size, operation=operation)
+        database.record_outcome(make.outcome(run, case, samples))
+    chosen = {"phase": "operation", "any_security": False}
+    answers = [rows(database, figure, run.id, chosen) for figure in ranking.FIGURES]
+    return list(listing.tables(answers, False))
+
+
+def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
+    (table,) = _tables(database, make, overview)
+    assert [head.text for head in table.heads][:2] == ["operation", "values"]
+    assert [row[:2] for row in table.rows] == [
+        (operation, f"{size:,}") for operation, size in product(OPERATIONS, LENGTHS)
+    ]
+    assert all(len(row) == 2 + len(VARIANTS) and all(row[2:]) for row in table.rows)
+    assert "16–1048576 values" in table.about
+
+
+def test_a_single_length_has_no_column(database: Database, make: Any) -> None:
+    (table,) = _tables(database, make, overview, LENGTHS[:1])
+    assert [row[0] for row in table.rows] == list(OPERATIONS)
+    assert "values" not in [head.text for head in table.heads]
+
+
+@pytest.mark.parametrize("listing", [overview, ranking])
+def test_nothing_is_lost_in_80_columns(database: Database, make: Any, listing: ModuleType) -> None:
+    (table,) = _tables(database, make, listing)
+    lines = list(layout.lines(table, 80))
+    assert max(map(len, lines)) <= 80
+    words = " ".join(lines).split()
+    for row in table.rows:
+        assert [word for cell in row for word in cell.split() if word not in words] == []
