@@ -210,13 +210,13 @@ def test_a_search_is_for_one_case() -> None:
 UNTIMED = """
 name: some
 experiments:
-  - {kind: depth, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [add]}
-  - {kind: noise, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [add]}
+  - {kind: depth, variants: [cleartext], schemes: [bfv], ring_dimension: [1024], operations: [add]}
+  - {kind: noise, variants: [cleartext], schemes: [bfv], ring_dimension: [1024], operations: [add]}
 """
 WRITTEN = """
 name: some
 experiments:
-  - {kind: serialization, variants: [cleartext], schemes: [bfv], ring_dimension: 1024, operations: [none]}
+  - {kind: serialization, variants: [cleartext], schemes: [bfv], ring_dimension: [1024], operations: [none]}
 """
 
 
@@ -231,9 +231,7 @@ def test_what_is_no_time_is_not_searched() -> None:
 
 def test_ratios_are_of_one_stage() -> None:
     case = subjects_here()[0].case
-    outcomes = [
-        _outcome(replace(case, variant=name), 0, [(1.0, False), (1.0, False)]) for name in ("a", "b")
-    ]
+    outcomes = [_outcome(replace(case, variant=name), 0, [(1.0, False), (1.0, False)]) for name in ("a", "b")]
     assert bisect.ratios(outcomes, ["a", "b"], "encrypt") == {"b": [1.0]}
     assert bisect.ratios(outcomes, ["a", "b"], "load") == {"b": []}
 
