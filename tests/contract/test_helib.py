@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters.helib import parameters as helib_parameters
-from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_core import security
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -51,6 +51,14 @@ def test_the_primes_are_those_foretold(variant: str, bits: tuple[int, ...], modu
     made = helib_parameters.context_of(found)  # compares
     assert tuple(made.ciphertext_primes) == found.moduli
     assert len(made.special_primes) == 1
+
+
+def test_bgv_rings_end_where_tables_take_gigabytes(variant: str) -> None:
+    beyond = 2 * helib_parameters.LARGEST_BGV_RING
+    with pytest.raises(Unsupported, match="grow with N²"):
+        _resolved(variant, (54, 54, 60), beyond, 65537)
+    spec = ParameterSpec("ckks", beyond, (50, 40, 50), None, 40)
+    assert harness.adapter(variant).resolve(spec).spec.ring_dimension == beyond
 
 
 def test_the_default_chain_is_as_large_as_security_allows(variant: str) -> None:
