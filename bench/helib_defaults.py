@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -64,8 +65,14 @@ class _Plain:
     def __init__(self, case: Case) -> None:
         numbers = (case.ring_dimension, case.plain_modulus or case.scale_bits, case.bits)
         command = [str(native_build.helib_defaults()), case.scheme, *map(str, numbers)]
+        self._folder = TemporaryDirectory()  # HElib writes a file helib.log where it is loaded
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            cwd=self._folder.name,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         os.sched_setaffinity(self._process.pid, os.sched_getaffinity(0))
         self.primes = self._number()
@@ -81,6 +88,7 @@ class _Plain:
         """End the process."""
         self._process.kill()
         self._process.communicate()
+        self._folder.cleanup()
 
     def _number(self) -> int:
         assert self._process.stdout is not None
