@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ciphermark_adapters.helib import limits
 from ciphermark_adapters.helib import parameters as helib_parameters
 from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_core import security
 from ciphermark_core.model import Parameters, ParameterSpec
 
-from . import harness
-from .harness import SPECS
+from . import examples, harness
+from .checks.values import right
+from .harness import DEEP_SPECS, SPECS
 
 pytestmark = pytest.mark.variants("helib")
 
@@ -54,11 +56,30 @@ def test_the_primes_are_those_foretold(variant: str, bits: tuple[int, ...], modu
 
 
 def test_bgv_rings_end_where_tables_take_gigabytes(variant: str) -> None:
-    beyond = 2 * helib_parameters.LARGEST_BGV_RING
+    beyond = 2 * limits.LARGEST_BGV_RING
     with pytest.raises(Unsupported, match="grow with N²"):
         _resolved(variant, (54, 54, 60), beyond, 65537)
     spec = ParameterSpec("ckks", beyond, (50, 40, 50), None, 40)
     assert harness.adapter(variant).resolve(spec).spec.ring_dimension == beyond
+
+
+def test_a_plaintext_is_made_for_a_level(variant: str) -> None:
+    """Without a ciphertext. It has residues for ciphertexts of that level and of lower ones."""
+    subject = harness.subject(variant, DEEP_SPECS["ckks"])
+    evaluator, a, b = subject.evaluator, subject.vector(0), subject.vector(1)
+    fresh = subject.encrypted(a)
+    top = evaluator.level(fresh)
+    lower = evaluator.apply("rescale", evaluator.apply("mul_plain", fresh, evaluator.encode(b, level=top)))
+    expected = examples.meaning(subject, "mul_plain", a, b)
+    right(subject, lower, expected, operations=4)
+    for level in (top - 1, top):
+        product = evaluator.apply("mul_plain", lower, evaluator.encode(b, level=level))
+        right(subject, product, examples.meaning(subject, "mul_plain", expected, b), operations=4)
+    with pytest.raises(RuntimeError, match="getIndexSet"):
+        evaluator.apply("mul_plain", fresh, evaluator.encode(b, level=top - 1))
+    for level in (-1, top + 1):
+        with pytest.raises(ValueError, match=f"no level {level}"):
+            evaluator.encode(b, level=level)
 
 
 def test_the_default_chain_is_as_large_as_security_allows(variant: str) -> None:

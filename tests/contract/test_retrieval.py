@@ -35,10 +35,10 @@ from ciphermark_workloads.retrieval.mul_pir import MulPir
 
 from . import harness
 from .cells import Cell, each, has_managed, where
+from .checks.rings import small_ring
 
 pytestmark = [pytest.mark.schemes("bfv", "bgv"), where(has_managed("add", "mul_plain", "rotate"))]
 
-SMALL_RING = Override(ring_dimension=1024, security=0)
 _ESTIMATE_BYTES = 32  # a format may have an estimate of the noise as text: digits of it come and go
 ROW = 512
 # Three blocks of which the last is not full, and an odd size; what is least; a full block; the longest elements.
@@ -96,7 +96,7 @@ def test_small(variant: str, scheme: Scheme, case: str) -> None:
     With products of ciphertexts it is 2^20 deviations away in bfv, and 2^10 in bgv.
     """
     workload = _workload(case)
-    both = _together(workload, variant, scheme, SMALL_RING)
+    both = _together(workload, variant, scheme, small_ring(variant, scheme))
     for index in _indices(workload):
         assert _complaint(both, index) is None, index
 
@@ -106,7 +106,7 @@ def test_several_at_once(variant: str, scheme: Scheme) -> None:
     answer is as far away as for one.
     """
     workload = _workload("batch-pir groups")
-    both = _together(workload, variant, scheme, SMALL_RING)
+    both = _together(workload, variant, scheme, small_ring(variant, scheme))
     at_edges = np.flatnonzero(np.isin(buckets.of(700, 16).positions, (63, 64)).any(axis=1))
     assert at_edges.size >= 16
     for given in (range(16), range(684, 700), at_edges[:16].tolist(), workload.input(1, None)):
@@ -118,7 +118,7 @@ def test_by_keyword(variant: str, scheme: Scheme) -> None:
     wrong answer is as far away as with an index.
     """
     workload = _workload("keyword-pir blocks")
-    both = _together(workload, variant, scheme, SMALL_RING)
+    both = _together(workload, variant, scheme, small_ring(variant, scheme))
     names = generated(1000, 1)
     places = Table(1000, 1).arranged(names)
     at_edges = [
@@ -149,7 +149,7 @@ def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, kind: type[In
     for byte in (0, 255):
         options = {"elements": ROW, "element_bytes": 7}
         workload = type("Alike", (kind,), {"database": lambda _, byte=byte: _Same(byte, 7)})()
-        both = _together(workload.with_options(options), variant, scheme, SMALL_RING)
+        both = _together(workload.with_options(options), variant, scheme, small_ring(variant, scheme))
         for index in (0, ROW - 1):
             assert _complaint(both, index) is None
 
@@ -179,7 +179,7 @@ def test_full_size(variant: str, scheme: Scheme, name: str, ring: int, database:
 def test_more_blocks_than_are_multiplied_at_once(variant: str, scheme: Scheme) -> None:
     """Parts of sums, of more than one group of columns; 40 standard deviations of the noise are left in bfv."""
     workload = WORKLOADS["fast-pir"].with_options({"elements": 66 * ROW - 1, "element_bytes": 260})
-    both = _together(workload, variant, scheme, SMALL_RING)
+    both = _together(workload, variant, scheme, small_ring(variant, scheme))
     for index in (0, 64 * ROW - 1, 64 * ROW, 66 * ROW - 2):
         assert _complaint(both, index) is None, index
 
@@ -244,7 +244,7 @@ class _Asked:
     def __init__(self, folder: Path, variant: str, scheme: Scheme, case: str) -> None:
         store, workload = BlobStore(folder), _workload(case)
         self._client, self._server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
-        spec = recommended(workload, scheme, registry.declaration(variant), SMALL_RING)
+        spec = recommended(workload, scheme, registry.declaration(variant), small_ring(variant, scheme))
         made = self._client.answer(
             messages.MakeKeys(variant, workload.name, spec, options=(SMALL | SEVERAL)[case])
         )
@@ -319,4 +319,4 @@ def test_a_query_is_sent_with_seeds_where_the_library_writes_them(
 def test_what_is_too_long_for_the_ring_is_refused(variant: str, scheme: Scheme) -> None:
     workload = WORKLOADS["fast-pir"].with_options({"elements": 1, "element_bytes": 4 * ROW + 1})
     with pytest.raises(Unsupported, match="elements have at most 2048 bytes"):
-        _together(workload, variant, scheme, SMALL_RING)
+        _together(workload, variant, scheme, small_ring(variant, scheme))

@@ -117,12 +117,12 @@ USED = {"mul", "rotate", "add", "sub", "add_plain"}
 
 
 def _has_levels(cell: Cell) -> bool:
-    """Whether the circuit is one of primitives."""
-    return {*USED, "relinearize", *cells.SWITCHES[cell.scheme]} <= {*cell.operations}
+    """Whether the circuit is one of primitives that say at which level they are."""
+    return {*USED} <= {*cell.operations} and cells.is_driven_by_levels(cell)
 
 
 def _forms(cell: Cell) -> list[str]:
-    """Primitive operations where a library has them, and the managed form everywhere."""
+    """Primitive operations where a library is driven by levels, and the managed form everywhere."""
     managed = ["managed"] if {*cell.managed} >= USED else []
     return ["by levels", *managed] if _has_levels(cell) else managed
 

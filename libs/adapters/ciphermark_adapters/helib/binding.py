@@ -80,11 +80,11 @@ class NativeEvaluator(Protocol):
     mod_down: Binder
     automorphism: Binder
 
-    def encode_integers(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
-        """A bgv plaintext at the primes of ``like``, or of the top level."""
+    def encode_integers(self, values: Vector, like: Handle | None, level: int, scale: float, /) -> Handle:
+        """A bgv plaintext at the primes of ``like``, or where that is missing at those of a level."""
 
-    def encode_reals(self, values: Vector, like: Handle | None, scale: float, /) -> Handle:
-        """A ckks plaintext at the primes of ``like``, or of the top level."""
+    def encode_reals(self, values: Vector, like: Handle | None, level: int, scale: float, /) -> Handle:
+        """A ckks plaintext at the primes of ``like``, or where that is missing at those of a level."""
 
     def load(self, data: bytes, /) -> Handle:
         """A ciphertext; raises ``RuntimeError`` for damaged bytes."""

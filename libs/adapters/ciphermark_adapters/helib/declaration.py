@@ -1,5 +1,6 @@
 """What the HElib adapter declares."""
 
+from ciphermark_adapters.helib import limits
 from ciphermark_contract.declaration import Declaration
 
 _COMMON = (
@@ -40,6 +41,7 @@ DECLARATIONS = (
             "HELIB_ROOT=<its prefix> python3 setup/install.py --only native-helib"
         ),
         chooses_primes=True,
+        refusal=limits.refusal,
         adds={
             "precision": (
                 "nothing added: rawDecrypt, without the noise against key recovery that HElib's own decrypt adds"

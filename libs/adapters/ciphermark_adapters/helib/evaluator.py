@@ -20,7 +20,6 @@ from ciphermark_contract.interfaces import (
     Handle,
     Operator,
     Row,
-    Unsupported,
     Vector,
 )
 
@@ -54,10 +53,14 @@ class HElibEvaluator(DeclaredEvaluator):
         scale: float | None = None,
         level: int | None = None,
     ) -> Handle:
-        """See the contract. Plaintexts of bgv have no scale; those of ckks are made beside a ciphertext."""
-        if level is not None and like is None:
-            raise Unsupported("HElib encodes for the modulus of a ciphertext: see the managed operations")
-        return self._encode(self._slots.ordered(values), like, scale or self.parameters.scale or 1.0)
+        """See the contract. Plaintexts of bgv have no scale.
+
+        One that is made for a level has its ciphertext primes. That is enough for every ciphertext there but those of
+        bgv that a product has moved to small primes: HElib raises ``RuntimeError`` for these.
+        """
+        level = len(self.parameters.moduli) - 1 if level is None else level
+        scale = scale or self.parameters.scale or 1.0
+        return self._encode(self._slots.ordered(values), like, level, scale)
 
     def load(self, data: bytes) -> Handle:
         return self._native.load(data)

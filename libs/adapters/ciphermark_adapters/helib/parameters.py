@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from ciphermark_adapters.helib import binding, key_switching
+from ciphermark_adapters.helib import binding, key_switching, limits
 from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
@@ -18,9 +18,6 @@ from ciphermark_core.model import Parameters, ParameterSpec
 
 SMALLEST_RING = 16
 LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
-# Where t ≡ 1 modulo 2N, HElib's tables for encoding take 12.5 N² bytes in each of a worker's two contexts, and decoding
-# takes N² steps: 1.6 GB at this ring; 6.3 GB and minutes for a single case at the next; 25 GB at the one after.
-LARGEST_BGV_RING = 8192
 # HElib's ctxtPrimeSize: ciphertext primes have 0.9 · 60 to 60 bits, and count as this much smaller.
 LEAST_BITS = 54
 MOST_BITS = key_switching.MOST_BITS
@@ -32,11 +29,9 @@ _MOST_PRECISION = 40
 def resolve(spec: ParameterSpec) -> Parameters:
     """The parameter set that HElib has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
     requests.require_ring(spec, "HElib", SMALLEST_RING, LARGEST_RING)
-    if spec.scheme == "bgv" and spec.ring_dimension > LARGEST_BGV_RING:
-        raise Unsupported(
-            f"HElib's tables for slots grow with N² in bgv, and so does the time to decode them: beyond N = "
-            f"{LARGEST_BGV_RING} a case takes minutes and 6 GB or more"
-        )
+    reason = limits.refusal(spec)
+    if reason is not None:
+        raise Unsupported(reason)
     requests.require_scale(spec)
     requests.require_slots(spec)
     return requests.first_secure(_several(spec))

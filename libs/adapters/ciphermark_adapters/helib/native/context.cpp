@@ -4,6 +4,7 @@
 #include <cmath>
 #include <helib/norms.h>
 #include <sstream>
+#include <stdexcept>
 
 namespace ciphermark::he {
 
@@ -55,6 +56,14 @@ long Context::level(const helib::Ctxt &ciphertext) const
         ++level;
     }
     return level;
+}
+
+helib::IndexSet Context::primes_of_level(long level) const
+{
+    if (level < 0 || level >= helib_->getCtxtPrimes().card()) {
+        throw std::invalid_argument("HElib's chain has no level " + std::to_string(level));
+    }
+    return helib_->getCtxtPrimes(level + 1);
 }
 
 void Context::encode(const Integers &values, double, double, helib::EncodedPtxt &out) const

@@ -44,6 +44,9 @@ public:
     // The exponent e of each slot: the slot holds the plaintext's value at the e-th power of one root of unity.
     std::vector<long> slot_exponents() const;
 
+    // The first ciphertext primes, as many as a level leaves; throws for a level that there is not.
+    helib::IndexSet primes_of_level(long level) const;
+
     // How many of the smaller ciphertext moduli (products of the first ciphertext primes) lie below the
     // ciphertext's, small primes counted, special primes not.
     long level(const helib::Ctxt &ciphertext) const;

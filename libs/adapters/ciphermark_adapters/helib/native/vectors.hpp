@@ -20,15 +20,16 @@ CiphertextBound encrypt(const KeyOwner &owner, const std::vector<std::tuple<Arra
     return owner.encrypt<Slots<Value>>(to_rows<Slots<Value>, Value>(arrays), scale);
 }
 
-// A plaintext at the primes of `like`, or at the top level's.
+// A plaintext at the primes of `like`, or where that is missing at those of a level.
 template <class Value>
-Plaintext encode(const Evaluator &evaluator, const Array<Value> &values, const Ciphertext *like, double scale)
+Plaintext encode(
+    const Evaluator &evaluator, const Array<Value> &values, const Ciphertext *like, long level, double scale)
 {
     const Context &context = *evaluator.keys()->context;
     const double error = context.is_real() ? context.rounding_error() : 0.0;
     Plaintext plain;
     context.encode(to_slots<Slots<Value>, Value>(values), scale, error, plain.compact);
-    plain.expanded.expand(plain.compact, like ? like->ctxt.getPrimeSet() : context.helib().getCtxtPrimes());
+    plain.expanded.expand(plain.compact, like ? like->ctxt.getPrimeSet() : context.primes_of_level(level));
     return plain;
 }
 
