@@ -57,6 +57,26 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             "keeps 32 bits of the plain",
         ),
         ("openfhe", "add", ParameterSpec("bfv", 2048, plain_modulus=12289), "no default chain at N = 2048"),
+        # A chain whose primes for data alone are too many, whatever OpenFHE makes of it.
+        (
+            "openfhe",
+            "mul",
+            ParameterSpec("ckks", 4096, scale_bits=35, depth=4),
+            "above 109, the 2018 table's",
+        ),
+        # What HElib declares: at the ring dimension that is asked for, and at those that have room for a depth.
+        (
+            "helib",
+            "add",
+            ParameterSpec("bgv", 16384, (54, 54, 60), 65537),
+            "beyond N = 8192 a case takes minutes",
+        ),
+        (
+            "helib",
+            "mul",
+            ParameterSpec("bgv", 1024, plain_modulus=65537, depth=8, **SMALLEST),
+            "beyond N = 8192",
+        ),
     ],
 )
 def test_what_a_run_would_refuse_is_told_before_it(variant, operation, spec, text) -> None:
@@ -75,9 +95,12 @@ def test_what_a_run_would_refuse_is_told_before_it(variant, operation, spec, tex
         # Pyfhel has other chains for more security, which it does not declare.
         ("pyfhel", "add", ParameterSpec("bfv", 8192, plain_modulus=65537, security=192)),
         # OpenFHE chooses its primes: whether they are secure is for a run to tell.
-        ("openfhe", "mul", ParameterSpec("ckks", 4096, scale_bits=35, depth=4)),
+        ("openfhe", "mul", ParameterSpec("ckks", 8192, scale_bits=35, depth=4)),
         ("openfhe", "add", ParameterSpec("bgv", 8192, (50,) * 3, 65537)),
         ("openfhe", "add", ParameterSpec("bfv", 1024, plain_modulus=65537, **SMALLEST)),
+        ("helib", "add", ParameterSpec("bgv", 8192, (54, 54, 60), 65537)),
+        ("helib", "mul", ParameterSpec("bgv", 1024, plain_modulus=65537, depth=1, **SMALLEST)),
+        ("helib", "add", ParameterSpec("ckks", 16384, (50, 40, 50), None, 40)),
     ],
 )
 def test_of_what_may_be_nothing_is_said(variant, operation, spec) -> None:

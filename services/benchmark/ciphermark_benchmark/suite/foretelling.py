@@ -2,7 +2,8 @@
 that the parameters have no keys for. Pure.
 
 A library that takes primes of the sizes asked for makes of a request what ``cleartext`` makes of it. Of one that
-chooses them by itself only what it declares is known; the rest is for a run to tell.
+chooses them by itself only what it declares is known, and where the primes for data alone are too many; the rest is for
+a run to tell.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Foretelling:
 def _foretold(spec: ParameterSpec, declared: Declaration) -> Parameters | str | None:
     """The parameters, or why there are none; ``None`` where only the library knows."""
     reason = declared.refusal(spec)
-    if reason is not None or declared.chooses_primes or (spec.depth or 0) > _DEEPEST:
+    if reason is not None or (spec.depth or 0) > _DEEPEST:
         return reason
     try:
         return resolved(_AsAsked(declared), spec)
@@ -57,7 +58,7 @@ def _foretold(spec: ParameterSpec, declared: Declaration) -> Parameters | str | 
 
 @dataclass(frozen=True, slots=True)
 class _AsAsked:
-    """Resolves as a library does that takes the largest primes of the sizes asked for."""
+    """Resolves as a library does that takes the largest primes of the sizes asked for; of others, what they declare."""
 
     declared: Declaration
 
@@ -66,6 +67,8 @@ class _AsAsked:
         reason = self.declared.refusal(spec)
         if reason is not None:
             raise Unsupported(reason)
+        if self.declared.chooses_primes:
+            raise _OnlyTheLibraryKnowsError
         sizes = spec.modulus_bits
         if sizes is None and spec.scheme != "ckks":
             sizes = self.declared.default_chain(spec)
