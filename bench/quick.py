@@ -30,7 +30,7 @@ _STARTS = 5
 Function = tuple[str, str]
 _MEMORY: Function = ("memory_pass.py", "peaks")
 _START: Function = ("trial_runner.py", "start")
-_GREET: Function = ("processes.py", "meet")
+_READY: Function = ("trial_runner.py", "ready")
 _PREPARE: Function = ("in_worker.py", "_require_prepared")
 _OPEN: Function = ("trial_runner.py", "open")
 _TURN: Function = ("trial_runner.py", "turn")
@@ -74,15 +74,15 @@ def breakdown(spent: Mapping[Function, float], found: Measuring, wall_s: float) 
     trials = sum(spent[name] for name in (_OPEN, _TURN, _CLOSE)) - spent[_PREPARE]
     parts = {
         "memory pass (workers of its own)": spent[_MEMORY],
-        "starting workers: until they greet": spent[_START] + spent[_GREET],
-        "starting workers: loading the library": spent[_PREPARE] - spent[_GREET] - found.keys_s,
+        "starting workers: until all have loaded their libraries": spent[_START] + spent[_READY],
+        "starting workers: parameters": spent[_PREPARE] - found.keys_s,
         "checks before and between samples": trials - spent[_CLOSE] - found.total_s + found.keys_s,
         "checks after the last sample": spent[_CLOSE],
         "ending workers": spent[_LEAVE],
         "recording": spent[_REPORT],
         "showing the result": spent[_CONCLUDE],
     }
-    inside = trials + spent[_PREPARE] + spent[_MEMORY] + spent[_START] + spent[_LEAVE] + spent[_REPORT]
+    inside = trials + sum(spent[name] for name in (_PREPARE, _MEMORY, _START, _READY, _LEAVE, _REPORT))
     parts["executor itself"] = spent[_EXECUTE] - inside
     parts["before and after: imports, planning, host facts"] = wall_s - spent[_EXECUTE] - spent[_CONCLUDE]
     return parts
@@ -130,7 +130,7 @@ def _run(home: Home) -> tuple[float, list[Outcome], dict[Function, float]]:
 
 def _spent(profile: Path) -> dict[Function, float]:
     """Cumulative seconds of the functions that the breakdown knows; 0 for one that was renamed."""
-    known = (_MEMORY, _START, _GREET, _PREPARE, _OPEN, _TURN, _CLOSE, _LEAVE, _REPORT, _EXECUTE, _CONCLUDE)
+    known = (_MEMORY, _START, _READY, _PREPARE, _OPEN, _TURN, _CLOSE, _LEAVE, _REPORT, _EXECUTE, _CONCLUDE)
     spent = dict.fromkeys(known, 0.0)
     for (file, _, function), (_, _, _, cumulative_s, _) in marshal.loads(profile.read_bytes()).items():
         key = (Path(file).name, function)

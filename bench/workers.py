@@ -37,7 +37,7 @@ def started(variant: str) -> Started:
     spec = ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=plain_modulus)
     confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
     start = perf_counter()
-    worker = WorkerProcess(confinement, registry.interpreter(variant))
+    worker = WorkerProcess(confinement, registry.interpreter(variant), variant)
     try:
         request = protocol.Prepare(variant, spec, KeyRequest())
         reply = worker.ask(request, allowed.timeout_s)

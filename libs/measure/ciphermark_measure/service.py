@@ -6,6 +6,7 @@ import gc
 import os
 import traceback
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from time import perf_counter
 
@@ -38,6 +39,12 @@ class Service:
         self._started = 0.0
         self._gate = Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock)
         self._lost = LostTime()
+        self._pages: forked.Pages = []
+
+    def load(self, variant: str) -> None:
+        """Load the library that the next request needs, while other workers start. What fails is told when asked."""
+        with suppress(Exception):
+            self._library = library_of(variant)
 
     def answer(self, request: protocol.Request) -> protocol.Reply:
         """Answer one request; a failure of the library becomes ``Refused``."""
@@ -59,7 +66,7 @@ class Service:
 
     def _prepare(self, request: protocol.Prepare) -> protocol.Reply:
         session = self._with_keys(request)
-        self._library = library = library_of(request.variant)
+        self._library = library = self._library or library_of(request.variant)
         facts = {
             "keys_s": session.keys_s,
             "empty_loop_ns": empty_loop_ns(session.evaluator.empty()),
@@ -114,7 +121,7 @@ class Service:
         assert self._session is not None
         if not forked.is_safe():
             return self._peaks(request.trial)[0]
-        pages = forked.file_pages()
+        pages = self._pages = self._pages or forked.file_pages()
 
         def measured() -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
             forked.map_again(pages)

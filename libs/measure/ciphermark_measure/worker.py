@@ -14,19 +14,22 @@ from ciphermark_measure import confinement, protocol
 
 
 def main() -> None:
-    """Confine the process, greet, and serve until standard input ends."""
+    """Confine the process, load what was named, greet, and serve until standard input ends."""
     parser = argparse.ArgumentParser()
     confinement.add_options(parser)
+    parser.add_argument("--variant", help="whose library to load before greeting")
     arguments = parser.parse_args()
     replies = confinement.own_output()
     confinement.confine(arguments.memory_mb)
     is_pinned = confinement.pin(arguments.cpus)
     from ciphermark_measure.service import Service  # numpy and the rest load confined
 
-    clock = Service.clock
-    hello = protocol.Hello(protocol.VERSION, platform.python_version(), clock.now_ns(), is_pinned)
-    confinement.send(replies, hello)
     service = Service()
+    if arguments.variant is not None:
+        service.load(arguments.variant)
+    now_ns = service.clock.now_ns()
+    hello = protocol.Hello(protocol.VERSION, platform.python_version(), now_ns, is_pinned)
+    confinement.send(replies, hello)
     for line in sys.stdin.buffer:
         confinement.send(replies, service.answer(protocol.read_request(line)))
 

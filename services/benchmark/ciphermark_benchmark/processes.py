@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import ParameterSpec
@@ -38,10 +38,15 @@ class WorkerNeeds:
 
 
 class WorkerProcess(Process[protocol.Reply]):
-    """One worker. Starting returns at once; the first request waits for its greeting."""
+    """One worker. Starting returns at once; the first request waits for its greeting. It loads the library of a
+    ``variant`` before it greets, where one is named.
+    """
 
-    def __init__(self, confinement: Confinement, interpreter: str = sys.executable) -> None:
-        super().__init__(_WORKER, confinement, interpreter)
+    def __init__(
+        self, confinement: Confinement, interpreter: str = sys.executable, variant: str | None = None
+    ) -> None:
+        arguments = () if variant is None else ("--variant", variant)
+        super().__init__(replace(_WORKER, arguments=arguments), confinement, interpreter)
 
 
 __all__ = [

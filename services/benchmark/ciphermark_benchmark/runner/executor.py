@@ -63,6 +63,8 @@ class Executor:
             for runner in runners.values():
                 runner.start()
             peaks = {} if block.has_workloads else memory.peaks(needs, by_variant)  # while workers start
+            for runner in runners.values():
+                runner.ready()  # they share their CPUs: the keys of one are timed
             for comparison in block.comparisons:
                 self._execute_comparison(comparison, runners, peaks, turns)
         finally:

@@ -36,8 +36,17 @@ class InWorker(Strategy):
 
     def start(self) -> None:
         if self._worker is None:
-            interpreter = registry.interpreter(self._needs.variant)
-            self._worker = WorkerProcess(self._needs.confinement, interpreter)
+            variant = self._needs.variant
+            self._worker = WorkerProcess(self._needs.confinement, registry.interpreter(variant), variant)
+
+    def ready(self) -> None:
+        """See :meth:`Strategy.ready`. The trial starts another one where this one died, and tells how that dies."""
+        if self._worker is None:
+            return
+        try:
+            self._worker.meet()
+        except WorkerDied:
+            self.leave()
 
     def leave(self) -> None:
         if self._worker is not None:

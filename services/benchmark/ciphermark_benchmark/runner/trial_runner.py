@@ -90,6 +90,10 @@ class Strategy(ABC):
         """Start processes where there are none; they greet while others start."""
 
     @abstractmethod
+    def ready(self) -> None:
+        """Wait until the processes that were started are there: what starts disturbs what is timed."""
+
+    @abstractmethod
     def leave(self) -> None:
         """End the processes."""
 
@@ -135,6 +139,10 @@ class TrialRunner:
     def start(self) -> None:
         """Start what carries out the next trial; returns at once."""
         self._strategy.start()
+
+    def ready(self) -> None:
+        """Wait until what was started is there, or has ended."""
+        self._strategy.ready()
 
     def leave(self) -> None:
         """End what carries out trials."""

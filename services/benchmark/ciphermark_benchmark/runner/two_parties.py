@@ -73,6 +73,9 @@ class TwoParties(Strategy):
         if self._parties is None:
             self._parties = self._make(self._needs)
 
+    def ready(self) -> None:
+        """See :meth:`Strategy.ready`: not waited for, since parties may be behind services that have places to give."""
+
     def leave(self) -> None:
         if self._parties is not None:
             self._parties.end()
