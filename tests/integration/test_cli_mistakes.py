@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from command import PROGRAM, TINY, Ciphermark
 
-from ciphermark_benchmark.suite.process_limit import PER_CORE
+from ciphermark_benchmark.suite.process_limit import MEMORY_WORKERS_PER_CORE, PER_CORE
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,8 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
     cores = len(os.sched_getaffinity(0))
     labels = [f"cleartext@l{number}" for number in range(PER_CORE * cores + 1)]
     suite = str(ciphermark.suite(TINY | {"variants": labels, "operations": ["add"]}, name="many"))
-    figure = f"{len(labels)} variants side by side need {len(labels) + cores} processes"
+    needed = len(labels) + MEMORY_WORKERS_PER_CORE * cores
+    figure = f"{len(labels)} variants side by side need {needed} processes"
     assert figure in ciphermark("run", suite, code=2).err
     assert len(ciphermark.journals()) == 1
     assert figure in json.loads(ciphermark("suite", "explain", suite, "--format", "json").out)["refused"]

@@ -7,11 +7,14 @@ import signal
 import time
 from itertools import groupby
 
+import psutil
 import pytest
+from processes import command_line
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner.memory_pass import MemoryPass
+from ciphermark_benchmark.suite.process_limit import MEMORY_WORKERS_PER_CORE
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
@@ -75,6 +78,23 @@ def test_the_peaks_of_a_parameter_set_are_those_of_a_first_one(variant: str, thr
     assert larger["operation"] > after["operation"] + TOLERANCE_BYTES
     for phase, peak in first.items():
         assert abs(after[phase] - peak) <= TOLERANCE_BYTES
+
+
+def _workers() -> list[psutil.Process]:
+    children = psutil.Process().children()
+    return [child for child in children if "ciphermark_measure.worker" in command_line(child)]
+
+
+def test_of_many_variants_a_few_workers_wait() -> None:
+    variants = [f"cleartext@l{number}" for number in range(MEMORY_WORKERS_PER_CORE + 2)]
+    confinement = Confinement((), 1, 4096)
+    with MemoryPass(1) as memory:
+        for own in (variants, variants[-2:]):  # which have been ended
+            needs = {name: WorkerNeeds(name, SMALL, KeyRequest(), confinement, TIMEOUT_S) for name in own}
+            found = memory.peaks(needs, {name: [_trial(name, "add", SMALL)] for name in own})
+            assert list(found) == ["add"]
+            assert len(_workers()) == MEMORY_WORKERS_PER_CORE - 1
+    assert _workers() == []
 
 
 def _ended(code: int) -> int:

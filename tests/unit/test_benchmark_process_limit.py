@@ -63,7 +63,7 @@ def test_what_is_not_refused_fits_and_what_is_does_not(variants, cores, memory_m
 def test_sixty_labels_of_one_variant_are_refused_with_the_figure(door):
     told = door(suite(LABELS), SMALL)
     assert told is not None
-    assert told.startswith("60 variants side by side need 62 processes, and a host with 2 cores and 8192 MB")
+    assert told.startswith("60 variants side by side need 68 processes, and a host with 2 cores and 8192 MB")
     assert "holds 48" in told
 
 

@@ -6,7 +6,7 @@ for each trial. So every set of keys finds the memory of a new process, and ever
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -16,12 +16,14 @@ from typing import TypeVar
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.trial_runner import Requests, TrialFailed
+from ciphermark_benchmark.suite.process_limit import MEMORY_WORKERS_PER_CORE
 from ciphermark_core.model import Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of
 
 Peaks = dict[str, tuple[Sample, ...]]
 R = TypeVar("R")
+_Key = tuple[str, Confinement]
 _JOINING_S = 10.0  # a process ends within milliseconds, one that frees gigabytes within a second
 
 
@@ -134,13 +136,16 @@ class _Measuring:
 class MemoryPass:
     """Measures peak memory throughout a run, until it is left; variants in parallel, since nothing is timed.
 
-    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory.
+    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory, as long as
+    there are not too many that wait: then those that a parameter set has no use for are ended, else the one that is done.
     """
 
     def __init__(self, most: int) -> None:
         # Workers end with the thread that started them, so threads are kept as long.
         self._pool = ThreadPoolExecutor(most)
-        self._stems: dict[tuple[str, Confinement], _Stem] = {}
+        self._most_idle = (MEMORY_WORKERS_PER_CORE - 1) * most
+        self._stems: dict[_Key, _Stem] = {}
+        self._idle: list[_Key] = []
 
     def __enter__(self) -> MemoryPass:
         return self
@@ -154,7 +159,8 @@ class MemoryPass:
 
     def peaks(self, needs: Mapping[str, WorkerNeeds], by_variant: Mapping[str, Sequence[Trial]]) -> Peaks:
         """Peaks of every trial, by its id: all trials of a variant have its needs."""
-        measuring = {variant: self._measuring(unpinned(needs[variant])) for variant in by_variant}
+        keys = {variant: _key(needs[variant]) for variant in by_variant}
+        measuring = {variant: _Measuring(needs[variant], self._taken(key)) for variant, key in keys.items()}
 
         def measure(variant: str) -> Peaks:
             own = measuring[variant]
@@ -165,19 +171,29 @@ class MemoryPass:
 
         found: Peaks = {}
         try:
-            for peaks in self._pool.map(measure, by_variant):
+            for variant, peaks in zip(by_variant, self._pool.map(measure, by_variant), strict=True):
                 found |= peaks
+                self._rest(keys[variant], keys.values())
         except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
             for own in measuring.values():
                 own.abandon()
             raise
         return found
 
-    def _measuring(self, needs: WorkerNeeds) -> _Measuring:
-        key = (needs.variant, needs.confinement)
-        return _Measuring(needs, self._stems.setdefault(key, _Stem(*key)))
+    def _taken(self, key: _Key) -> _Stem:
+        if key in self._idle:
+            self._idle.remove(key)
+        return self._stems.setdefault(key, _Stem(*key))
+
+    def _rest(self, key: _Key, used: Collection[_Key]) -> None:
+        """Keep a worker for the next parameter set, in place of one that this one does not use; else end it."""
+        self._idle.append(key)
+        if len(self._idle) > self._most_idle:
+            surplus = next((other for other in self._idle if other not in used), key)
+            self._idle.remove(surplus)
+            self._stems.pop(surplus).end()
 
 
-def unpinned(needs: WorkerNeeds) -> WorkerNeeds:
-    """The same worker, free to use any CPU."""
-    return replace(needs, confinement=replace(needs.confinement, cpus=()))
+def _key(needs: WorkerNeeds) -> _Key:
+    """What tells one worker from another. It is free to use any CPU."""
+    return needs.variant, replace(needs.confinement, cpus=())

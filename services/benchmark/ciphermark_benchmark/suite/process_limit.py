@@ -16,6 +16,7 @@ from ciphermark_core.model import ParameterSpec
 from ciphermark_core.run import Host
 
 PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
+MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
 MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
 
 
@@ -32,10 +33,11 @@ class Capacity:
         return min(PER_CORE * self.cores, self.memory_mb // MB_EACH)
 
     def needed(self, variants: int, has_workloads: bool) -> int:
-        """Processes of so many variants side by side: a worker each, and while they start those that measure memory,
-        one for each core; or two parties each.
+        """Processes of so many variants side by side: a worker each, and those that measure memory, of which some wait;
+        or two parties each.
         """
-        return 2 * variants if has_workloads else variants + min(self.cores, variants)
+        of_memory = min(MEMORY_WORKERS_PER_CORE * self.cores, variants)
+        return 2 * variants if has_workloads else variants + of_memory
 
     def reason_against(self, variants: int, has_workloads: bool) -> str | None:
         """Why so many variants cannot be compared here; ``None`` where they can."""
