@@ -17,6 +17,7 @@ IN_MUL = {
     "babbles": ("ok", None),
     "throws": ("crashed", ["RuntimeError: scale out of bounds (in mul)"]),
     "segfaults": ("crashed", ["the worker died of SIGSEGV"]),
+    "segfaults-with-threads": ("crashed", ["the worker died of SIGSEGV"]),
     "aborts": ("crashed", ["the worker died of SIGABRT"]),
     "hangs": ("timed_out", [f"took longer than the {TIMEOUT_S} s that budget.timeout_s allows"]),
     "eats-memory": ("out_of_memory", ["the memory limit was reached"]),

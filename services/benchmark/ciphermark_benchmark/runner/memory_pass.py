@@ -72,7 +72,6 @@ class _Measuring:
         except TrialFailed:
             return ()
         except WorkerDied:
-            self._end()
             return ()
 
     def leave(self) -> None:
@@ -112,6 +111,8 @@ class _Measuring:
             return self._branched
         if self._refusal is not None:
             raise TrialFailed(self._refusal)
+        self._requests.require_interest()
+        self._has_asked = True
         try:
             self._branched = self._asked(protocol.Branch(self._needs.request), protocol.Branched)
         except TrialFailed as failed:
@@ -121,12 +122,14 @@ class _Measuring:
             if death.status == "timed_out":  # a second attempt would take as long
                 self._refusal = protocol.Refused(death.status, str(death))
             raise
-        finally:
-            self._has_asked = True
         return self._branched
 
     def _asked(self, request: protocol.Request, kind: type[R]) -> R:
-        return self._requests.ask(self._stem.started(), request, kind)
+        try:
+            return self._requests.ask(self._stem.started(), request, kind)
+        except WorkerDied:  # nothing is to be asked of it any more
+            self._end()
+            raise
 
     def _end(self) -> None:
         self._stem.end()

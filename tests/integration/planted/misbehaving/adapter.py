@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from dataclasses import replace
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter, CleartextEvaluator
@@ -70,6 +71,8 @@ class Misbehaving(CleartextAdapter):
             raise RuntimeError("no entropy for keys")
         if self._deed == "dies-making-keys":
             os.kill(os.getpid(), signal.SIGSEGV)
+        if self._deed == "segfaults-with-threads":  # a process with threads does not fork
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
         return super().key_owner(parameters, keys)
 
     def evaluator(self, public_material):

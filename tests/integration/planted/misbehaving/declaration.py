@@ -10,6 +10,7 @@ from ciphermark_adapters.cleartext import declaration as cleartext
 IN_MUL = (
     "throws",
     "segfaults",
+    "segfaults-with-threads",
     "aborts",
     "hangs",
     "eats-memory",

@@ -174,6 +174,7 @@ def waits(right):
 DEEDS = {
     "throws": throws,
     "segfaults": segfaults,
+    "segfaults-with-threads": segfaults,
     "aborts": aborts,
     "hangs": hangs,
     "eats-memory": eats_memory,
