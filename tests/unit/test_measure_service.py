@@ -134,3 +134,14 @@ def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
     assert security_check.reason_against(ring_dimension, log_qp, asked) == (
         None if reason is None else reason + remedy
     )
+
+
+def test_a_library_that_cannot_be_loaded_ahead_is_told_of_when_it_is_asked_for():
+    service = Service()
+    service.load("nonsense")
+    reply = service.answer(protocol.Prepare("nonsense", SPEC, KeyRequest()))
+    assert isinstance(reply, protocol.Refused)
+    assert "nonsense" in reply.error
+    service.load("cleartext")
+    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest()))
+    assert reply.library.variant == "cleartext"

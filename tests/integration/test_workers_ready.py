@@ -1,0 +1,59 @@
+"""Workers are there, with their libraries, before anything of the first one is timed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+from processes import command_line
+
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
+from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.trial_runner import TrialRunner
+from ciphermark_contract.keys import NO_KEYS
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, ParameterSpec, Trial
+
+SPEC = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)
+
+
+def _runner() -> TrialRunner:
+    needs = WorkerNeeds("seal", SPEC, NO_KEYS, Confinement((), 1, 4096), 60.0)
+    return in_worker.runner(needs, QuietLevel())
+
+
+def _worker() -> psutil.Process:
+    children = psutil.Process().children()
+    (worker,) = [child for child in children if "ciphermark_measure.worker" in command_line(child)]
+    return worker
+
+
+def _is_opened(runner: TrialRunner) -> bool:
+    case = Case("seal", "arithmetic", "add", SPEC, SPEC.slots, "random")
+    return runner.open(Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0)))
+
+
+def test_a_worker_that_is_ready_has_loaded_its_library() -> None:
+    runner = _runner()
+    try:
+        runner.start()
+        runner.ready()
+        maps = Path(f"/proc/{_worker().pid}/maps").read_text()
+        assert "_ciphermark_seal" in maps
+        assert _is_opened(runner)
+    finally:
+        runner.leave()
+
+
+def test_a_worker_that_dies_before_it_is_ready_costs_no_trial() -> None:
+    runner = _runner()
+    try:
+        runner.start()
+        first = _worker()
+        first.kill()
+        runner.ready()
+        assert _is_opened(runner)
+        assert _worker().pid != first.pid
+    finally:
+        runner.leave()
