@@ -139,8 +139,8 @@ class _Measuring:
 class MemoryPass:
     """Measures peak memory throughout a run, until it is left; variants in parallel, since nothing is timed.
 
-    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory, as long as
-    there are not too many that wait: then those that a parameter set has no use for are ended, else the one that is done.
+    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory, as long
+    as not too many wait: then those that a parameter set has no use for are ended, else the one that is done.
     """
 
     def __init__(self, most: int) -> None:
