@@ -42,6 +42,22 @@ class Box:
     polynomials: int
 
 
+def written(box: Box) -> bytes:
+    """As many bytes whatever the slots hold, as a ciphertext has: its size tells nothing of them."""
+    slots = np.array(box.slots, dtype=_kind(box.scale)).tobytes()
+    return wire.to_line((slots, box.primes, box.scale, box.polynomials))
+
+
+def read_box(data: bytes) -> Box:
+    """The box that :func:`written` wrote; raises ``ValueError`` for damaged bytes."""
+    slots, count, scale, polynomials = wire.from_line(data, tuple[bytes, int, float | None, int])
+    return Box(np.frombuffer(slots, dtype=_kind(scale)).tolist(), count, scale, polynomials)
+
+
+def _kind(scale: float | None) -> Any:
+    return np.int64 if scale is None else np.float64
+
+
 class StandIn:
     """Not a homomorphic-encryption library: it has no keys, no noise and no security."""
 
@@ -136,11 +152,11 @@ class TemplateKeyOwner(KeyOwner):
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """REPLACE by your library's own format: its length is what the size experiment records."""
         _require_none(compression)
-        return wire.to_line(ciphertext)
+        return written(ciphertext)
 
     def load(self, data: bytes) -> Handle:
         """See the contract; damaged bytes raise ``ValueError`` or ``RuntimeError``."""
-        return wire.from_line(data, Box)
+        return read_box(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """REPLACE: one of KEY_ITEMS, exactly those that the declaration lists as serializable."""
@@ -200,17 +216,17 @@ class TemplateEvaluator(DeclaredEvaluator):
 
     def load(self, data: bytes) -> Handle:
         """See the contract."""
-        return wire.from_line(data, Box)
+        return read_box(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """See the contract."""
         _require_none(compression)
-        return wire.to_line(ciphertext)
+        return written(ciphertext)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """See the contract; where the library cannot, raise ``Unsupported`` and declare the reason."""
         _require_none(compression)
-        return wire.to_line(plaintext)
+        return written(plaintext)
 
     def level(self, ciphertext: Handle) -> int:
         """See the contract."""
