@@ -20,20 +20,37 @@ _MARKS = {"no difference": "≈", "too few samples": "?"}
 
 
 def verdicts(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
-    """For each scheme and division a sentence: how often who is the fastest; ``answers`` are those of ``ranking``."""
-    rows = [row for same in ranking.contests(answers, any_security) for row in same]
-    for same in grouped(rows, lambda row: tuple(row[name] for name in _CONTEST)):
-        leaders = [row for row in same if row["rank"] == 1]
-        counts = Counter(row["variant"] for row in leaders)
-        told = ", ".join(f"{name} in {count}" for name, count in counts.most_common())
-        division = ", division best" if same[0]["division"] == "best" else ""
-        yield f"{same[0]['scheme']}{division}: of {_cases(len(leaders))} fastest is {told}"
+    """For each scheme and division a sentence: how often who is the fastest, in cases of two variants or more;
+    ``answers`` are those of ``ranking``.
+    """
+    lines = [line for same in ranking.contests(answers, any_security) for line in _lines(same)]
+    for same in grouped(lines, lambda line: tuple(line[0][name] for name in _CONTEST)):
+        first = same[0][0]
+        division = ", division best" if first["division"] == "best" else ""
+        yield f"{first['scheme']}{division}: {_verdict(same)}"
+
+
+def _verdict(lines: Sequence[Sequence[Row]]) -> str:
+    """Who is the fastest in how many lines, of those where there is somebody to be faster than."""
+    contested = [line for line in lines if len({row["variant"] for row in line}) > 1]
+    if not contested:
+        alone = ", ".join(sorted({row["variant"] for line in lines for row in line}))
+        return f"nobody to compare {alone} with in {_cases(len(lines))}"
+    leaders = [row for line in contested for row in line if row["rank"] == 1]
+    counts = Counter(row["variant"] for row in leaders)
+    told = ", ".join(f"{name} in {count}" for name, count in counts.most_common())
+    return f"of {_cases(len(leaders))} fastest is {told}"
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
     """The tables of ``ranking``, a line per operation and length of the vector."""
     for same in ranking.contests(answers, any_security):
         yield _grid(headings.heading(same), ranking.about(same), same)
+
+
+def _lines(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of a table, by what all variants of a line did."""
+    return grouped(rows, lambda row: (row["comparison_key"], ranking.name(row)))
 
 
 def _cases(count: int) -> str:
@@ -43,10 +60,9 @@ def _cases(count: int) -> str:
 def _grid(title: str, about: str, rows: Sequence[Row]) -> Printed:
     """Variants in the order of the geometric mean of their ratios."""
     variants = sorted({row["variant"] for row in rows}, key=_mean(rows))
-    lines = grouped(rows, lambda row: (row["comparison_key"], ranking.name(row)))
     what = ranking.named(rows)
     texts = []
-    for line in lines:
+    for line in _lines(rows):
         cells = {row["variant"]: _cell(row) for row in line}
         own = (write(line[0]) for _, write in what)
         texts.append((*own, *(cells.get(variant, formats.NOTHING) for variant in variants)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ciphermark_figures.answer import Row
 from ciphermark_figures.figure import Column
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,9 @@ def present(columns: Iterable[Cells], rows: Sequence[Row], nothing: tuple[str, .
     return [(found, write) for found, write in columns if any(write(row) not in nothing for row in rows)]
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> list[list[Row]]:
+def grouped(rows: Iterable[Item], key: Callable[[Item], Any]) -> list[list[Item]]:
     """The rows that have a key in common, in the order in which keys come first."""
-    found: dict[Any, list[Row]] = {}
+    found: dict[Any, list[Item]] = {}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return list(found.values())
