@@ -78,9 +78,7 @@ class Workload(ABC, Generic[Input, Output]):
     its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
     other makes its input of a seed. ``tolerance`` is the largest error of a ckks slot that counts as right, relative to
     max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself. Of one that
-    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published. One that
-    ``is_seeded`` has its ciphertexts encrypted with the secret key and written with the seed of their uniform halves,
-    where a library writes such: half of the bytes, and less noise than encryption with the public key leaves. For
+    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published. For
     estimates, ``pass_s`` is what a pass takes at N = 4096, roughly: larger rings take longer by themselves.
     """
 
@@ -94,7 +92,6 @@ class Workload(ABC, Generic[Input, Output]):
     tolerance: float = 1e-3
     pass_s: float = 0.1
     is_literal: bool = False
-    is_seeded: bool = False
 
     @property
     def options(self) -> Any:
@@ -130,6 +127,13 @@ class Workload(ABC, Generic[Input, Output]):
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         """The parameter set for libraries that choose their own primes, of which some are larger than asked for."""
         return self.parameters(scheme)
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether its ciphertexts are encrypted with the secret key and written with the seed of their uniform halves,
+        where a library writes such: half of the bytes, and less noise than encryption with the public key leaves.
+        """
+        return False
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
         """The parameter set where ciphertexts of one that ``is_seeded`` are written so."""

@@ -9,17 +9,16 @@ from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.parameters import layout_for, recommended, roomy, seeded
+from ciphermark_workloads.retrieval.queries import Queried
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Input, Stage, Workload
+from ciphermark_workloads.workload import Input, Stage
 
 
-class ColumnRetrieval(Workload[Input, Integers]):
+class ColumnRetrieval(Queried[Input, Integers]):
     """Whatever is asked for, the server's answers are inner products with columns, and rotations of them."""
 
-    family = "retrieval"
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
-    is_seeded = True
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
 
     @abstractmethod

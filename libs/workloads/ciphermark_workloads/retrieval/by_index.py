@@ -10,11 +10,12 @@ import numpy as np
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_workloads.retrieval.database import Generated
+from ciphermark_workloads.retrieval.queries import Queried, Queries
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Stage, Workload
+from ciphermark_workloads.workload import Stage
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(Queries, frozen=True):
     """The database. The index that a client asks for is no option: the server is told all options."""
 
     elements: Annotated[int, msgspec.Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
@@ -26,10 +27,9 @@ class Options(msgspec.Struct, frozen=True):
     ] = 1
 
 
-class IndexRetrieval(Workload[int, Integers]):
+class IndexRetrieval(Queried[int, Integers]):
     """The input is an index, 0 ≤ index < n, made of the seed; the output the bytes of the element there."""
 
-    family = "retrieval"
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
     Options = Options

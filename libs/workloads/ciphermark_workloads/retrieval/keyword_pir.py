@@ -21,6 +21,7 @@ from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.database import Generated, Rows
 from ciphermark_workloads.retrieval.keywords import Table
 from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_workloads.retrieval.queries import Queries
 from ciphermark_workloads.retrieval.symbols import NO_BYTE, Integers
 from ciphermark_workloads.workload import Arrays
 
@@ -29,7 +30,7 @@ _ABSENT_SHARE = 0.25  # of the keywords that are asked for
 _BYTES_TO_ARRANGE = 1000  # of Python's, for a record in the table
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(Queries, frozen=True):
     """The records. The keyword that a client asks for is no option: the server is told all options."""
 
     records: Annotated[

@@ -26,7 +26,6 @@ class MulPir(IndexRetrieval):
     name = "mul-pir"
     title = "private retrieval of an element of a database by its index (MulPIR)"
     pass_s = 1.0
-    is_seeded = True
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub", "mul", "mul_plain", "rotate")

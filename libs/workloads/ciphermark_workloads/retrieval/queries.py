@@ -1,0 +1,33 @@
+"""How a client encrypts its queries."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ciphermark_workloads.workload import Input, Output, Workload
+
+
+class Queries(msgspec.Struct, frozen=True):
+    """The option of it, which all protocols of retrieval have."""
+
+    public_key_queries: Annotated[
+        bool,
+        msgspec.Meta(
+            description="encrypt queries with the public key, though the library writes seeds",
+            extra={"is_newer": True},
+        ),
+    ] = False
+
+
+class Queried(Workload[Input, Output]):
+    """Queries are encrypted with the secret key and written with seeds where a library writes such: half the bytes, and
+    a fifth of the noise. Published protocols that encrypt with the public key are shown by the option.
+    """
+
+    family = "retrieval"
+
+    @property
+    def is_seeded(self) -> bool:
+        return not self.options.public_key_queries

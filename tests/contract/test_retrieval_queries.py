@@ -1,0 +1,67 @@
+"""How queries of retrieval are encrypted: with the secret key and seeds, or as published protocols do, with the public
+key, whose noise is larger.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core.dimensions import Value
+from ciphermark_core.model import Scheme
+from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.server import Server
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import Override, recommended
+
+pytestmark = [pytest.mark.schemes("bfv"), pytest.mark.variants("seal")]
+
+DATABASE: dict[str, Value] = {"elements": 8192, "element_bytes": 64}
+CHAIN = (45, 56)
+
+
+def _no_data(name: str) -> None:
+    raise LookupError(f"there is no data set {name}")
+
+
+def _scored(folder: Path, variant: str, scheme: Scheme, is_public: bool) -> tuple[int, messages.Reply]:
+    """The bytes of a query for an element of :data:`DATABASE`, and what the client says of the answer."""
+    store, options = BlobStore(folder), DATABASE | {"public_key_queries": is_public}
+    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
+    workload = WORKLOADS["fast-pir"].with_options(options)
+    spec = recommended(workload, scheme, registry.declaration(variant), Override(modulus_bits=CHAIN))
+    made = client.answer(messages.MakeKeys(variant, workload.name, spec, options=options))
+    assert isinstance(made, messages.KeysMade), made
+    assert isinstance(
+        server.answer(messages.Load(variant, workload.name, made.material, options)), messages.Loaded
+    )
+    source = messages.Source(5)
+    sent = client.answer(messages.Encrypt("answer", source))
+    assert isinstance(sent, messages.Encrypted), sent
+    back = server.answer(messages.Evaluate("answer", sent.inputs, sent.public))
+    assert isinstance(back, messages.Evaluated), back
+    size = sum(blob.size_bytes for blob in sent.inputs)
+    return size, client.answer(messages.Score(back.outputs, source))
+
+
+def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
+    variant: str, scheme: Scheme, tmp_path: Path
+) -> None:
+    """A wrong answer is 8.7 standard deviations of a coefficient's noise away with the secret key, and 1.8 with the
+    public one (formulas.noise_ratio): of 4,096 normal coefficients one is beyond it with a chance of 2e-14, and none
+    with one of 0.934^4096 < 1e-100.
+    """
+    seeded_bytes, seeded = _scored(tmp_path / "secret", variant, scheme, is_public=False)
+    public_bytes, public = _scored(tmp_path / "public", variant, scheme, is_public=True)
+    assert isinstance(seeded, messages.Scored), seeded
+    assert seeded.complaint is None
+    assert isinstance(public, messages.Refused), public
+    assert (public.status, public.error) == (
+        "exhausted",
+        "no noise budget is left in what the server returned",
+    )
+    assert public_bytes / seeded_bytes == pytest.approx(2, rel=0.05)  # but for what tells what each object is
