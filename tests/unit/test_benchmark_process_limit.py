@@ -109,7 +109,7 @@ def test_only_what_was_chosen_counts(door):
 
 
 @pytest.mark.parametrize(
-    "path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml", "retrieval"]
+    "path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml", "retrieval", "inference"]
 )
 def test_what_is_shipped_fits_on_one_core(path):
     made = files.load(shipped.path(path))[0]

@@ -1,0 +1,1 @@
+"""The family ``inference``: classes of encrypted images by small neural networks."""

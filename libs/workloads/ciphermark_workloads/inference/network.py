@@ -1,0 +1,105 @@
+"""A convolution, two dense layers and squares between them: CryptoNets' and LoLa-MNIST's network, in the clear. Pure.
+
+Gilad-Bachrach et al., "CryptoNets: Applying neural networks to encrypted data with high throughput and accuracy", ICML
+2016; Brutzkus et al., "Low latency privacy preserving inference", ICML 2019. Their pooling is linear and is a part of
+the first dense layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ciphermark_circuits.layout import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Square images of ``side`` pixels; ``kernel`` × ``kernel`` taps at every ``stride``-th pixel, for each of ``maps``
+    maps; ``hidden`` neurons; ``classes`` logits. Zeros are added below and to the right where the last taps need them.
+    """
+
+    side: int
+    kernel: int
+    stride: int
+    maps: int
+    hidden: int
+    classes: int
+
+    @property
+    def places(self) -> int:
+        """Places of the kernel in a row of the image."""
+        return -(-(self.side - self.kernel) // self.stride) + 1
+
+    @property
+    def positions(self) -> int:
+        """Neurons of a map."""
+        return self.places**2
+
+    @property
+    def taps(self) -> int:
+        """Weights of a map."""
+        return self.kernel**2
+
+    @property
+    def features(self) -> int:
+        """Neurons of all maps, map by map, each row by row."""
+        return self.maps * self.positions
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Affine: ``weights`` (outputs, inputs) and a ``bias`` (outputs,). A convolution has a row of taps for each map."""
+
+    weights: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """logits = last(dense(convolution(image)²)²), of pixels from 0 to 1.
+
+    Raises ``ValueError`` for layers that are of another shape, or not finite.
+    """
+
+    shape: Shape
+    convolution: Layer
+    dense: Layer
+    last: Layer
+
+    def __post_init__(self) -> None:
+        shape = self.shape
+        expected = {
+            "convolution": (self.convolution, shape.maps, shape.taps),
+            "dense": (self.dense, shape.hidden, shape.features),
+            "last": (self.last, shape.classes, shape.hidden),
+        }
+        for name, (layer, outputs, inputs) in expected.items():
+            if layer.weights.shape != (outputs, inputs) or layer.bias.shape != (outputs,):
+                raise ValueError(
+                    f"layer {name} has weights of {layer.weights.shape} and a bias of {layer.bias.shape}, not "
+                    f"{(outputs, inputs)} and {(outputs,)}"
+                )
+            if not (np.isfinite(layer.weights).all() and np.isfinite(layer.bias).all()):
+                raise ValueError(f"layer {name} has numbers that are not finite")
+
+    def logits(self, images: Floats) -> Floats:
+        """Of images (count, side, side): (count, classes)."""
+        return self.activations(images)[-1]
+
+    def activations(self, images: Floats) -> tuple[Floats, Floats, Floats]:
+        """What the layers give before squares: (count, features), (count, hidden) and (count, classes)."""
+        maps = self.convolution.weights @ patches(images, self.shape) + self.convolution.bias[:, None]
+        convolved = maps.reshape(len(images), -1)
+        hidden = convolved**2 @ self.dense.weights.T + self.dense.bias
+        return convolved, hidden, hidden**2 @ self.last.weights.T + self.last.bias
+
+
+def patches(images: Floats, shape: Shape) -> Floats:
+    """The pixels that each tap meets, of images (count, side, side): (count, taps, positions)."""
+    missing = (shape.places - 1) * shape.stride + shape.kernel - shape.side
+    padded = np.pad(images, ((0, 0), (0, missing), (0, missing)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.kernel, shape.kernel), axis=(1, 2))
+    chosen = windows[:, :: shape.stride, :: shape.stride]
+    return chosen.reshape(len(images), shape.positions, shape.taps).transpose(0, 2, 1)

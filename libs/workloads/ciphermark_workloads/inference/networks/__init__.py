@@ -1,0 +1,1 @@
+"""Trained networks, the images that they are tried on, and the program that trained them: see PROVENANCE.md."""

@@ -1,0 +1,43 @@
+"""The family ``inference``: logits under encryption are those of the network in the clear on every variant that has the
+operations.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core.model import Scheme
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import recommended
+
+from . import harness
+from .cells import has_managed, where
+
+pytestmark = [
+    pytest.mark.schemes("ckks"),
+    where(has_managed("add", "add_plain", "mul_plain", "square", "rotate")),
+]
+
+
+def _together(name: str, variant: str, scheme: Scheme) -> Together:
+    workload = WORKLOADS[name]
+    spec = recommended(workload, scheme, registry.declaration(variant))
+    return Together(workload, harness.adapter(variant), spec, 0)
+
+
+def test_digits(variant: str, scheme: Scheme) -> None:
+    """The smallest network, at the ring that it takes."""
+    both = _together("digits", variant, scheme)
+    for image in (0, 60, 199):
+        outputs = both.executed(image)["infer"].outputs
+        assert both.judged(both.output(outputs, image), image).complaint is None, image
+
+
+@pytest.mark.variants("seal")
+def test_each_class_of_lola_mnist(variant: str, scheme: Scheme) -> None:
+    both = _together("lola-mnist", variant, scheme)
+    for image in range(0, 200, 20):
+        judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
+        assert judgement.complaint is None, image

