@@ -52,7 +52,16 @@ def test_a_bare_name_is_that_of_a_shipped_suite_wherever_one_is(tmp_path, monkey
 
 
 def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
-    known = {"inference", "micro", "pir-report", "quick", "retrieval", "seal-vs-openfhe", "smoke", "tenseal-ml"}
+    known = {
+        "inference",
+        "micro",
+        "pir-report",
+        "quick",
+        "retrieval",
+        "seal-vs-openfhe",
+        "smoke",
+        "tenseal-ml",
+    }
     assert known <= set(shipped.names())
     for name in shipped.names():
         suite, text = files.load(Path(name))

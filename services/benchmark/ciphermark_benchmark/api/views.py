@@ -150,7 +150,18 @@ class Suites(BaseModel):
     """The suites that can be submitted by name."""
 
     suites: list[str] = Field(
-        examples=[["inference", "micro", "pir-report", "quick", "retrieval", "seal-vs-openfhe", "smoke", "tenseal-ml"]]
+        examples=[
+            [
+                "inference",
+                "micro",
+                "pir-report",
+                "quick",
+                "retrieval",
+                "seal-vs-openfhe",
+                "smoke",
+                "tenseal-ml",
+            ]
+        ]
     )
 
 
