@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -17,6 +16,7 @@ from rich.table import Table
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.tables import show
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import durations, runs
 from ciphermark_benchmark.runner.durations import Duration
@@ -188,24 +188,10 @@ def explain(
         typer.echo(json.dumps(told, indent=2))
         return
     console = wide_console()
-    console.print(_cases_table(planned))
+    show(console, [case_rows.as_table(planned)])
     console.print(_outlook(suite, planned, took))
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
     if refusal is not None:
         console.print(f"[red]a run is refused:[/red] {escape(refusal)}", soft_wrap=True)
-
-
-def _cases_table(planned: list[PlannedCase]) -> Table:
-    """A row per case; the division where any is not equal."""
-    has_divisions = any(item.case.parameters.division != "equal" for item in planned)
-    columns: dict[str, Callable[[Any], object]] = {
-        name: value for name, value in case_rows.COLUMNS.items() if has_divisions or name != "division"
-    }
-    table = Table(box=None, pad_edge=False)
-    for name in (*columns, "skipped"):
-        table.add_column(name, overflow="fold")
-    for item in planned:
-        table.add_row(*(str(value(item.case)) for value in columns.values()), escape(item.reason or ""))
-    return table

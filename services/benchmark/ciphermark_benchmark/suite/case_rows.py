@@ -1,12 +1,13 @@
-"""A case of a plan in the words of a suite: as a row of a table, and as JSON. Pure."""
+"""Cases of a plan in the words of a suite: as a table, and as JSON. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
+from ciphermark_figures.listings.printed import Head, Printed
 
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 
@@ -61,7 +62,8 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
     }
 
 
-COLUMNS: dict[str, Callable[[Case], object]] = {
+_COLUMNS: dict[str, Callable[[Case], object]] = {
+    "operation": _operation,
     "experiment": lambda case: case.experiment,
     "variant": lambda case: case.variant,
     "scheme": lambda case: case.parameters.scheme,
@@ -69,8 +71,31 @@ COLUMNS: dict[str, Callable[[Case], object]] = {
     "N": _ring,
     "chain": _chain,
     "scale, t": _scale,
-    "operation": _operation,
     "size": lambda case: case.size,
     "data": lambda case: DATA_SET.of(case.dimensions) or case.data_pattern,
     "threads": lambda case: case.threads,
 }
+_NUMBERS = {"size", "threads"}
+_PROSE = {"operation"}  # with its options
+
+
+def as_table(planned: Sequence[PlannedCase]) -> Printed:
+    """A row per case, by its number; what all of them have in common is said above. Divisions where any is not
+    *equal*, and reasons where anything is skipped.
+    """
+    texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
+    if set(texts["division"]) == {"equal"}:
+        del texts["division"]
+    alike = {name: found[0] for name, found in texts.items() if len(found) > 1 and len(set(found)) == 1}
+    columns = {name: found for name, found in texts.items() if name not in alike}
+    heads = [
+        Head("case", is_number=True),
+        *(Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE) for name in columns),
+    ]
+    rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
+    if any(item.reason for item in planned):
+        heads.append(Head("skipped", is_prose=True))
+        rows = [(*row, item.reason or "") for row, item in zip(rows, planned, strict=True)]
+    about = "all cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
+    keys = 2 if "operation" in columns else 1
+    return Printed("", about if alike else "", tuple(heads), tuple(rows), keys)

@@ -1,0 +1,60 @@
+"""What ``suite explain`` shows of cases: each by its number, in the width of a terminal, without loss."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import case_rows, files, plan, shipped
+from ciphermark_figures.listings import layout
+
+
+def planned(name):
+    suite, _ = files.load(shipped.path(name))
+    variants = {variant for item in suite.experiments for variant in item.variants}
+    return plan.cases(suite, {name: Availability(registry.declaration(name)) for name in variants})
+
+
+def cells(lines):
+    """How many lines each case takes in each part of the table."""
+    counts = []
+    for line in lines:
+        if re.match(r" *\d+  ?\S", line):
+            counts.append(1)
+        elif counts and line.startswith("      "):
+            counts[-1] += 1
+    return counts
+
+
+@pytest.mark.parametrize("name", ["inference", "quick", "retrieval", "tenseal-ml"])
+def test_no_cell_takes_more_than_five_lines_of_eighty_columns(name):
+    cases = planned(name)
+    lines = list(layout.lines(case_rows.as_table(cases), 80))
+    assert max(map(len, lines)) <= 80
+    found = cells(lines)
+    assert len(found) % len(cases) == 0  # so many parts of the table have every case
+    assert 1 <= max(found) <= layout.MOST_LINES
+    text = " ".join(" ".join(lines).split())
+    for reason in {item.reason for item in cases if item.reason}:
+        assert " ".join(reason.split()) in text
+
+
+def test_what_all_cases_have_in_common_is_said_once():
+    table = case_rows.as_table(planned("inference"))
+    assert table.about == "all cases: experiment inference · scheme ckks · size 1 · data random"
+    heads = [head.text for head in table.heads]
+    assert heads == ["case", "operation", "variant", "N", "chain", "scale, t", "threads", "skipped"]
+    assert [row[0] for row in table.rows] == [str(number) for number in range(1, 13)]
+
+
+def test_a_single_case_has_all_of_its_columns_and_nothing_skipped_has_none():
+    table = case_rows.as_table([replace(planned("inference")[0], reason=None)])
+    heads = [head.text for head in table.heads]
+    assert table.about == ""
+    assert heads[:4] == ["case", "operation", "experiment", "variant"]
+    assert "skipped" not in heads
+    assert "division" not in heads
