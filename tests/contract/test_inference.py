@@ -13,12 +13,9 @@ from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
 from . import harness
-from .cells import has_managed, where
+from .cells import each, has_managed, where
 
-pytestmark = [
-    pytest.mark.schemes("ckks"),
-    where(has_managed("add", "add_plain", "mul_plain", "square", "rotate")),
-]
+pytestmark = [pytest.mark.schemes("ckks"), where(has_managed("add", "mul", "mul_plain", "square", "rotate"))]
 
 
 def _together(name: str, variant: str, scheme: Scheme) -> Together:
@@ -27,9 +24,10 @@ def _together(name: str, variant: str, scheme: Scheme) -> Together:
     return Together(workload, harness.adapter(variant), spec, 0)
 
 
-def test_digits(variant: str, scheme: Scheme) -> None:
-    """The smallest network, at the ring that it takes."""
-    both = _together("digits", variant, scheme)
+@each("name", lambda _: ["digits", "digits-encrypted"])
+def test_digits(variant: str, scheme: Scheme, name: str) -> None:
+    """The smallest network, at the ring that it takes, with weights in the clear and encrypted."""
+    both = _together(name, variant, scheme)
     for image in (0, 60, 199):
         outputs = both.executed(image)["infer"].outputs
         assert both.judged(both.output(outputs, image), image).complaint is None, image

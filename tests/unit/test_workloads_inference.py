@@ -22,7 +22,7 @@ from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference import by_taps, packing
+from ciphermark_workloads.inference import packing
 from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
 from ciphermark_workloads.inference.networks import stored, train
 from ciphermark_workloads.inference.packing import Packing
@@ -36,7 +36,7 @@ SHAPES = st.builds(
     kernel=st.integers(2, 4),
     stride=st.integers(1, 3),
     maps=st.integers(1, 6),
-    hidden=st.integers(16, 104),
+    hidden=st.integers(16, 103),
     classes=st.integers(2, 16),
 )
 
@@ -97,26 +97,25 @@ def test_slots_lead_to_the_logits(shape, slots, seed):
     """The circuit's steps on plain vectors, whatever the shape."""
     of = network(shape, seed)
     image = np.random.default_rng(seed).uniform(size=(shape.side, shape.side))
-    if shape.features > 896:
-        with pytest.raises(Unsupported, match=f"{shape.features} neurons of maps, and .* slots for 896"):
+    if shape.features > 895:
+        with pytest.raises(Unsupported, match=f"{shape.features} neurons of maps, and .* slots for 895"):
             Packing(shape)
         return
     layout = Packing(shape)
     taps = sum(a * b for a, b in zip(layout.image(image, slots), layout.taps(of, slots), strict=True))
-    maps = turned_sum(taps, packing.MAP_SUMS) + layout.map_bias(of, slots)
+    maps = turned_sum(taps, packing.MAP_SUMS)
     hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), packing.DENSE_SUMS)
-    neurons = (hidden + layout.dense_bias(of, slots)) ** 2
-    last = turned_sum(by_diagonals(neurons, layout.last(of, slots)), packing.LAST_SUMS)
-    logits = layout.logits(last + layout.last_bias(of, slots))
+    last = turned_sum(by_diagonals(hidden**2, layout.last(of, slots)), packing.LAST_SUMS)
+    logits = layout.logits(last)
     np.testing.assert_allclose(logits, by_loops(of, image), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"hidden": 105}, "105 hidden neurons, and this packing has slots for 104"),
+        ({"hidden": 104}, "104 hidden neurons, and this packing has slots for 103"),
         ({"classes": 17}, "17 classes, and this packing has slots for 16"),
-        ({"maps": 6}, "1014 neurons of maps, and this packing has slots for 896"),
+        ({"maps": 6}, "1014 neurons of maps, and this packing has slots for 895"),
     ],
 )
 def test_a_network_that_does_not_fit_is_refused_with_the_bound(changed, told):
@@ -166,7 +165,27 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
         "rescale": 5,
         "square": 2,
         "relinearize": 2,
-        "add_plain": 3,
+    }
+
+
+def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():
+    """One for each sum of products, which are of three polynomials, and one for each square."""
+    both = Together(WORKLOADS["lola-mnist-encrypted"], ADAPTER, WORKLOADS["lola-mnist"].parameters("ckks"), 0)
+    found = both.output(both.executed(7)["infer"].outputs, 7)
+    assert both.judged(found, 7).figures["logit_error"] < 1e-9
+    load, infer = (
+        Counter(node.operation for node in both.programs[stage].program.nodes) for stage in ("load", "infer")
+    )
+    assert load == {"mod_switch": 2 * 32 + 4 * 16}
+    plain = Together(WORKLOADS["lola-mnist"], ADAPTER, WORKLOADS["lola-mnist"].parameters("ckks"), 0)
+    rotations = Counter(node.operation for node in plain.programs["infer"].program.nodes)["rotate"]
+    assert infer == {
+        "mul": 55,
+        "add": 62,
+        "rotate": rotations,
+        "relinearize": 1 + 4 + 4 + 2,
+        "rescale": 5,
+        "square": 2,
     }
 
 
@@ -175,7 +194,7 @@ def test_several_images_in_a_pass_are_each_inferred():
     parameters = ADAPTER.resolve(workload.parameters("ckks"))
     inputs = [vector for image in (3, 4) for vector in workload.vectors("infer", image, parameters)]
     assert len(inputs) == 6
-    program = by_taps.ByTaps("digits", "").circuit
+    program = workload.circuit
     traced = trace(
         lambda evaluator, given: program("infer", evaluator, given, [], {}),
         parameters,

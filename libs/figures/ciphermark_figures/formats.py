@@ -41,6 +41,11 @@ def written(notation: Notation) -> Iterator[None]:
         _notation.reset(token)
 
 
+def values(count: int) -> str:
+    """So many numbers: ``1 value``, ``4,096 values``."""
+    return f"{count:,} value{'' if count == 1 else 's'}"
+
+
 def digits(value: float | None) -> str:
     """Three significant digits, never an exponent."""
     if value is None:

@@ -32,7 +32,7 @@ _WRITTEN: Mapping[str, tuple[Write, ...]] = {
     "division": (lambda division: f"division {division}",),
     "dimensions": (_dimensions,),
     "data_pattern": (lambda data: f"{data} data",),
-    "size": (lambda size: f"{size:,} values",),
+    "size": (formats.values,),
     "threads": (lambda threads: f"{threads} thread{'' if threads == 1 else 's'}",),
 }
 # What a library makes of a case: no part of what tells cases apart.

@@ -85,7 +85,7 @@ def _parts(rows: Sequence[Row]) -> Printed:
 
 def _input(row: Row) -> str:
     """What is computed on: the options; without any, how many numbers."""
-    return str(row["options"]) if row["options"] else f"{row['size']} values"
+    return str(row["options"]) if row["options"] else formats.values(row["size"])
 
 
 def _table(row: Row, any_security: bool) -> tuple[Any, ...]:

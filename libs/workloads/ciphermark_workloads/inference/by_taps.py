@@ -1,19 +1,21 @@
-"""Classes of encrypted images with seven ciphertexts up and weights that the server knows in the clear."""
+"""Classes of encrypted images with seven ciphertexts up; the server knows the weights, or has them encrypted, too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
 
 from ciphermark_circuits import diagonals, sums
+from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_circuits.plain_products import Factors
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.managed import lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import packing
-from ciphermark_workloads.inference.network import Network
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.inference.networks.stored import Stored
 from ciphermark_workloads.inference.packing import Packing
@@ -24,23 +26,45 @@ _BABIES, _LAST_BABIES = 8, 4
 _DEPTH = 5  # convolution, square, dense layer, square, last layer
 
 
+@dataclass(frozen=True, slots=True)
+class _Layers(Generic[Operand]):
+    """The weights of the three layers, and how ciphertexts are multiplied with them."""
+
+    taps: Sequence[Operand]
+    dense: Sequence[Sequence[Operand]]
+    last: Sequence[Sequence[Operand]]
+    inner_products: InnerProducts[Operand]
+
+    def logits(self, evaluator: Evaluator, image: Sequence[Handle]) -> Handle:
+        """Of one image: five levels, a rescaling each."""
+        square = evaluator.managed().function("square")
+        rescaled = partial(evaluator.apply, "rescale")
+        (taps,) = self.inner_products(evaluator, image, [self.taps])
+        maps = sums.turned_sum(evaluator, rescaled(taps), packing.MAP_SUMS)
+        dense = diagonals.product(evaluator, square(maps), self.dense, self.inner_products)
+        hidden = sums.turned_sum(evaluator, rescaled(dense), packing.DENSE_SUMS)
+        last = diagonals.product(evaluator, square(hidden), self.last, self.inner_products)
+        return sums.turned_sum(evaluator, rescaled(last), packing.LAST_SUMS)
+
+
 class ByTaps(Workload[int, Floats]):
     """The input is the number of one of the images that are shipped with the network, the output its logits."""
 
     family = "inference"
     schemes: tuple[Scheme, ...] = ("ckks",)
-    stages = (Stage("infer"),)
+    stages: tuple[Stage, ...] = (Stage("infer"),)
     tolerance = 0.002
 
-    def __init__(self, name: str, title: str) -> None:
+    def __init__(self, name: str, network: str, title: str) -> None:
         self.name, self.title = name, title
+        self._network = network
 
     @property
     def is_seeded(self) -> bool:
         return True
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        return ("add", "add_plain", "mul_plain", "square", "rotate")
+        return ("add", "mul_plain", "square", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """N = 8192 and 208 bits: 128-bit secure by both tables. Beside a scale of 2^28 the first prime leaves room for
@@ -70,51 +94,100 @@ class ByTaps(Workload[int, Floats]):
         public: Arrays,
     ) -> list[Handle]:
         """One ciphertext for each image, its logits in some of the slots."""
-        each = self._packing().ciphertexts
-        return [
-            self._inferred(evaluator, inputs[start : start + each]) for start in range(0, len(inputs), each)
-        ]
+        layers = self._layers(evaluator.parameters.slots)
+        return [layers.logits(evaluator, image) for image in self._images(inputs)]
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Floats:
         return self._packing().logits(outputs[0])
 
     def reference(self, given: int) -> Floats:
-        logits: Floats = self._network().logits(self._stored().images[given][None])[0]
+        held = self._stored()
+        logits: Floats = held.network.logits(held.images[given][None])[0]
         return logits
 
     def judge(self, found: Floats, truth: Truth[int, Floats]) -> Judgement:
         label = int(self._stored().labels[truth.input])
         return judged(found, truth.expected, label, self.tolerance)
 
-    def _inferred(self, evaluator: Evaluator, image: Sequence[Handle]) -> Handle:
-        network, slots, layout = self._network(), evaluator.parameters.slots, self._packing()
-        taps = Factors.of(evaluator, image).inner_product(layout.taps(network, slots))
-        maps = sums.turned_sum(evaluator, evaluator.apply("rescale", taps), packing.MAP_SUMS)
-        square = evaluator.managed().function("square")
-        features = square(_shifted(evaluator, maps, layout.map_bias(network, slots)))
-        dense = diagonals.product(evaluator, features, layout.dense(network, slots), _BABIES)
-        hidden = sums.turned_sum(evaluator, evaluator.apply("rescale", dense), packing.DENSE_SUMS)
-        neurons = square(_shifted(evaluator, hidden, layout.dense_bias(network, slots)))
-        last = diagonals.product(evaluator, neurons, layout.last(network, slots), _LAST_BABIES)
-        logits = sums.turned_sum(evaluator, evaluator.apply("rescale", last), packing.LAST_SUMS)
-        return _shifted(evaluator, logits, layout.last_bias(network, slots))
+    def _images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
+        each = self._packing().ciphertexts
+        return [inputs[start : start + each] for start in range(0, len(inputs), each)]
+
+    def _layers(self, slots: int) -> _Layers[Vector]:
+        network, layout = self._stored().network, self._packing()
+        return _Layers(
+            layout.taps(network, slots),
+            diagonals.columns(layout.dense(network, slots), _BABIES),
+            diagonals.columns(layout.last(network, slots), _LAST_BABIES),
+            diagonals.with_vectors,
+        )
 
     def _stored(self) -> Stored:
-        return stored.shipped(self.name)
-
-    def _network(self) -> Network:
-        return self._stored().network
+        return stored.shipped(self._network)
 
     def _packing(self) -> Packing:
-        return Packing(self._network().shape)
+        return Packing(self._stored().network.shape)
 
 
-def _shifted(evaluator: Evaluator, a: Handle, bias: Vector) -> Handle:
-    """a + bias, encoded at the exact scale of a."""
-    return evaluator.apply("add_plain", a, evaluator.encode(bias, like=a, scale=evaluator.scale(a)))
+class EncryptedByTaps(ByTaps):
+    """The weights are the key owner's secret, too: the server is sent them encrypted, in a stage of their own."""
+
+    stages = (Stage("load", "state"), Stage("infer"))
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "mul", "square", "rotate")
+
+    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+        """The weights of all layers, one after the other, or the image."""
+        if stage == self.stages[-1].name:
+            return super().vectors(stage, given, parameters)
+        layers = self._layers(parameters.slots)
+        return [
+            *layers.taps,
+            *(vector for part in (layers.dense, layers.last) for column in part for vector in column),
+        ]
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
+        if stage != self.stages[-1].name:
+            return self._lowered(evaluator, inputs)
+        layers = self._read(state)
+        return [layers.logits(evaluator, image) for image in self._images(inputs)]
+
+    def _lowered(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
+        top = evaluator.level(inputs[0])
+        taps, dense = self._packing().ciphertexts, packing.DIAGONALS // packing.QUARTERS
+        falls = [0] * taps + [2] * dense + [4] * packing.LAST_DIAGONALS
+        return [lowered(evaluator, item, top - fall) for item, fall in zip(inputs, falls, strict=False)]
+
+    def _read(self, state: Sequence[Handle]) -> _Layers[Handle]:
+        taps = self._packing().ciphertexts
+        dense = taps + packing.DIAGONALS // packing.QUARTERS
+        return _Layers(
+            state[:taps],
+            _in_columns(state[taps:dense], _BABIES),
+            _in_columns(state[dense:], _LAST_BABIES),
+            diagonals.with_ciphertexts,
+        )
 
 
+def _in_columns(items: Sequence[Handle], height: int) -> list[Sequence[Handle]]:
+    return [items[start : start + height] for start in range(0, len(items), height)]
+
+
+_LARGE = "an encrypted handwritten digit of 28 × 28 pixels (LoLa's network)"
+_SMALL = "an encrypted handwritten digit of 8 × 8 pixels"
 WORKLOADS = (
-    ByTaps("lola-mnist", "class of an encrypted handwritten digit of 28 × 28 pixels (LoLa's network)"),
-    ByTaps("digits", "class of an encrypted handwritten digit of 8 × 8 pixels"),
+    ByTaps("lola-mnist", "lola-mnist", f"class of {_LARGE}"),
+    ByTaps("digits", "digits", f"class of {_SMALL}"),
+    EncryptedByTaps("lola-mnist-encrypted", "lola-mnist", f"class of {_LARGE}, weights encrypted, too"),
+    EncryptedByTaps("digits-encrypted", "digits", f"class of {_SMALL}, weights encrypted, too"),
 )

@@ -1,8 +1,11 @@
 """Where images, weights and neurons lie in slots: seven ciphertexts up, one down. Pure.
 
 A pattern of 4,096 slots, repeated where there are more, has four *quarters* of 1,024. An image's taps are dealt out to
-the quarters of ⌈taps/4⌉ ciphertexts, each as often as there are maps. Whatever follows is the same in all quarters, and
+the quarters of a few ciphertexts, each as often as there are maps. Whatever follows is the same in all quarters, and
 each of them works on a fourth of the first dense layer's 128 diagonals.
+
+Biases are weights of a further input that is always 1: a tap that meets 1, a neuron of the maps and a hidden one that
+are 1.
 """
 
 from __future__ import annotations
@@ -10,10 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Unsupported, Vector
-from ciphermark_workloads.inference.network import Network, Shape, patches
+from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
 
 QUARTER = 1024
 QUARTERS = 4
@@ -41,8 +45,8 @@ class Packing:
 
     def __post_init__(self) -> None:
         bounds = {
-            "neurons of maps": (self.shape.features, QUARTER - DIAGONALS),
-            "hidden neurons": (self.shape.hidden, DIAGONALS - _HIDDEN),
+            "neurons of maps": (self.shape.features, QUARTER - DIAGONALS - 1),
+            "hidden neurons": (self.shape.hidden, DIAGONALS - _HIDDEN - 1),
             "classes": (self.shape.classes, LAST_DIAGONALS),
         }
         for what, (count, most) in bounds.items():
@@ -52,56 +56,41 @@ class Packing:
     @property
     def ciphertexts(self) -> int:
         """Of an image."""
-        return -(-self.shape.taps // QUARTERS)
+        return -(-(self.shape.taps + 1) // QUARTERS)
 
     def image(self, pixels: Floats, slots: int) -> list[Vector]:
-        """The vectors of an image (side, side)."""
-        met = patches(pixels[None], self.shape)[0]
-        return self._dealt(np.tile(met, self.shape.maps), slots)
+        """The vectors of an image (side, side): the pixels that each tap meets, and 1."""
+        met = np.tile(patches(pixels[None], self.shape)[0], self.shape.maps)
+        rows = np.ones((self.shape.taps + 1, self.shape.features + 1))
+        rows[:-1] = np.pad(met, ((0, 0), (0, 1)))
+        return self._dealt(rows, slots)
 
     def taps(self, network: Network, slots: int) -> list[Vector]:
         """What an image's vectors are multiplied with."""
-        return self._dealt(np.repeat(network.convolution.weights.T, self.shape.positions, axis=1), slots)
-
-    def map_bias(self, network: Network, slots: int) -> Vector:
-        """What is added to the maps, in each quarter."""
-        quarters = np.zeros((QUARTERS, QUARTER))
-        quarters[:, DIAGONALS : DIAGONALS + self.shape.features] = np.repeat(
-            network.convolution.bias, self.shape.positions
-        )
-        return _repeated(quarters, slots)
+        rows = np.repeat(_with_bias(network.convolution).T, self.shape.positions, axis=1)
+        one = np.zeros((len(rows), 1))
+        one[-1] = 1
+        return self._dealt(np.hstack([rows, one]), slots)
 
     def dense(self, network: Network, slots: int) -> list[Vector]:
         """Diagonals 0 to 31 of each quarter, which are those from 32 times its number on."""
-        inputs = DIAGONALS + np.arange(self.shape.features)
+        weights = _with_one(_with_bias(network.dense))
+        inputs = DIAGONALS + np.arange(weights.shape[1])
         found = np.zeros((_TURN, QUARTERS, QUARTER))
         for step in range(_TURN):
             for quarter in range(QUARTERS):
                 outputs = (inputs - _TURN * quarter - step) % DIAGONALS - _HIDDEN
-                found[step, quarter, inputs - step] = _chosen(network.dense.weights, outputs)
+                found[step, quarter, inputs - step] = _chosen(weights, outputs)
         return [_repeated(diagonal, slots) for diagonal in found]
-
-    def dense_bias(self, network: Network, slots: int) -> Vector:
-        """What is added to the hidden neurons: in the first 128 slots, where their sums are whole."""
-        pattern = np.zeros(LENGTH)
-        pattern[_HIDDEN : _HIDDEN + self.shape.hidden] = network.dense.bias
-        return _repeated(pattern, slots)
 
     def last(self, network: Network, slots: int) -> list[Vector]:
         """The diagonals of the last layer."""
-        inputs = _HIDDEN + np.arange(self.shape.hidden)
+        weights = _with_bias(network.last)
+        inputs = _HIDDEN + np.arange(weights.shape[1])
         found = np.zeros((LAST_DIAGONALS, LENGTH))
         for step in range(LAST_DIAGONALS):
-            found[step, inputs - step] = _chosen(
-                network.last.weights, (inputs - step - _LOGITS) % LAST_DIAGONALS
-            )
+            found[step, inputs - step] = _chosen(weights, (inputs - step - _LOGITS) % LAST_DIAGONALS)
         return [_repeated(diagonal, slots) for diagonal in found]
-
-    def last_bias(self, network: Network, slots: int) -> Vector:
-        """What is added to the logits."""
-        pattern = np.zeros(LENGTH)
-        pattern[_LOGITS : _LOGITS + self.shape.classes] = network.last.bias
-        return _repeated(pattern, slots)
 
     def logits(self, slots: Vector) -> Floats:
         """The logits (classes,) in the decrypted slots."""
@@ -109,13 +98,23 @@ class Packing:
         return found
 
     def _dealt(self, rows: Floats, slots: int) -> list[Vector]:
-        """Rows (taps, features), tap 4g + q in quarter q of vector g."""
+        """Rows (taps + 1, features + 1), number 4g + q in quarter q of vector g."""
         quarters = np.zeros((self.ciphertexts * QUARTERS, QUARTER))
-        quarters[: self.shape.taps, DIAGONALS : DIAGONALS + self.shape.features] = rows
+        quarters[: len(rows), DIAGONALS : DIAGONALS + rows.shape[1]] = rows
         return [_repeated(pattern, slots) for pattern in quarters.reshape(self.ciphertexts, LENGTH)]
 
 
-def _chosen(weights: Floats, outputs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+def _with_bias(layer: Layer) -> Floats:
+    """The weights (outputs, inputs + 1): the bias is that of the last input."""
+    return np.column_stack([layer.weights, layer.bias])
+
+
+def _with_one(weights: Floats) -> Floats:
+    """The weights with a further output, which is the last input."""
+    return np.vstack([weights, np.eye(1, weights.shape[1], weights.shape[1] - 1)])
+
+
+def _chosen(weights: Floats, outputs: npt.NDArray[np.int64]) -> Floats:
     """The weight of each input for its output, 0 for outputs that the layer does not have."""
     exists = (outputs >= 0) & (outputs < len(weights))
     return np.where(exists, weights[outputs * exists, np.arange(len(outputs))], 0.0)

@@ -1,0 +1,75 @@
+"""Section ``inference``: the class of an encrypted digit, at 128 bits, both parties in this process.
+
+Times are the server's evaluation of one image, weights encoded or encrypted before. The class of each of 200 held-out
+images is compared with that of the network in the clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from bench.figures import Figure, Progress, Target
+from ciphermark_adapters import registry
+from ciphermark_core.errors import UserError
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import recommended
+
+_IMAGES = 200
+_LOOPS = 11
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    name: str
+    target_s: float
+    published_s: float  # CraterLake's CPU baseline: 32 cores of a Threadripper PRO 3975WX, at 80 bits
+
+
+_CASES = (_Case("lola-mnist", 0.04, 0.561), _Case("lola-mnist-encrypted", 0.06, 1.369))
+_VARIANTS = ("seal", "seal-hexl")
+_THREADS = (1, 2)
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Each workload on each variant with one thread and two; targets are for ``seal-hexl`` with two."""
+    for case in _CASES:
+        for variant in _VARIANTS:
+            progress(f"{case.name}, {variant}")
+            yield from _figures(case, variant)
+
+
+def _figures(case: _Case, variant: str) -> Iterator[Figure]:
+    declared, workload = registry.declaration(variant), WORKLOADS[case.name]
+    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), 0)
+    for threads in _THREADS:
+        seconds = median(both.executed(0, _LOOPS, threads)["infer"].evaluate_s)
+        is_goal = variant == "seal-hexl" and threads == max(_THREADS)
+        yield Figure(
+            "inference",
+            f"{case.name}, {variant}, {threads} threads",
+            seconds,
+            "s",
+            Target(most=case.target_s) if is_goal else None,
+            f"published, at 80 bits on 32 cores: {case.published_s} s",
+        )
+    if variant != _VARIANTS[-1]:
+        return
+    agreeing, errors, margins = 0, [], []
+    for image in range(_IMAGES):
+        judgement = both.judged(both.output(both.executed(image, 1, 2)["infer"].outputs, image), image)
+        if judgement.complaint is not None:
+            raise UserError(f"{case.name}, {variant}, image {image}: {judgement.complaint}")
+        agreeing += int(judgement.figures["agreement"])
+        errors.append(judgement.figures["logit_error"])
+        margins.append(judgement.figures["margin"])
+    yield Figure(
+        "inference",
+        f"{case.name}, {variant}, images that agree",
+        agreeing,
+        f"of {_IMAGES}",
+        Target(least=_IMAGES),
+        f"largest error of a logit {max(errors):.2g}, smallest margin {min(margins):.2g}",
+    )
