@@ -31,13 +31,16 @@ class NoOptions(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option, for the reader and for suites; ``sentence`` says what it is."""
+    """One option, for the reader and for suites; ``sentence`` says what it is. One that ``is_file`` is the name of a
+    file: see :mod:`.own_files`.
+    """
 
     name: str
     kind: type
     default: Any
     sentence: str
     is_newer: bool
+    is_file: bool = False
 
 
 def declared(options: type[msgspec.Struct]) -> tuple[Option, ...]:
@@ -48,8 +51,10 @@ def declared(options: type[msgspec.Struct]) -> tuple[Option, ...]:
 def _declared(field: msgspec.structs.FieldInfo) -> Option:
     kind, *notes = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
     sentence = next((note.description for note in notes if note.description), "")
-    is_newer = any((note.extra or {}).get("is_newer", False) for note in notes)
-    return Option(field.name, kind, field.default, sentence, is_newer)
+    is_newer, is_file = (
+        any((note.extra or {}).get(mark, False) for note in notes) for mark in ("is_newer", "is_file")
+    )
+    return Option(field.name, kind, field.default, sentence, is_newer, is_file)
 
 
 def read(options: type[msgspec.Struct], values: Mapping[str, Value], owner: str) -> msgspec.Struct:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.dimensions import Value
-from ciphermark_core.errors import Unsupported
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.options import NoOptions, read
 
@@ -103,6 +103,12 @@ class Workload(ABC, Generic[Input, Output]):
         other = copy.copy(self)
         other.__dict__["_options"] = read(self.Options, values, self.name)
         return other
+
+    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The values of options where one of them names a file, and what follows from its contents: asked where a suite
+        is read. ``name`` is what results call the file. Raises ``UserError`` for contents that it cannot take.
+        """
+        raise UserError(f"{self.name} takes no files")
 
     def stage(self, name: str) -> Stage:
         """The stage of a name; raises ``KeyError`` for an unknown one."""

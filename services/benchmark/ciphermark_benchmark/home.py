@@ -48,6 +48,11 @@ class Home:
         """Copies of the workloads that suites took from files, ``NAME.py``."""
         return self.folder / "workloads"
 
+    @property
+    def files(self) -> Path:
+        """Copies of the files that options of workloads named in suites, ``NAME.SUFFIX``."""
+        return self.folder / "files"
+
 
 def find() -> Home:
     """``CIPHERMARK_HOME``; else the closest ``.ciphermark`` in or above the working directory; else the

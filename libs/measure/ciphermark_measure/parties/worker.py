@@ -29,6 +29,7 @@ def main() -> None:
     )
     parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
     parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
+    parser.add_argument("--files", type=Path, help="a folder of files that options name: NAME@DIGEST.SUFFIX")
     confinement.add_options(parser)
     arguments = parser.parse_args()
     replies = confinement.own_output()
@@ -55,9 +56,11 @@ def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.data_sets import finder
     from ciphermark_measure.parties.server import Server
-    from ciphermark_workloads import kept
+    from ciphermark_workloads import kept, own_files
     from ciphermark_workloads.catalogue import WORKLOADS
 
+    if arguments.files is not None:
+        own_files.look_in(arguments.files)
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
     workloads = kept.Catalogue(WORKLOADS, arguments.workloads)
     if arguments.role == "client":

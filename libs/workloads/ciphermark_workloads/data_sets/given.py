@@ -24,8 +24,13 @@ class Given:
 
     def called(self, stem: str) -> str:
         """Its name in results: ``mine@3b5d12ab``. Equal names have equal contents, whatever the file's folder."""
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-")[:_LONGEST_STEM] or "data"
-        return f"{plain}@{self.digest[:_DIGITS]}"
+        return named(stem, self.digest)
+
+
+def named(stem: str, digest: str) -> str:
+    """What contents of a SHA-256 are called in results, after the file's stem. Pure."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-")[:_LONGEST_STEM] or "data"
+    return f"{plain}@{digest[:_DIGITS]}"
 
 
 def take(data: bytes, origin: str, rule: LabelRule = "binary") -> Given:

@@ -6,18 +6,19 @@ columns come back g slots further each. So one answer has an element of each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_workloads.retrieval import buckets, by_index, columns, formulas, packing
+from ciphermark_workloads.retrieval import buckets, by_index, columns, formulas, packing, stored
 from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
-from ciphermark_workloads.retrieval.database import Generated, Rows
+from ciphermark_workloads.retrieval.database import Database, Rows
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
 from ciphermark_workloads.workload import Arrays
@@ -56,6 +57,9 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
     def groups(self, layout: Layout) -> int:
         """How many answers there are: the buckets, as many of them in each as the stride."""
         return -(-buckets.count_of(self.options.wanted) // layout.stride)
+
+    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        return stored.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> Sequence[int]:
         """As many indices of all, each alike likely, no two of them equal."""
@@ -111,10 +115,9 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         found = [database.rows(index, index + 1)[0].astype(np.int64) for index in given]
         return np.concatenate(found)
 
-    def database(self) -> Generated:
+    def database(self) -> Database:
         """What the server has."""
-        options = self.options
-        return Generated(options.elements, options.element_bytes, options.database_seed)
+        return by_index.database_of(self.options)
 
     def _rows_of(self, whole: Rows, layout: Layout, group: int) -> Callable[[int], Rows]:
         code, height = self._code(), layout.row // layout.stride

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_workloads.retrieval.database import Generated
+from ciphermark_workloads.retrieval import stored
+from ciphermark_workloads.retrieval.database import Database, Generated
 from ciphermark_workloads.retrieval.queries import Queried, Queries
 from ciphermark_workloads.retrieval.symbols import Integers
 from ciphermark_workloads.workload import Stage
@@ -35,6 +38,9 @@ class IndexRetrieval(Queried[int, Integers]):
     Options = Options
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
 
+    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        return stored.element_options(name, data, values)
+
     def input(self, seed: int, data: Any) -> int:
         """One index of all, alike likely."""
         return int(np.random.default_rng(seed).integers(self.options.elements))
@@ -50,7 +56,13 @@ class IndexRetrieval(Queried[int, Integers]):
         found: Integers = self.database().rows(given, given + 1)[0].astype(np.int64)
         return found
 
-    def database(self) -> Generated:
+    def database(self) -> Database:
         """What the server has."""
-        options = self.options
-        return Generated(options.elements, options.element_bytes, options.database_seed)
+        return database_of(self.options)
+
+
+def database_of(options: Options) -> Database:
+    """Made of the seed, or the user's own; raises ``UserError`` where that is not in this process's folder."""
+    if options.database:
+        return stored.elements(options.database, options.elements, options.element_bytes)
+    return Generated(options.elements, options.element_bytes, options.database_seed)

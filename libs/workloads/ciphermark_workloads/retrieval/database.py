@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Rows: TypeAlias = npt.NDArray[np.uint8]  # an element each, of shape (count, S)
+
+
+class Database(Protocol):
+    """What a server has, by index."""
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """The elements from ``start`` to before ``stop``, 0 ≤ start < stop ≤ n: of shape (stop − start, S)."""
+
 
 _CHUNK = 1024  # elements that are made together: any of them without those before
 

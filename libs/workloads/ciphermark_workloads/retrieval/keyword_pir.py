@@ -7,7 +7,7 @@ of one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -15,8 +15,9 @@ import msgspec
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_core.dimensions import Value
 from ciphermark_core.model import Parameters
-from ciphermark_workloads.retrieval import columns, formulas, keywords, packing
+from ciphermark_workloads.retrieval import columns, formulas, keywords, packing, stored
 from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.database import Generated, Rows
 from ciphermark_workloads.retrieval.keywords import Table
@@ -59,6 +60,9 @@ class KeywordPir(ColumnRetrieval[bytes]):
         arranged: int = self.options.records * (_BYTES_TO_ARRANGE + self.options.value_bytes)
         return store + arranged
 
+    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        return stored.record_options(name, data, values)
+
     def input(self, seed: int, data: Any) -> bytes:
         """A keyword that the database has, each alike likely, or one that it does not have."""
         generator = np.random.default_rng(seed)
@@ -96,28 +100,47 @@ class KeywordPir(ColumnRetrieval[bytes]):
         return next((value for value in found if value is not None), absent)
 
     def reference(self, given: bytes) -> Integers:
-        number = _numbers(self.options.records, self.options.database_seed).get(given)
+        number = self._numbers().get(given)
         if number is None:
             return np.full(1, ABSENT, dtype=np.int64)
-        found: Integers = self._values().rows(number, number + 1)[0].astype(np.int64)
-        return found
+        return np.frombuffer(self._value(number), dtype=np.uint8).astype(np.int64)
 
     def keywords(self) -> list[bytes]:
         """Of all records of the database."""
-        return [*_numbers(self.options.records, self.options.database_seed)]
+        return [*self._numbers()]
 
     def _records(self) -> Rows:
         """What is in each place of the table: of shape (places, bytes of a record), zeros where there is none."""
         options, table, names = self.options, self._table(), self.keywords()
-        values = self._values().rows(0, options.records)
+        values = [*self._values()]
         records = np.zeros((table.places, keywords.HEAD_BYTES + options.value_bytes), dtype=np.uint8)
         for place, number in enumerate(table.arranged(names)):
             if number >= 0:
-                record = table.record(names[number], values[number].tobytes())
-                records[place] = np.frombuffer(record, dtype=np.uint8)
+                record = table.record(names[number], values[number])
+                records[place, : len(record)] = np.frombuffer(record, dtype=np.uint8)
         return records
 
-    def _values(self) -> Generated:
+    def _numbers(self) -> Mapping[bytes, int]:
+        own = self._own()
+        return _numbers(self.options.records, self.options.database_seed) if own is None else own.numbers
+
+    def _value(self, number: int) -> bytes:
+        own = self._own()
+        return self._generated().rows(number, number + 1)[0].tobytes() if own is None else own.values[number]
+
+    def _values(self) -> Iterable[bytes]:
+        own = self._own()
+        if own is not None:
+            return own.values
+        return (row.tobytes() for row in self._generated().rows(0, self.options.records))
+
+    def _own(self) -> stored.Records | None:
+        options = self.options
+        if not options.database:
+            return None
+        return stored.records(options.database, options.records, options.value_bytes)
+
+    def _generated(self) -> Generated:
         options = self.options
         return Generated(options.records, options.value_bytes, options.database_seed)
 

@@ -1,4 +1,4 @@
-"""How a client encrypts its queries."""
+"""What is common to all retrieval: whose database it is, and how a client encrypts its queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciphermark_workloads.workload import Input, Output, Workload
 
 
 class Queries(msgspec.Struct, frozen=True):
-    """The option of it, which all protocols of retrieval have."""
+    """The options that all protocols of retrieval have."""
 
     public_key_queries: Annotated[
         bool,
@@ -19,6 +19,13 @@ class Queries(msgspec.Struct, frozen=True):
             extra={"is_newer": True},
         ),
     ] = False
+    database: Annotated[
+        str,
+        msgspec.Meta(
+            description="a file of your own in place of a generated database: records.bin, records.csv",
+            extra={"is_newer": True, "is_file": True},
+        ),
+    ] = ""
 
 
 class Queried(Workload[Input, Output]):

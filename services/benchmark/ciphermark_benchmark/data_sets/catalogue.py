@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Protocol
 
 from ciphermark_benchmark.data_sets.client_data import ClientData
-from ciphermark_benchmark.data_sets.finder import Finder, unknown
+from ciphermark_benchmark.data_sets.finder import FILES_BY_COMMAND, Finder, options_key, unknown
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties import data_sets
 from ciphermark_workloads import kept as kept_workloads
+from ciphermark_workloads import own_files
+from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
 
 
@@ -72,6 +75,10 @@ class Catalogue(Finder):
         self._environ = environ
         self._base = base
         self._given: dict[str, Given] = {}
+        self._files = home.files
+        self._written: dict[str, str] = {}
+        self._settled: dict[str, dict[str, Value]] = {}
+        own_files.look_in(home.files)
         self._workloads: dict[str, kept_workloads.Kept] = {}
 
     def other(self, name: str) -> Known:
@@ -109,6 +116,33 @@ class Catalogue(Finder):
         self._workloads[text] = kept
         return kept.name
 
+    def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
+        key = options_key(workload.name, values)
+        if key not in self._settled:
+            try:
+                self._settled[key] = own_files.settled(workload, values, self._file)
+            except UserError as error:
+                raise ValueError(self._as_written(str(error))) from None
+        return self._settled[key]
+
+    def _file(self, text: str) -> tuple[str, bytes]:
+        path = own_files.kept(self._files, text)
+        if path is not None:
+            return text, own_files.read(path)
+        if self._base is None or http_party.services(self._environ) is not None:
+            raise UserError(f"{text!r}: {FILES_BY_COMMAND}, for parties on this host")
+        data = _content(self._base / text, text, own_files.MOST_BYTES, "elements")
+        name = own_files.called(text, data)
+        self._written[name] = text
+        own_files.hold(name, data)
+        return name, data
+
+    def _as_written(self, told: str) -> str:
+        """What is told of files, by the names that the suite has for them."""
+        for name, text in self._written.items():
+            told = told.replace(name, text)
+        return told
+
     @property
     def workloads(self) -> dict[str, str]:
         """The names of the workloads that were found in files, by what the suite says."""
@@ -121,6 +155,8 @@ class Catalogue(Finder):
         """
         for name, given in self._given.items():
             self._home.put(name, given.data)
+        for name in self._written:
+            own_files.put(self._files, name, own_files.content(name))
         for kept in self._workloads.values():
             kept_workloads.put(self._kept_workloads, kept)
         for name in names:
@@ -141,16 +177,14 @@ class Catalogue(Finder):
         return self._home if services is None else ClientData(services[0])
 
 
-def _content(path: Path, told: str) -> bytes:
+def _content(path: Path, told: str, most: int = MOST_BYTES, fewer: str = "rows") -> bytes:
     """The bytes of a file; raises ``UserError`` for what cannot be read, or is too long."""
     try:
         if not path.is_file():
             raise UserError(f"{told}: there is no such file (looked for {path})")
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise UserError(
-                f"{told}: {size} bytes are too many, at most {MOST_BYTES} are read: use fewer rows"
-            )
+        if size > most:
+            raise UserError(f"{told}: {size} bytes are too many, at most {most} are read: use fewer {fewer}")
         return path.read_bytes()
     except OSError as error:
         raise UserError(f"{told}: cannot be read: {error.strerror}") from None

@@ -9,10 +9,14 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from ciphermark_benchmark.data_sets.known import Known
+from ciphermark_core.dimensions import Value
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_workloads import own_files
+from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, LabelRule
 
 _FILE = ".csv"
+FILES_BY_COMMAND = "files that options name are read by the command line alone"
 _FORMS = "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}"
 
 
@@ -37,13 +41,23 @@ class Finder(ABC):
     def workload(self, text: str) -> str:
         """The name of a workload in a file, as the suite writes it, which is installed from here on."""
 
+    @abstractmethod
+    def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Values of options, with what follows from the files that they name."""
+
 
 class Remembered(Finder):
     """Data sets of a run that began earlier, by what its suite says: no file is read again."""
 
-    def __init__(self, found: Mapping[str, Known], workloads: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        found: Mapping[str, Known],
+        workloads: Mapping[str, str] | None = None,
+        options: Mapping[str, dict[str, Value]] | None = None,
+    ) -> None:
         self._found = found
         self._workloads = workloads or {}
+        self._options = options or {}
 
     def other(self, name: str) -> Known:
         if name not in self._found:
@@ -57,6 +71,14 @@ class Remembered(Finder):
         if text not in self._workloads:
             raise ValueError(f"{text!r}: workloads in files are read by the command line alone")
         return self._workloads[text]
+
+    def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
+        told = options_key(workload.name, values)
+        if not own_files.named_in(workload, values):
+            return dict(values)
+        if told not in self._options:
+            raise ValueError(f"{', '.join(own_files.named_in(workload, values))}: {FILES_BY_COMMAND}")
+        return self._options[told]
 
 
 def _short_too(schema: dict[str, Any]) -> None:
@@ -111,6 +133,11 @@ class DataSetText(BaseModel):
 
     def __repr__(self) -> str:
         return repr(self.key)
+
+
+def options_key(workload: str, values: Mapping[str, Value]) -> str:
+    """What a suite says of a workload's options, on one line."""
+    return " ".join([workload, *(f"{name}={value!r}" for name, value in sorted(values.items()))])
 
 
 def key(file: str, rule: LabelRule) -> str:

@@ -17,7 +17,6 @@ import structlog
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal
@@ -72,13 +71,12 @@ def _prepared(home: Home, job_id: str) -> Prepared:
         request = requested(database, job_id)
         catalogue = Catalogue(home, os.environ)
         suite = files.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
-        own = runs.own_data_sets(suite)
-        catalogue.provide(known.name for known in own.values())
+        catalogue.provide(known.name for known in runs.own_data_sets(suite).values())
         run = claimed(database, request, suite, facts)
         runs.require_room(suite, request.variants, facts)
         everything = planned(request, suite, run)
         _tell_trials(database, job_id, everything)
-    journal = opened_journal(home, request, run, own)
+    journal = opened_journal(home, request, run, suite)
     return Prepared(home.of_jobs, Record(job_id, journal, members(everything)), suite, everything)
 
 
@@ -120,7 +118,7 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
     for origin in _asked(database, "run_origin", {"id": run.id}):
         job_id = origin["continues"] or run.id
         request = requested(database, job_id)
-        known = Remembered(journal.header.data_sets)
+        known = Remembered(journal.header.data_sets, options=journal.header.options)
         suite = files.parse(request.suite_text, f"suite {request.suite_name}", known)
         record_journal(database, Record(job_id, journal, members(planned(request, suite, run))))
         if origin["has_ended"]:
@@ -181,12 +179,14 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
     return Plan(blocks_, tuple((moved(trial), reason) for trial, reason in made.unsupported))
 
 
-def opened_journal(home: Home, request: Request, run: Run, data_sets: dict[str, Known]) -> Journal:
+def opened_journal(home: Home, request: Request, run: Run, suite: Suite) -> Journal:
     """The journal of this host's run: as an earlier attempt left it, or a new one."""
     place = home.of_jobs
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
-    return Journal.create(place, Header(run, f"job {request.id}", request.variants, data_sets))
+    own, options = runs.own_data_sets(suite), runs.settled_options(suite)
+    header = Header(run, f"job {request.id}", request.variants, own, options=options)
+    return Journal.create(place, header)
 
 
 def _tell_trials(database: Database, job_id: str, made: Plan) -> None:

@@ -19,10 +19,13 @@ _MODULE = "ciphermark_measure.parties.worker"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The folders of what is the user's own: data sets, ``NAME.csv``, and workloads, ``NAME.py``."""
+    """The folders of what is the user's own: data sets, ``NAME.csv``, workloads, ``NAME.py``, and files that options
+    name.
+    """
 
     data_sets: Path | None = None
     workloads: Path | None = None
+    files: Path | None = None
 
 
 NOTHING_OWN = Own()
@@ -69,5 +72,7 @@ class LocalParties(Parties):
             arguments += ("--data-sets", str(self._own.data_sets))
         if self._own.workloads is not None:
             arguments += ("--workloads", str(self._own.workloads))
+        if self._own.files is not None:
+            arguments += ("--files", str(self._own.files))
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))

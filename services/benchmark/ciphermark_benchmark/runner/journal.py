@@ -18,6 +18,7 @@ from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.run_names import LATEST
 from ciphermark_core import earlier, wire
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
@@ -36,7 +37,7 @@ class Header:
     """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all).
 
     ``data_sets`` are those of the suite that are not shipped, by what the suite says; ``workloads`` the names of those
-    that it took from files, likewise.
+    that it took from files, likewise; ``options`` those that name files, with what follows from their contents.
     """
 
     run: Run
@@ -44,6 +45,7 @@ class Header:
     variants: tuple[str, ...]
     data_sets: dict[str, Known] = field(default_factory=dict)
     workloads: dict[str, str] = field(default_factory=dict)
+    options: dict[str, dict[str, Value]] = field(default_factory=dict)
 
 
 class Journal:

@@ -32,6 +32,7 @@ from ciphermark_benchmark.suite import files, plan, process_limit
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_benchmark.suite.workloads import WorkloadText
+from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Host, Run
@@ -84,6 +85,12 @@ def own_data_sets(suite: Suite) -> dict[str, Known]:
     return {item.key: item.known for item in named if item.known.name not in DATA_SETS}
 
 
+def settled_options(suite: Suite) -> dict[str, dict[str, Value]]:
+    """The options of a suite that name files, with what follows from those, by what the suite says."""
+    workloads = (item for item in suite.experiments if isinstance(item, WorkloadText))
+    return {key: values for experiment in workloads for key, values in experiment.settled.items()}
+
+
 def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
     """Begin a run of a suite file, for all its variants or some of them. Raises ``UserError`` for what cannot be its
     label, where the suite cannot be read, or needs more processes than this host holds.
@@ -100,7 +107,8 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
     made = plan.make(run.id, suite, planned)
-    journal = Journal.create(home, Header(run, origin, tuple(variants), own, catalogue.workloads))
+    header = Header(run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite))
+    journal = Journal.create(home, header)
     return Prepared(home, Record(run.id, journal), suite, made)
 
 
@@ -146,7 +154,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             "resume it there, or start a new run here"
         )
     kept.install(home.workloads, header.workloads.values())
-    remembered = Remembered(header.data_sets, header.workloads)
+    remembered = Remembered(header.data_sets, header.workloads, header.options)
     suite = files.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     require_room(suite, header.variants, facts)
@@ -198,7 +206,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
     rest = plan.without(prepared.plan, recorder.done())
     orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
-    own, cpu_model = Own(home.data_sets, home.workloads), prepared.run.host.cpu_model
+    own, cpu_model = Own(home.data_sets, home.workloads, home.files), prepared.run.host.cpu_model
     level = quiet_level.looked_for(home.folder, cpu_model)
     try:
         Executor(report, own=own, level=level).execute(rest, prepared.suite.seed)

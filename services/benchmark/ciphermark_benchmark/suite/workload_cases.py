@@ -18,7 +18,7 @@ from ciphermark_core.dimensions import DATA_SET, Value
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
-from ciphermark_workloads.options import BATCH, combinations, to_case
+from ciphermark_workloads.options import BATCH, to_case
 from ciphermark_workloads.parameters import Override, recommended
 
 KINDS = families(WORKLOADS)
@@ -48,7 +48,7 @@ def untraced(
 def _known(
     experiment: WorkloadText, available: Mapping[str, Availability]
 ) -> Iterator[tuple[AnyWorkload, Case, Known | None, str | None]]:
-    for name, options in product(experiment.workloads, combinations(experiment.options)):
+    for name, options in experiment.chosen():
         workload = WORKLOADS[name].with_options(options)
         for case, data, unresolved in _cases_of(experiment, workload, available):
             yield workload, case, data, _reason_against(case, workload, available[case.variant]) or unresolved

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from ciphermark_benchmark.data_sets.finder import DataSetText, Finder, Remembered
+from ciphermark_benchmark.data_sets.finder import DataSetText, Finder, Remembered, options_key
 from ciphermark_benchmark.suite.dimensions import Several
 from ciphermark_benchmark.suite.fields import (
     Divisions,
@@ -23,7 +24,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.parties.messages import MOST_BATCH
-from ciphermark_workloads import own
+from ciphermark_workloads import own, own_files
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
 
@@ -111,6 +112,26 @@ class WorkloadText(Strict):
         examples=[192],
     )
 
+    _settled: dict[str, dict[str, Value]] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _settle(self, info: ValidationInfo) -> Self:
+        finder: Finder = info.context or Remembered({})
+        for name, chosen in product(self.workloads, combinations(self.options)):
+            if own_files.named_in(WORKLOADS[name], chosen):
+                self._settled[options_key(name, chosen)] = finder.with_files(WORKLOADS[name], chosen)
+        return self
+
+    @property
+    def settled(self) -> dict[str, dict[str, Value]]:
+        """Of the options that name files: all of them with what follows from those, by what the suite says."""
+        return self._settled
+
+    def chosen(self) -> Iterator[tuple[str, dict[str, Value]]]:
+        """Every workload with every combination of its options."""
+        for name, values in product(self.workloads, combinations(self.options)):
+            yield name, self._settled.get(options_key(name, values), values)
+
     @field_validator("schemes")
     @classmethod
     def _every_workload_has_one(cls, value: list[Scheme] | None, info: ValidationInfo) -> list[Scheme] | None:
@@ -160,9 +181,10 @@ class WorkloadText(Strict):
     def _options_that_there_are(
         cls, value: dict[str, list[Value]], info: ValidationInfo
     ) -> dict[str, list[Value]]:
+        finder: Finder = info.context or Remembered({})
         for name, chosen in product(info.data.get("workloads", ()), combinations(value)):
             try:
-                workload = WORKLOADS[name].with_options(chosen)
+                workload = WORKLOADS[name].with_options(finder.with_files(WORKLOADS[name], chosen))
                 workload.parameters(workload.schemes[0])
             except (UserError, Unsupported) as error:
                 raise ValueError(str(error)) from None

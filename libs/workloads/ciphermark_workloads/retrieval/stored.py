@@ -1,0 +1,177 @@
+"""Databases of a user's own, read from files and checked as a whole before anything is made of them.
+
+``.bin`` is elements one after the other, of a size that is told beside it. ``.csv`` is an element a line for retrieval
+by index, all equally long, and a keyword and a value a line for retrieval by keyword. There is no header.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ciphermark_core.dimensions import Value
+from ciphermark_core.errors import UserError
+from ciphermark_workloads import own_files
+from ciphermark_workloads.retrieval.database import Rows
+
+MOST_VALUE_BYTES = 1 << 15
+_SEED = "database_seed"
+_FORMS = "a database is a file records.bin or records.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Elements of a file, of shape (n, S)."""
+
+    values: Rows
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """See :class:`.database.Database`."""
+        return self.values[start:stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records of a file: the number of each keyword, and values by number, at least a byte each."""
+
+    numbers: Mapping[bytes, int]
+    values: tuple[bytes, ...]
+
+    @property
+    def value_bytes(self) -> int:
+        """Of the longest value."""
+        return max(map(len, self.values))
+
+
+def element_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The options of retrieval by index from a file: n and S follow from it, but S of ``.bin``, which has to be there.
+
+    Raises ``UserError`` for what is no database, and for an n or S that is said otherwise.
+    """
+    size = values.get("element_bytes")
+    found = _elements(name, data, size if isinstance(size, int) else None)
+    shape = {"elements": found.shape[0], "element_bytes": found.shape[1]}
+    return _agreed(name, values, shape)
+
+
+def record_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    """The options of retrieval by keyword from a file; raises ``UserError`` as :func:`element_options` does."""
+    found = _records(name, data)
+    return _agreed(name, values, {"records": len(found.values), "value_bytes": found.value_bytes})
+
+
+@lru_cache(maxsize=2)
+def elements(name: str, count: int, element_bytes: int) -> Stored:
+    """The elements of a kept file; raises ``UserError`` where it is not here, or they are others than told."""
+    found = _elements(name, own_files.content(name), element_bytes)
+    if found.shape != (count, element_bytes):
+        raise UserError(
+            f"{name} has {found.shape[0]} elements of {found.shape[1]} bytes, not {count} of {element_bytes}"
+        )
+    return Stored(found)
+
+
+@lru_cache(maxsize=2)
+def records(name: str, count: int, value_bytes: int) -> Records:
+    """The records of a kept file; raises ``UserError`` as :func:`elements` does."""
+    found = _records(name, own_files.content(name))
+    if (len(found.values), found.value_bytes) != (count, value_bytes):
+        raise UserError(
+            f"{name} has {len(found.values)} records of at most {found.value_bytes} bytes, not {count} of {value_bytes}"
+        )
+    return found
+
+
+def _agreed(name: str, values: Mapping[str, Value], found: Mapping[str, int]) -> dict[str, Value]:
+    if _SEED in values:
+        raise UserError(f"{name}: nothing of a file is made of a seed: leave {_SEED} out")
+    for option, value in found.items():
+        if values.get(option, value) != value:
+            raise UserError(f"{name}: {option} is {value} there, and {values[option]} here: leave it out")
+    return {**values, "database": name, **found}
+
+
+def _elements(name: str, data: bytes, size: int | None) -> Rows:
+    read = _ELEMENTS.get(Path(name).suffix)
+    if read is None:
+        raise UserError(f"{name}: {_FORMS}")
+    return read(name, _required(name, data), size)
+
+
+def _of_bin(name: str, data: bytes, size: int | None) -> Rows:
+    if size is None:
+        raise UserError(f"{name}: say how long elements are: element_bytes: [256]")
+    if size < 1 or len(data) % size:
+        raise UserError(f"{name}: {len(data)} bytes are no multiple of {size} (element_bytes)")
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
+
+
+def _of_csv(name: str, data: bytes, size: int | None) -> Rows:
+    """Elements of lines, whose bytes are those of the text in UTF-8."""
+    made: list[bytes] = []
+    for line, (element,) in _lines(name, data, 1, "an element"):
+        made.append(element)
+        if not element or len(element) != len(made[0]):
+            raise UserError(
+                f"{name}, line {line}: an element of {len(element)} bytes, and the first has {len(made[0])}: "
+                "elements are equally long, so fill them up"
+            )
+    return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(len(made), -1)
+
+
+_ELEMENTS: Mapping[str, Callable[[str, bytes, int | None], Rows]] = {".bin": _of_bin, ".csv": _of_csv}
+
+
+def _records(name: str, data: bytes) -> Records:
+    if Path(name).suffix != ".csv":
+        raise UserError(
+            f"{name}: keywords and values are read from a .csv, lines of a keyword and a value: key,value"
+        )
+    numbers: dict[bytes, int] = {}
+    values: list[bytes] = []
+    for line, (keyword, value) in _lines(name, _required(name, data), 2, "a keyword and a value"):
+        place = f"{name}, line {line}"
+        if not keyword or not value:
+            raise UserError(f"{place}: an empty {'value' if keyword else 'keyword'}")
+        if keyword in numbers:
+            raise UserError(
+                f"{place}: the keyword {keyword.decode()!r} is there twice: keep one record of it"
+            )
+        if len(value) > MOST_VALUE_BYTES:
+            raise UserError(f"{place}: a value of {len(value)} bytes, {MOST_VALUE_BYTES} are the most")
+        numbers[keyword] = len(values)
+        values.append(value)
+    return Records(numbers, tuple(values))
+
+
+def _required(name: str, data: bytes) -> bytes:
+    if not data:
+        raise UserError(f"{name}: the file is empty: a database has an element or more")
+    if len(data) > own_files.MOST_BYTES:
+        raise UserError(f"{name}: {len(data)} bytes are too many, {own_files.MOST_BYTES} are the most")
+    return data
+
+
+def _lines(name: str, data: bytes, fields: int, words: str) -> Iterator[tuple[int, list[bytes]]]:
+    """Line numbers and fields, in UTF-8; raises ``UserError`` for lines of another number of fields, or none."""
+    try:
+        text = data.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name}: byte {error.start} is not UTF-8: save the file as UTF-8") from None
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for found in lines:
+            if len(found) != fields:
+                raise UserError(
+                    f"{name}, line {lines.line_num}: {len(found)} fields where {words} is expected: "
+                    "a field with a comma stands in quotation marks"
+                )
+            yield lines.line_num, [field.encode() for field in found]
+    except csv.Error as error:
+        raise UserError(f"{name}, line {lines.line_num}: {error}: write plain CSV") from error

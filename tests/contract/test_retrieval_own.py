@@ -1,0 +1,67 @@
+"""Retrieval from databases in files: what comes back is byte for byte what the test wrote there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core.dimensions import Value
+from ciphermark_core.model import Scheme
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads import own_files
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import NOTHING, recommended
+from ciphermark_workloads.retrieval.keyword_pir import ABSENT
+
+from . import harness
+
+pytestmark = [pytest.mark.variants("seal"), pytest.mark.schemes("bfv", "bgv")]
+
+SIZE, COUNT = 33, 5000
+# With the recommended parameters: blocks of 2,048 elements for FastPIR, plaintexts of ⌊8192/17⌋ = 481 for MulPIR.
+EDGES = (0, 480, 481, 2047, 2048, 4095, 4096, COUNT - 1)
+
+
+def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -> AnyWorkload:
+    called = own_files.called(file, data)
+    own_files.hold(called, data)
+    return WORKLOADS[name].with_options(WORKLOADS[name].with_file(called, data, values))
+
+
+def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> Together:
+    spec = recommended(workload, scheme, registry.declaration(variant), NOTHING)
+    return Together(workload, harness.adapter(variant), spec, workload.input(0, None))
+
+
+@pytest.mark.parametrize("name", ["fast-pir", "mul-pir"])
+def test_elements_at_the_edges_of_blocks(variant: str, scheme: Scheme, name: str) -> None:
+    """A wrong answer has a chance below 2^-37, as at full size."""
+    data = np.random.default_rng(3).bytes(SIZE * COUNT)
+    both = _together(_with_file(name, "records.bin", data, {"element_bytes": SIZE}), variant, scheme)
+    for index in EDGES:
+        outputs = both.executed(index)["answer"].outputs
+        assert bytes(both.output(outputs, index).tolist()) == data[index * SIZE : (index + 1) * SIZE], index
+
+
+def test_a_batch_of_lines(variant: str, scheme: Scheme) -> None:
+    lines = [f"{number:05d}é".encode() for number in range(COUNT)]
+    workload = _with_file("batch-pir", "records.csv", b"\n".join(lines), {"wanted": 16})
+    given = sorted({*EDGES, *range(100, 108)})
+    both = _together(workload, variant, scheme)
+    outputs = both.executed(given)["answer"].outputs
+    assert bytes(both.output(outputs, given).tolist()) == b"".join(lines[index] for index in given)
+
+
+def test_values_of_several_lengths_by_keyword(variant: str, scheme: Scheme) -> None:
+    records = {f"name {number}": "v" * (number % 40) + str(number) for number in range(COUNT)}
+    data = "".join(f"{keyword},{value}\n" for keyword, value in records.items()).encode()
+    both = _together(_with_file("keyword-pir", "records.csv", data, {}), variant, scheme)
+    for number in (0, 1, 39, 40, COUNT - 1):
+        keyword = f"name {number}".encode()
+        outputs = both.executed(keyword)["answer"].outputs
+        assert bytes(both.output(outputs, keyword).tolist()) == records[keyword.decode()].encode()
+    outputs = both.executed(b"nobody")["answer"].outputs
+    assert both.output(outputs, b"nobody").tolist() == [ABSENT]
