@@ -17,6 +17,7 @@ from ciphermark_figures.catalogue import (
     published,
     quality,
     repetitions,
+    retrieval,
     times,
     workloads,
 )
@@ -103,6 +104,13 @@ LEARNING_PAGE = Page(
     (filters.DATA_SET, filters.WORKLOAD, filters.VARIANT),
     (learning.LEARNING, learning.STAGES, published.PUBLISHED),
 )
+RETRIEVAL_PAGE = Page(
+    "/retrieval",
+    "Retrieval",
+    "Elements of a database by an index or a keyword that the server does not learn.",
+    (filters.WORKLOAD, filters.VARIANT),
+    (retrieval.RETRIEVALS, retrieval.MOVED),
+)
 WORKLOADS_PAGE = Page(
     "/workloads",
     "Workloads",
@@ -143,6 +151,7 @@ _NAMED = (
     NOISE_PAGE,
     MEMORY_PAGE,
     LEARNING_PAGE,
+    RETRIEVAL_PAGE,
     WORKLOADS_PAGE,
     PROGRAMS_PAGE,
 )

@@ -40,6 +40,7 @@ OBJECT = Subject(("serialization",), has_operations=False)
 KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
 LEARNING = Subject(("learning",))
+RETRIEVAL = Subject(("retrieval",))
 _PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
 
 
@@ -47,6 +48,6 @@ def _all_but(*subjects: Subject) -> Subject:
     return Subject(tuple(name for each in subjects for name in each.experiments), is_rest=True)
 
 
-# Whatever nobody here has heard of is a family of workloads. FAMILY: those that have no figures of their own.
+# Whatever nobody here has heard of is a family of workloads. FAMILY: those whose stages have no figures of their own.
 WORKLOAD = _all_but(*_PRIMITIVES)
 FAMILY = _all_but(*_PRIMITIVES, LEARNING)

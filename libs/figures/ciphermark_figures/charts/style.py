@@ -36,8 +36,9 @@ VARIANT = "Variant"  # channels of one title share a legend
 # Vega writes 0.0003 as 300µ and 1024 as 1k: here a label says its unit, and bytes count in powers of 1024.
 _WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
 _WITH_BYTES = (
-    "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? "
-    "datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~g') + ' GiB' : datum.value >= 1048576 ? "
+    "format(datum.value / 1048576, '.3~g') + ' MiB' : datum.value >= 1024 ? "
+    "format(datum.value / 1024, '.3~g') + ' KiB' : datum.value + ' B'"
 )
 _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
@@ -117,9 +118,19 @@ def bands() -> alt.Axis:
     return alt.Axis(grid=True, tickBand="extent")
 
 
-def bytes_axis(values: Iterable[float]) -> alt.Axis:
-    """An axis of bytes, with a line for each factor of 16."""
-    return alt.Axis(labelExpr=_WITH_BYTES, **_powers(values, 16))
+def bytes_axis(values: Iterable[float], factor: int = 16) -> alt.Axis:
+    """An axis of bytes, with a line for each factor."""
+    return alt.Axis(labelExpr=_WITH_BYTES, **_powers(values, factor))
+
+
+def sizes_axis(values: Iterable[float]) -> alt.Axis:
+    """An axis of bytes with a line for each size that there is; where labels would touch, every other one stands."""
+    return alt.Axis(
+        labelExpr=_WITH_BYTES,
+        values=sorted(set(values)),
+        labelOverlap="parity",
+        labelSeparation=_APART,
+    )
 
 
 def _powers(values: Iterable[float], base: int) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from typing import Any
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
+from ciphermark_figures.catalogue.retrieval import RETRIEVALS
 from ciphermark_figures.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
 from ciphermark_figures.listings import headings
 from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed, told_once
 
 FIGURES = (WORKLOADS,)
 PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
+_TOLD = {column.name for column in RETRIEVALS.columns}  # in a table of the family's own
 _PLACE = ("experiment", "operation", "options", "data_set", "size", "threads", "scheme")
 
 
@@ -26,7 +28,7 @@ def tables(
     """
     (rows,) = answers
     measured = parameters.with_apart(
-        [row for row in rows if row["metric"] is not None],
+        [row for row in rows if row["metric"] is not None and row["metric"] not in _TOLD],
         lambda row: (_table(row, any_security), row["ring_dimension"]),
     )
     known = sorted(measured, key=lambda row: (_table(row, any_security), row["apart"]))

@@ -21,6 +21,7 @@ from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.database import Database, Rows
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Arrays
 
 
@@ -53,6 +54,10 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         layout = self.layout(parameters)
         database: int = self.options.elements * self.options.element_bytes
         return database + self.groups(layout) * formulas.server_bytes(layout, len(parameters.moduli))
+
+    def work(self) -> Work:
+        options = self.options
+        return Work(options.elements * options.element_bytes, options.element_bytes, options.wanted)
 
     def groups(self, layout: Layout) -> int:
         """How many answers there are: the buckets, as many of them in each as the stride."""

@@ -15,6 +15,7 @@ from ciphermark_workloads.retrieval import stored
 from ciphermark_workloads.retrieval.database import Database, Generated
 from ciphermark_workloads.retrieval.queries import Queried, Queries
 from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Stage
 
 
@@ -44,6 +45,10 @@ class IndexRetrieval(Queried[int, Integers]):
     def input(self, seed: int, data: Any) -> int:
         """One index of all, alike likely."""
         return int(np.random.default_rng(seed).integers(self.options.elements))
+
+    def work(self) -> Work:
+        options = self.options
+        return Work(options.elements * options.element_bytes, options.element_bytes)
 
     def require_index(self, index: int) -> None:
         """Raise ``UserError`` for an index that the database does not have."""

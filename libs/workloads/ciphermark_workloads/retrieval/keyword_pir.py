@@ -24,6 +24,7 @@ from ciphermark_workloads.retrieval.keywords import Table
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.queries import Queries
 from ciphermark_workloads.retrieval.symbols import NO_BYTE, Integers
+from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Arrays
 
 ABSENT = -2  # the output for a keyword that the database does not have: no byte, and not NO_BYTE
@@ -62,6 +63,11 @@ class KeywordPir(ColumnRetrieval[bytes]):
 
     def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return stored.record_options(name, data, values)
+
+    def work(self) -> Work:
+        """Of the values alone: tags and lengths of records are the protocol's."""
+        options = self.options
+        return Work(options.records * options.value_bytes, options.value_bytes)
 
     def input(self, seed: int, data: Any) -> bytes:
         """A keyword that the database has, each alike likely, or one that it does not have."""

@@ -1,12 +1,15 @@
-"""What is common to all retrieval: whose database it is, and how a client encrypts its queries."""
+"""What is common to all retrieval: whose database it is, how queries are encrypted, and what a query is over."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 
-from ciphermark_workloads.workload import Input, Output, Workload
+from ciphermark_workloads.retrieval.work import Work
+from ciphermark_workloads.workload import Input, Judgement, Output, Truth, Workload
 
 
 class Queries(msgspec.Struct, frozen=True):
@@ -38,3 +41,11 @@ class Queried(Workload[Input, Output]):
     @property
     def is_seeded(self) -> bool:
         return not self.options.public_key_queries
+
+    @abstractmethod
+    def work(self) -> Work:
+        """What a query is over, and what it brings."""
+
+    def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
+        """Byte for byte; :meth:`work` in figures."""
+        return replace(super().judge(found, truth), figures=self.work().figures)

@@ -23,6 +23,7 @@ from ciphermark_figures.listings import (
     overview,
     ranking,
     repetitions,
+    retrieval,
     workloads,
 )
 from ciphermark_figures.listings.printed import Printed
@@ -84,6 +85,7 @@ def _tables(
     if is_main:
         tables += repetitions.tables(found(repetitions.FIGURES), any_security)
     tables += learning.tables(found(learning.FIGURES), any_security, titles)
+    tables += retrieval.tables(found(retrieval.FIGURES), any_security)
     tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
     tables += depths.tables(found(depths.FIGURES), any_security)
     if is_main:

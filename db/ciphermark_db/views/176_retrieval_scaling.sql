@@ -1,0 +1,26 @@
+-- Protocols begin flat: what does not depend on the database is the constant of the straight line.
+create view retrieval_scaling as
+select
+    run_id,
+    variant,
+    operation,
+    scheme,
+    threads,
+    inputs,
+    answers,
+    answered_size,
+    count(*) as points,
+    min(database_size) as smallest_database,
+    max(database_size) as largest_database,
+    regr_slope(ln(answer_s), ln(database_size)) as exponent,
+    regr_intercept(answer_s, database_size) as constant_s,
+    1 / nullif(greatest(regr_slope(answer_s, database_size), 0), 0) as marginal_throughput,
+    regr_r2(answer_s, database_size) as fit
+from retrievals
+where answer_s > 0
+group by run_id, variant, operation, scheme, threads, inputs, answers, answered_size
+having count(distinct database_size) >= 3;
+
+comment on view retrieval_scaling is
+    'How the time of an answer grows with the database: a row per run, variant, protocol and size of an element, where '
+    'three or more databases were measured';

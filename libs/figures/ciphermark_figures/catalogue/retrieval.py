@@ -1,0 +1,85 @@
+"""Figures of the family retrieval: what a query costs, moves and brings."""
+
+from __future__ import annotations
+
+from ciphermark_figures import formats, subject
+from ciphermark_figures.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
+from ciphermark_figures.figure import Column, Figure
+from ciphermark_figures.sentences import retrieval
+
+
+def _seconds(name: str, label: str, short: str = "") -> Column:
+    return Column(name, label, formats.seconds, is_number=True, short=short, brief=formats.brief_seconds)
+
+
+def _bytes(name: str, label: str) -> Column:
+    return Column(name, label, formats.size, is_number=True, brief=formats.brief_size)
+
+
+COSTS = (
+    _seconds("answer_s", "Answer"),
+    Column(
+        "throughput",
+        "Throughput",
+        lambda value: f"{formats.size(value)}/s",
+        is_number=True,
+        brief=lambda value: f"{formats.brief_size(value)}/s",
+    ),
+    _seconds("element_s", "Answer, an element", "an element"),
+    _bytes("upload", "Upload"),
+    _bytes("download", "Download"),
+    _bytes("keys_size", "Keys"),
+)
+LINKS = (
+    _seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
+    _seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
+    _seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
+)
+_ASKED = (
+    WORKLOAD,
+    _bytes("database_size", "Database"),
+    Column("answers", "Elements got", formats.digits, is_number=True),
+    _bytes("answered_size", "Of together"),
+    OPTIONS,
+    SCHEME,
+    THREADS,
+    VARIANT,
+    N,
+    SECURITY_2018,
+)
+_ORDER = "operation, answered_size, scheme, threads, inputs, database_size, answer_s, variant"
+RETRIEVALS = Figure(
+    name="retrievals",
+    title="Answers against the database",
+    lead=(
+        "Median time of the server's answer by the size of the database, elements times their length; both axes are "
+        "logarithmic. Throughput is bytes of the database by this time, for each query of a pass. Preparing the "
+        "database, once, is in none of it. Published throughputs are of one core and of other hosts; lattice schemes "
+        "with a hint at the client are one to two orders of magnitude faster (docs/retrieval.md)."
+    ),
+    view="retrievals",
+    subject=subject.RETRIEVAL,
+    narrowed_by=("operation", "variant"),
+    order=_ORDER,
+    tell=retrieval.answers,
+    chart="retrieval.against_size",
+    columns=(*_ASKED, *COSTS, Column("rate", "Rate", formats.share, is_number=True)),
+    empty="This run has no retrieval whose answers are right.",
+)
+MOVED = Figure(
+    name="communication",
+    title="Communication against computation",
+    lead=(
+        "Bytes of query and answer beside the time of the answer, both for each element that is got, both logarithmic: "
+        "left and low is better, and of two marks neither may be. So several elements by one query, and several "
+        "queries in a pass, show what they save. Times over a link are those of both parties and of the bytes at its "
+        "rate, without latency; keys, which a client sends once, are in none of them."
+    ),
+    view="retrievals",
+    subject=subject.RETRIEVAL,
+    narrowed_by=("operation", "variant"),
+    order=_ORDER,
+    chart="retrieval.moved",
+    columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
+    empty=RETRIEVALS.empty,
+)

@@ -1,0 +1,114 @@
+"""Charts of retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ciphermark_figures import formats, parameters
+from ciphermark_figures.answer import Row
+from ciphermark_figures.charts import places, style
+from ciphermark_figures.charts.style import Chart
+
+
+def against_size(rows: Sequence[Row]) -> Chart | None:
+    """Time of an answer by the size of the database, one small chart per protocol, scheme and length of what is got.
+
+    Levels, threads and several queries in a pass stand apart: their times are not to be compared.
+    """
+    timed = [row for row in rows if row["answer_s"]]
+    if not timed:
+        return None
+    labels = parameters.apart(timed, lambda row: (_protocol(row), row["database_size"]))
+    known = [
+        {**row, "what": places.joined(_protocol(row), label)}
+        for row, label in zip(timed, labels, strict=True)
+    ]
+    names = style.variants_of(known)
+    sizes = [row["database_size"] for row in known]
+    columns = ("variant", "what", "database_size", "answer_s", "ring_dimension")
+    times = alt.Chart().encode(
+        x=alt.X("database_size:Q", title="Database", scale=style.log_scale(), axis=style.sizes_axis(sizes)),
+        y=alt.Y("answer_s:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
+        color=style.colour(names),
+        tooltip=style.tips(
+            "variant:N",
+            alt.Tooltip("database_size:Q", format=".3s"),
+            alt.Tooltip("answer_s:Q", format=".3s"),
+            "ring_dimension:O",
+        ),
+    )
+    lines = times.mark_line(strokeWidth=1.5)
+    points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=style.shape(names))
+    return style.dressed(
+        alt.layer(lines, points, data=style.data(known, *columns))
+        .properties(width=style.WIDTH, height=style.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def moved(rows: Sequence[Row]) -> Chart | None:
+    """Bytes of query and answer against the answer's time, both for each element that is got: a mark for each protocol
+    and variant, one small chart for each database and length of an element.
+    """
+    known = [
+        {
+            **row,
+            "moved": (row["upload"] + row["download"]) / (row["inputs"] * row["answers"]),
+            "what": _database(row),
+        }
+        for row in rows
+        if row["element_s"] and row["upload"] and row["download"]
+    ]
+    if not known:
+        return None
+    names = style.variants_of(known)
+    columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs")
+    return style.dressed(
+        alt.Chart(style.data(known, *columns))
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(
+            x=alt.X(
+                "moved:Q",
+                title="Query and answer, an element",
+                scale=style.log_scale(),
+                axis=style.bytes_axis((row["moved"] for row in known), 4),
+            ),
+            y=alt.Y("element_s:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
+            color=style.colour(names),
+            shape=alt.Shape("operation:N", title="Protocol"),
+            tooltip=style.tips(
+                "operation:N",
+                "variant:N",
+                alt.Tooltip("moved:Q", format=".3s"),
+                alt.Tooltip("element_s:Q", format=".3s"),
+                "answers:Q",
+                "inputs:Q",
+            ),
+        )
+        .properties(width=style.WIDTH, height=style.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
+
+
+def _protocol(row: Row) -> str:
+    return places.joined(row["operation"], row["scheme"], _got(row), formats.level(row["security_2018"]))
+
+
+def _database(row: Row) -> str:
+    element = f"{formats.size(row['answered_size'] / row['answers'])} an element"
+    database = f"{formats.size(row['database_size'])}, {element}"
+    return places.joined(database, row["scheme"], _threads(row), formats.level(row["security_2018"]))
+
+
+def _got(row: Row) -> str:
+    """How much a query brings; how many there are in a pass, where not one."""
+    queries = f"{row['inputs']} queries" if row["inputs"] > 1 else ""
+    return places.joined(f"{formats.size(row['answered_size'])} got", queries, _threads(row))
+
+
+def _threads(row: Row) -> str:
+    return f"{row['threads']} threads" if row["threads"] > 1 else ""

@@ -1,0 +1,155 @@
+"""What retrieval costs, moves and brings: views, the listing and the page, from a run that was recorded."""
+
+from __future__ import annotations
+
+import pytest
+from command import Ciphermark
+from fastapi.testclient import TestClient
+
+from ciphermark_core.model import Sample
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.gateway import Database
+
+MB = 10**6
+# Of a database of so many bytes: seconds of the answer, a constant 10 ms and 1 GB/s.
+ANSWERS_S = {size: 0.01 + size / 1e9 for size in (1 * MB, 4 * MB, 16 * MB)}
+
+
+def samples(database_bytes, factor, queries=1, elements=1):
+    answer_s = factor * queries * ANSWERS_S[database_bytes]
+    times = {
+        (None, "evaluate"): answer_s,
+        ("client", None): 0.002,
+        ("server", None): answer_s + 0.001,
+        (None, "trace"): 0.5,
+        (None, "encode"): 1.5,
+        (None, None): answer_s + 0.003,
+    }
+    return (
+        *(
+            Sample("time", seconds, "answer", party, step, ordinal=ordinal)
+            for (party, step), seconds in times.items()
+            for ordinal in range(8)
+        ),
+        *(Sample("cpu_time", 2 * answer_s, "answer", None, "evaluate", ordinal=i) for i in range(8)),
+        Sample("size", queries * 250_000.0, "answer"),
+        Sample("size", queries * 65_000.0, "answer", None, "returned"),
+        Sample("size", 788_000.0, "prepare"),
+        Sample("database_size", float(database_bytes), "answer"),
+        Sample("answers", float(elements), "answer"),
+        Sample("answered_size", 256.0 * elements, "answer"),
+    )
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, new_url, make):
+    """Two variants of a protocol over three databases, one of them with two queries in a pass and with a batch of 64;
+    another protocol failed.
+    """
+    url, run = new_url(), make.run()
+
+    def case(variant, **dimensions):
+        return make.case(variant, experiment="retrieval", operation="by-index", dimensions=dimensions)
+
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(run)
+        for variant, factor in (("seal", 1.0), ("tenseal", 2.0)):
+            for size in ANSWERS_S:
+                outcome = make.outcome(run, case(variant, rows=size), samples(size, factor))
+                database.record_outcome(outcome)
+        together = samples(4 * MB, 0.75, queries=2)
+        database.record_outcome(make.outcome(run, case("seal", rows=4 * MB, batch=2), together))
+        many = samples(4 * MB, 8.0, elements=64)
+        database.record_outcome(make.outcome(run, case("seal", rows=4 * MB, wanted=64), many))
+        database.record_outcome(
+            make.outcome(run, case("pyfhel", rows=1), status="unsupported", error="it rotates nothing")
+        )
+    return Ciphermark(tmp_path_factory.mktemp("retrievals") / "home", url), url, run.id
+
+
+def asked(recorded, query, *names):
+    _, url, run_id = recorded
+    with Database.open(url) as database:
+        table = database.query(query.replace("RUN", f"'{run_id}'"))
+        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_a_row_has_what_a_query_costs_moves_and_brings(recorded) -> None:
+    rows = asked(recorded, "select * from retrievals where run_id = RUN")
+    assert len(rows) == 8  # and none of what failed
+    (row,) = [row for row in rows if row["variant"] == "seal" and row["options"] == f"rows {4 * MB}"]
+    assert (row["database_size"], row["answers"], row["answered_size"], row["inputs"]) == (4 * MB, 1, 256, 1)
+    assert row["answer_s"] == pytest.approx(0.014)
+    assert row["answer_cpu_s"] == pytest.approx(0.028)
+    assert (row["client_s"], row["server_s"], row["preparation_s"]) == pytest.approx((0.002, 0.015, 2.0))
+    assert (row["upload"], row["download"], row["keys_size"]) == (250_000, 65_000, 788_000)
+    assert row["throughput"] == pytest.approx(4 * MB / 0.014)
+    assert row["rate"] == pytest.approx(256 / 65_000)
+    links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
+    assert links == pytest.approx([0.017 + 315_000 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
+
+
+def test_queries_of_a_pass_and_elements_of_a_query_count_each(recorded) -> None:
+    rows = asked(
+        recorded, "select * from retrievals where run_id = RUN and variant = 'seal' and database_size = 4e6"
+    )
+    by_options = {row["options"]: row for row in rows}
+    alone, batch, many = (
+        by_options[name]
+        for name in (f"rows {4 * MB}", f"batch 2, rows {4 * MB}", f"rows {4 * MB}, wanted 64")
+    )
+    assert batch["inputs"] == 2
+    assert batch["throughput"] == pytest.approx(alone["throughput"] / 0.75)
+    assert batch["element_s"] == pytest.approx(0.75 * alone["element_s"])
+    assert many["answers"] == 64
+    assert many["element_s"] == pytest.approx(alone["element_s"] * 8 / 64)
+    assert many["throughput"] == pytest.approx(alone["throughput"] / 8)
+
+
+def test_the_constant_and_the_slope_of_an_answer_are_found(recorded) -> None:
+    rows = asked(recorded, "select * from retrieval_scaling where run_id = RUN order by variant")
+    assert [(row["variant"], row["points"]) for row in rows] == [("seal", 3), ("tenseal", 3)]
+    for row, factor in zip(rows, (1.0, 2.0), strict=True):
+        assert row["constant_s"] == pytest.approx(factor * 0.01)
+        assert row["marginal_throughput"] == pytest.approx(1e9 / factor)
+        assert 0 < row["exponent"] < 1
+        assert row["fit"] == pytest.approx(1)
+        assert (row["smallest_database"], row["largest_database"]) == (1 * MB, 16 * MB)
+
+
+def test_results_have_a_table_of_it(recorded) -> None:
+    ciphermark, _, run_id = recorded
+    lines = ciphermark("results", run_id).out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("retrieval · "))
+    end = next(place for place in range(start, len(lines)) if not lines[place].strip())
+    told = "\n".join(lines[start:end])
+    for text in ("by-index", "4 MB, 256 B got", "2 queries", "16.4 kB got", "286 MB/s", "14 ms", "788 kB"):
+        assert text in told, text
+    others = "\n".join(lines[end:])
+    assert "size of the database" not in others  # it is told above
+
+
+def test_there_is_a_page_with_both_figures(recorded) -> None:
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        page = client.get("/retrieval", params={"run": run_id}).text
+        for told in ("Answers against the database", "Communication against computation", "by-index"):
+            assert told in page
+        for name in ("retrievals", "communication"):
+            svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
+            assert (svg.status_code, "Database" in svg.text or "an element" in svg.text) == (200, True)
+        chosen = client.get("/figures/retrievals.csv", params={"run": run_id, "variant": "tenseal"}).text
+        assert len(chosen.splitlines()) == 1 + len(ANSWERS_S)
+
+
+def test_a_run_without_retrieval_says_so(recorded, make) -> None:
+    _, url, _ = recorded
+    run = make.run()
+    with Database.open(url) as database:
+        database.record_run(run)
+        database.record_outcome(make.outcome(run, make.case("seal"), make.times([0.1] * 8)))
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        page = client.get("/retrieval", params={"run": run.id}).text
+    assert "This run has no retrieval whose answers are right." in page
