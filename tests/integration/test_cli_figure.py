@@ -25,7 +25,11 @@ from ciphermark_db.gateway import Database
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-NOTHING_OF = {"workloads"}  # the runs below have a workload of the family learning alone
+NOTHING_OF = {
+    "communication",
+    "retrievals",
+    "workloads",
+}  # the runs below have a workload of the family learning alone
 BEGINS = {
     "svg": b"<svg",
     "pdf": b"%PDF-",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,23 +92,36 @@ def by_diagonals(slots, diagonals):
     return sum(diagonal * np.roll(slots, -step) for step, diagonal in enumerate(diagonals))
 
 
+def by_slots(of, image, slots):
+    """The circuit's steps on plain vectors."""
+    layout = Packing(of.shape)
+    taps = sum(a * b for a, b in zip(layout.image(image, slots), layout.taps(of, slots), strict=True))
+    maps = turned_sum(taps, packing.MAP_SUMS)
+    hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), packing.DENSE_SUMS)
+    last = turned_sum(by_diagonals(hidden**2, layout.last(of, slots)), packing.LAST_SUMS)
+    return layout.logits(last)
+
+
 @given(SHAPES, st.sampled_from([4096, 8192]), st.integers(0, 1000))
 @settings(deadline=None, max_examples=40)
 def test_slots_lead_to_the_logits(shape, slots, seed):
-    """The circuit's steps on plain vectors, whatever the shape."""
+    """Whatever the shape."""
     of = network(shape, seed)
     image = np.random.default_rng(seed).uniform(size=(shape.side, shape.side))
     if shape.features > 895:
         with pytest.raises(Unsupported, match=f"{shape.features} neurons of maps, and .* slots for 895"):
             Packing(shape)
         return
-    layout = Packing(shape)
-    taps = sum(a * b for a, b in zip(layout.image(image, slots), layout.taps(of, slots), strict=True))
-    maps = turned_sum(taps, packing.MAP_SUMS)
-    hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), packing.DENSE_SUMS)
-    last = turned_sum(by_diagonals(hidden**2, layout.last(of, slots)), packing.LAST_SUMS)
-    logits = layout.logits(last)
-    np.testing.assert_allclose(logits, by_loops(of, image), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(by_slots(of, image, slots), by_loops(of, image), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["nothing", "all", "one pixel"])
+def test_images_at_the_edge_lead_to_their_logits(name, kind):
+    of = stored.shipped(name).network
+    image = np.full((of.shape.side, of.shape.side), float(kind == "all"))
+    image[3, 5] = float(kind != "nothing")
+    np.testing.assert_allclose(by_slots(of, image, 4096), by_loops(of, image), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +298,36 @@ def test_other_data_are_refused(tmp_path):
         train.read(path, train.RECIPES["digits"])
 
 
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [
+        (np.zeros((9, 9)), r"8 × 8 pixels here, not \(9, 9\)"),
+        (np.zeros((8, 6)), r"8 × 8 pixels here, not \(8, 6\)"),
+        (np.full((8, 8), 255.0), "pixels that are not from 0 to 1"),
+        (np.full((8, 8), np.nan), "pixels that are not from 0 to 1"),
+        (np.full((8, 8), -0.01), "pixels that are not from 0 to 1"),
+    ],
+)
+def test_other_images_are_refused(image, told):
+    with pytest.raises(UserError, match=told):
+        Packing(stored.shipped("digits").network.shape).image(image, 4096)
+
+
+def test_logits_that_the_first_prime_does_not_hold_are_refused():
+    """The scale of 2^28 beside a prime of 29 bits leaves ±1, less than the largest logit of any image."""
+    workload = WORKLOADS["digits"]
+    roomy, narrow = (
+        ADAPTER.resolve(replace(workload.parameters("ckks"), modulus_bits=(bits, *[28] * 5, 34)))
+        for bits in (34, 29)
+    )
+    workload.require_room(3, roomy)
+    with pytest.raises(Unsupported, match=r"a logit of .* is beyond ±(1|0\.99).*a first prime of 29 bits"):
+        workload.require_room(3, narrow)
+
+
 def test_taps_meet_zeros_below_and_to_the_right():
     shape = Shape(side=4, kernel=3, stride=2, maps=1, hidden=16, classes=2)
-    met = patches(np.arange(1.0, 17).reshape(1, 4, 4), shape)[0]
+    met = 16 * patches(np.arange(1.0, 17).reshape(1, 4, 4) / 16, shape)[0]
     assert met.shape == (9, 4)
     assert met[:, 0].tolist() == [1, 2, 3, 5, 6, 7, 9, 10, 11]
     assert met[:, 3].tolist() == [11, 12, 0, 15, 16, 0, 0, 0, 0]

@@ -12,7 +12,7 @@ import numpy as np
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
 from ciphermark_contract.managed import lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import packing
@@ -80,6 +80,18 @@ class ByTaps(Workload[int, Floats]):
     def input(self, seed: int, data: Any) -> int:
         """One image of all, alike likely."""
         return int(np.random.default_rng(seed).integers(len(self._stored().labels)))
+
+    def require_room(self, given: int, parameters: Parameters) -> None:
+        """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
+        room, largest = (
+            parameters.moduli[0] / 2 / (parameters.scale or 1.0),
+            np.abs(self.reference(given)).max(),
+        )
+        if largest >= room:
+            raise Unsupported(
+                f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
+                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one"
+            )
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ciphermark_circuits.layout import Floats
+from ciphermark_core.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,19 @@ class Network:
         return convolved, hidden, hidden**2 @ self.last.weights.T + self.last.bias
 
 
+def require_images(images: Floats, shape: Shape) -> None:
+    """Raise ``UserError`` for images that are not of (count, side, side), or have a pixel that is not from 0 to 1."""
+    if images.ndim != 3 or images.shape[1:] != (shape.side, shape.side):
+        raise UserError(f"an image has {shape.side} × {shape.side} pixels here, not {images.shape[1:]}")
+    if not ((images >= 0) & (images <= 1)).all():
+        raise UserError("an image has pixels that are not from 0 to 1")
+
+
 def patches(images: Floats, shape: Shape) -> Floats:
-    """The pixels that each tap meets, of images (count, side, side): (count, taps, positions)."""
+    """The pixels that each tap meets, of images (count, side, side): (count, taps, positions). Raises ``UserError`` as
+    :func:`require_images`.
+    """
+    require_images(images, shape)
     missing = (shape.places - 1) * shape.stride + shape.kernel - shape.side
     padded = np.pad(images, ((0, 0), (0, missing), (0, missing)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.kernel, shape.kernel), axis=(1, 2))
