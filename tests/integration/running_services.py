@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -205,8 +206,16 @@ class Pair:
     loaded: dict
 
     @classmethod
-    def open(cls, client: Running, server: Running, variant: str, workload: str, **asked: object) -> Pair:
-        names = {"variant": variant, "workload": workload, "options": OPTIONS}
+    def open(
+        cls,
+        client: Running,
+        server: Running,
+        variant: str,
+        workload: str,
+        options: Mapping[str, object] = OPTIONS,
+        **asked: object,
+    ) -> Pair:
+        names = {"variant": variant, "workload": workload, "options": dict(options)}
         keys = done(client.http.post("/v1/sessions", json=names | asked))
         loaded = done(server.http.post("/v1/sessions", json=names | {"material": keys["material"]}))
         return cls(client, server, keys, loaded)

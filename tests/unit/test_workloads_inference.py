@@ -29,6 +29,7 @@ from ciphermark_workloads.inference.networks import stored, train
 from ciphermark_workloads.inference.packing import Packing
 from ciphermark_workloads.inference.quality import judged
 from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.programs import keys_of
 
 NAMES = ("digits", "lola-mnist")
 SHAPES = st.builds(
@@ -180,6 +181,16 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
         "square": 2,
         "relinearize": 2,
     }
+
+
+@pytest.mark.parametrize("name", [*NAMES, "lola-mnist-encrypted"])
+def test_keys_are_those_that_programs_take(name):
+    """Told without an image: twenty rotations and a relinearization key."""
+    workload = WORKLOADS[name]
+    both = Together(workload, ADAPTER, workload.parameters("ckks"), 0)
+    told = workload.keys(both.parameters)
+    assert told == keys_of(both.programs.values())
+    assert len(told.rotations) == 20
 
 
 def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():

@@ -24,6 +24,11 @@ def columns(diagonals: Sequence[Vector], babies: int) -> list[list[Vector]]:
     return [[np.roll(diagonal, giant) for diagonal in diagonals[giant : giant + babies]] for giant in giants]
 
 
+def steps(diagonals: int, babies: int) -> tuple[int, ...]:
+    """The rotations that :func:`product` takes."""
+    return (*range(1, babies), *range(babies, diagonals, babies))
+
+
 def product(
     evaluator: Evaluator,
     a: Handle,

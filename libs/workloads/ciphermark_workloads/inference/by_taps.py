@@ -12,7 +12,7 @@ import numpy as np
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_contract.managed import lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import packing
@@ -76,6 +76,18 @@ class ByTaps(Workload[int, Floats]):
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)
         return ParameterSpec("ckks", 16384, (50, *[40] * _DEPTH, 60), scale_bits=40)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of sums and diagonals, whatever the image."""
+        layers = (
+            packing.MAP_SUMS,
+            diagonals.steps(packing.DIAGONALS // packing.QUARTERS, _BABIES),
+            packing.DENSE_SUMS,
+            diagonals.steps(packing.LAST_DIAGONALS, _LAST_BABIES),
+            packing.LAST_SUMS,
+        )
+        rotations = tuple(sorted({step for layer in layers for step in layer}))
+        return KeyRequest(relinearization=True, rotations=rotations)
 
     def input(self, seed: int, data: Any) -> int:
         """One image of all, alike likely."""
