@@ -1,10 +1,12 @@
 """How queries of retrieval are encrypted: with the secret key and seeds, or as published protocols do, with the public
-key, whose noise is larger.
+key, whose noise is larger; and what comes of an answer that is wrong.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,25 +17,51 @@ from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
-from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.parameters import Override, recommended
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
+from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.retrieval.database import Database, Rows
+from ciphermark_workloads.retrieval.fast_pir import FastPir
 
 pytestmark = [pytest.mark.schemes("bfv"), pytest.mark.variants("seal")]
 
 DATABASE: dict[str, Value] = {"elements": 8192, "element_bytes": 64}
-CHAIN = (45, 56)
+NARROW = Override(modulus_bits=(45, 56))
 
 
 def _no_data(name: str) -> None:
     raise LookupError(f"there is no data set {name}")
 
 
-def _scored(folder: Path, variant: str, scheme: Scheme, is_public: bool) -> tuple[int, messages.Reply]:
+class _OneBitOff(NamedTuple):
+    """A database with another last bit in the first byte of every element."""
+
+    right: Database
+
+    def rows(self, start: int, stop: int) -> Rows:
+        found = self.right.rows(start, stop).copy()
+        found[:, 0] ^= 1
+        return found
+
+
+class _Altered(FastPir):
+    def database(self) -> Database:
+        return _OneBitOff(super().database())
+
+
+def _scored(
+    folder: Path,
+    variant: str,
+    scheme: Scheme,
+    *,
+    is_public: bool = False,
+    override: Override = NOTHING,
+    servers: Mapping[str, AnyWorkload] = WORKLOADS,
+) -> tuple[int, messages.Reply]:
     """The bytes of a query for an element of :data:`DATABASE`, and what the client says of the answer."""
     store, options = BlobStore(folder), DATABASE | {"public_key_queries": is_public}
-    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
+    client, server = Client(store, WORKLOADS, _no_data), Server(store, servers)
     workload = WORKLOADS["fast-pir"].with_options(options)
-    spec = recommended(workload, scheme, registry.declaration(variant), Override(modulus_bits=CHAIN))
+    spec = recommended(workload, scheme, registry.declaration(variant), override)
     made = client.answer(messages.MakeKeys(variant, workload.name, spec, options=options))
     assert isinstance(made, messages.KeysMade), made
     assert isinstance(
@@ -55,8 +83,8 @@ def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
     public one (formulas.noise_ratio): of 4,096 normal coefficients one is beyond it with a chance of 2e-14, and none
     with one of 0.934^4096 < 1e-100.
     """
-    seeded_bytes, seeded = _scored(tmp_path / "secret", variant, scheme, is_public=False)
-    public_bytes, public = _scored(tmp_path / "public", variant, scheme, is_public=True)
+    seeded_bytes, seeded = _scored(tmp_path / "secret", variant, scheme, is_public=False, override=NARROW)
+    public_bytes, public = _scored(tmp_path / "public", variant, scheme, is_public=True, override=NARROW)
     assert isinstance(seeded, messages.Scored), seeded
     assert seeded.complaint is None
     assert isinstance(public, messages.Refused), public
@@ -65,3 +93,13 @@ def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
         "no noise budget is left in what the server returned",
     )
     assert public_bytes / seeded_bytes == pytest.approx(2, rel=0.05)  # but for what tells what each object is
+
+
+def test_one_wrong_byte_is_wrong(variant: str, scheme: Scheme, tmp_path: Path) -> None:
+    """A server whose elements have one wrong bit each, and so one wrong byte, among ciphertexts with room for noise."""
+    _, right = _scored(tmp_path / "right", variant, scheme)
+    _, wrong = _scored(tmp_path / "wrong", variant, scheme, servers={"fast-pir": _Altered()})
+    assert isinstance(right, messages.Scored), right
+    assert isinstance(wrong, messages.Scored), wrong
+    assert (right.complaint, wrong.complaint) == (None, "1 of 64 values are wrong")
+    assert (right.accuracy.wrong_slots, wrong.accuracy.wrong_slots) == (0, 1)
