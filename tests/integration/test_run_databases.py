@@ -58,6 +58,21 @@ def test_files_are_measured_and_gone_on_with(ciphermark):
     assert {item["status"] for item in after} == {"ok"}
 
 
+def test_a_store_that_a_party_has_no_room_for_is_out_of_memory_before_any_work(ciphermark):
+    """Of 65,536 elements of 256 bytes: the file is 16 MiB, and what is made of it more than the least of memory."""
+    suite = ciphermark.suite(
+        experiment(["fast-pir"], database=["elements.bin"], element_bytes=[256]), memory_mb=64
+    )
+    written(suite, "elements.bin", bytes(1 << 24))
+    ciphermark("run", str(suite), code=None)
+    (outcome,) = ciphermark.outcomes()
+    assert (outcome["status"], outcome["samples"]) == ("out_of_memory", [])
+    assert outcome["error"].startswith("the server would keep about ")
+    assert "the budget gives a party 64 MB (memory_mb)" in outcome["error"]
+    (row,) = ciphermark.rows("select status from trials")
+    assert row == {"status": "out_of_memory"}
+
+
 @pytest.mark.parametrize(
     ("workload", "file", "data", "complaint"),
     [

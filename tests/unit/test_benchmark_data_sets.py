@@ -68,7 +68,7 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
 
     suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
-    found = [case for case, _ in workload_cases.cases(suite.experiments[0], available)]
+    found = [case for case, *_ in workload_cases.cases(suite.experiments[0], available)]
     assert {(case.dimensions.get("data_set"), case.size, case.data_pattern) for case in found} == {
         (NAME, 40, "real")
     }

@@ -264,7 +264,7 @@ def test_a_missing_library_is_told_with_its_remedy():
 def test_the_impossible_becomes_a_trial_without_a_worker():
     made = plan_of(experiment(operations=["add", "rescale"]), processes=3)
     assert [trial.case.operation for trial in made.trials] == ["add"] * 3
-    ((trial, reason),) = made.unsupported
+    ((trial, reason, _),) = made.unsupported
     assert trial.case.operation == "rescale"
     assert reason == "bfv and bgv have no scale: use mod_switch"
 
@@ -390,12 +390,12 @@ def test_data_are_the_same_for_every_variant_and_differ_else():
 @given(st.data())
 def test_without_leaves_exactly_the_rest_in_order(data):
     made = plan_of(*WIDE, experiment(operations=["rescale"]), processes=2)
-    everything = [trial.id for trial in made.trials] + [trial.id for trial, _ in made.unsupported]
+    everything = [trial.id for trial in made.trials] + [item.trial.id for item in made.unsupported]
     done = set(data.draw(st.lists(st.sampled_from(everything), unique=True)))
     rest = plan.without(made, done)
     assert [trial.id for trial in rest.trials] == [trial.id for trial in made.trials if trial.id not in done]
-    assert [item for item, _ in rest.unsupported] == [
-        item for item, _ in made.unsupported if item.id not in done
+    assert [item.trial for item in rest.unsupported] == [
+        item.trial for item in made.unsupported if item.trial.id not in done
     ]
     assert all(block.comparisons for block in rest.blocks)
     assert all(comparison.trials for block in rest.blocks for comparison in block.comparisons)

@@ -9,6 +9,7 @@ import pytest
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.runner import recorder
 from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
+from ciphermark_benchmark.suite.refused import Refused
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 
@@ -28,7 +29,7 @@ PLAN = Plan(
         Block(SPEC, 1, (Comparison((trial("a1"), trial("a2"))), Comparison((trial("b1"),)))),
         Block(SPEC, 2, (Comparison((trial("c1"), trial("c2"))),)),
     ),
-    ((trial("u"), "no such thing"),),
+    (Refused(trial("u"), "no such thing", "out_of_memory"),),
 )
 MEMBERS = recorder.members(PLAN)
 
@@ -77,5 +78,5 @@ def test_a_plan_that_belongs_to_another_run_keeps_its_trials() -> None:
     moved = belonging_to("second", PLAN)
     assert [item.id for item in moved.trials] == [item.id for item in PLAN.trials]
     assert {item.run_id for item in moved.trials} == {"second"}
-    assert moved.unsupported == ((replace(trial("u"), run_id="second"), "no such thing"),)
+    assert moved.unsupported == ((replace(trial("u"), run_id="second"), "no such thing", "out_of_memory"),)
     assert [block.threads for block in moved.blocks] == [1, 2]

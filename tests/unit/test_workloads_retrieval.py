@@ -342,20 +342,25 @@ def test_an_index_that_there_is_not_is_refused(index):
         FAST_PIR.vectors("answer", index, resolved(FAST_PIR))
 
 
-def reasons(**changes):
+def planned(**changes):
     experiment = {"kind": "retrieval", "variants": ["seal"], "workloads": ["fast-pir"], "schemes": ["bfv"]}
     budget = changes.pop("budget", {})
     suite = Suite(name="test", budget=budget, experiments=[experiment | changes])
     every = {name: Availability(registry.declaration(name)) for name in suite.experiments[0].variants}
-    return [item.reason for item in plan.cases(suite, every)]
+    return plan.cases(suite, every)
+
+
+def reasons(**changes):
+    return [item.reason for item in planned(**changes)]
 
 
 def test_a_plan_refuses_what_a_party_has_no_memory_for():
     """4,194,304 elements of 64 KiB are 256 GiB. A word of plaintext for every two bytes of them is 1 TiB, each as
     vectors, as plaintexts and in evaluation form: nothing of it can have been made.
     """
-    (reason,) = reasons(options={"elements": [1 << 22], "element_bytes": [1 << 16]})
-    assert reason == (
+    (found,) = planned(options={"elements": [1 << 22], "element_bytes": [1 << 16]})
+    assert found.status == "out_of_memory"
+    assert found.reason == (
         f"the server would keep about {(256 << 10) + 3 * (1 << 20)} MB beside keys and ciphertexts, and the budget "
         "gives a party 8192 MB (memory_mb)"
     )

@@ -176,7 +176,7 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
         )
         for block in made.blocks
     )
-    return Plan(blocks_, tuple((moved(trial), reason) for trial, reason in made.unsupported))
+    return Plan(blocks_, tuple(item._replace(trial=moved(item.trial)) for item in made.unsupported))
 
 
 def opened_journal(home: Home, request: Request, run: Run, suite: Suite) -> Journal:

@@ -16,7 +16,7 @@ from ciphermark_benchmark.runner.memory_pass import MemoryPass, Peaks
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
-from ciphermark_core.model import Outcome, Trial
+from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure.experiments import keys_of
 
 Report = Callable[[Outcome], None]
@@ -45,8 +45,8 @@ class Executor:
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""
-        for trial, reason in plan.unsupported:
-            self._report(without_worker(trial, reason))
+        for refused in plan.unsupported:
+            self._report(without_worker(*refused))
         turns = random.Random(seed)
         with MemoryPass(len(self._allowed_cpus)) as memory:
             for block in plan.blocks:
@@ -117,7 +117,7 @@ class Executor:
         )
 
 
-def without_worker(trial: Trial, reason: str) -> Outcome:
+def without_worker(trial: Trial, reason: str, status: Status = "unsupported") -> Outcome:
     """The outcome of a trial that cannot be executed here."""
     now = datetime.now(timezone.utc).isoformat()
-    return Outcome(trial=trial, status="unsupported", started_at=now, duration_s=0.0, error=reason)
+    return Outcome(trial=trial, status=status, started_at=now, duration_s=0.0, error=reason)

@@ -51,7 +51,7 @@ class Record:
 
 def members(plan: Plan) -> dict[str, tuple[str, ...]]:
     """For every trial of a plan the trials of its comparison; an unsupported one stands alone. Pure."""
-    found: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, _ in plan.unsupported}
+    found: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, *_ in plan.unsupported}
     for block in plan.blocks:
         for comparison in block.comparisons:
             own = tuple(trial.id for trial in comparison.trials)

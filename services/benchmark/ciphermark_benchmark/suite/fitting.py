@@ -56,8 +56,20 @@ class Fitting:
         is_batch = BATCH.of(case.dimensions) is not None
         key = (workload.name, workload.options, case.parameters, declared.variant, data, is_batch)
         if key not in self._known:
+            self._known[key] = self._asked(workload, lambda: _reason(workload, case, declared, data))
+        return self._known[key]
+
+    def reason_against_memory(self, workload: AnyWorkload, case: Case) -> str | None:
+        """Why a case needs more memory than a party has; asked before a program is traced, which would make all that
+        there is no room for.
+        """
+        memory_mb = self._memory_mb
+        if memory_mb is None:
+            return None
+        key = (workload.name, workload.options, case.parameters)
+        if key not in self._known:
             self._known[key] = self._asked(
-                workload, lambda: _reason(workload, case, declared, data, self._memory_mb)
+                workload, lambda: _reason_against_memory(workload, case, memory_mb)
             )
         return self._known[key]
 
@@ -73,16 +85,11 @@ class Fitting:
             return None
 
 
-def _reason(
-    workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None, memory_mb: int | None
-) -> str | None:
+def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
     try:
         parameters = _foretold(case.parameters)
         if parameters is None:
             return None
-        against_memory = _reason_against_memory(workload.server_bytes(parameters), memory_mb)
-        if against_memory is not None:
-            return against_memory
         inputs = _inputs(workload, case, data)
         for stage in workload.stages:
             shared_public(workload, stage.name, inputs, parameters)
@@ -120,9 +127,13 @@ def _data(known: Known) -> DataSet:
     return DataSet(known.name, columns, features, labels)
 
 
-def _reason_against_memory(needed_bytes: int, memory_mb: int | None) -> str | None:
-    """Asked before a program is traced, which makes what it would not have room for."""
-    if memory_mb is None or needed_bytes <= memory_mb << 20:
+def _reason_against_memory(workload: AnyWorkload, case: Case, memory_mb: int) -> str | None:
+    try:
+        parameters = _foretold(case.parameters)
+        needed_bytes = 0 if parameters is None else workload.server_bytes(parameters)
+    except Exception:  # parameters or a size that cannot be: asked once more where that is told
+        return None
+    if needed_bytes <= memory_mb << 20:
         return None
     return (
         f"the server would keep about {-(-needed_bytes >> 20)} MB beside keys and ciphertexts, and the budget gives a "

@@ -16,28 +16,30 @@ from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.foretelling import Foretelling
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
 from ciphermark_benchmark.suite.operations import defaults, kind_of
+from ciphermark_benchmark.suite.refused import Refused
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import Case, ParameterSpec, Scheme, Trial
+from ciphermark_core.model import Case, ParameterSpec, Scheme, Status, Trial
 from ciphermark_measure import security_check
 from ciphermark_measure.experiments import KINDS
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 _SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
-OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[tuple[Case, str | None]]]
+OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[tuple[Case, str | None, Status]]]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of the suite; ``reason`` says why it cannot be executed here."""
+    """A case of the suite; ``reason`` says why it cannot be executed here, and ``status`` what it comes to then."""
 
     case: Case
     reason: str | None
+    status: Status = "unsupported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Plan:
     """What a run executes, in order, and what it cannot."""
 
     blocks: tuple[Block, ...]
-    unsupported: tuple[tuple[Trial, str], ...]
+    unsupported: tuple[Refused, ...]
 
     @property
     def trials(self) -> list[Trial]:
@@ -84,7 +86,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
         reason = planned.reason
         if reason is None and case.experiment in KINDS:
             reason = foretelling.reason_against(case, available[case.variant].declaration)
-        found[case.key] = PlannedCase(case, reason)
+        found[case.key] = PlannedCase(case, reason, planned.status)
     return list(found.values())
 
 
@@ -125,7 +127,7 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
         blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
     shuffle(blocks)
     refused = tuple(
-        (_trial(run_id, item.case, 0, suite.seed, budget), item.reason)
+        Refused(_trial(run_id, item.case, 0, suite.seed, budget), item.reason, item.status)
         for item in planned
         if item.reason is not None
     )
@@ -154,7 +156,7 @@ def without(plan: Plan, done: set[str]) -> Plan:
         comparisons = tuple(Comparison(trials) for trials in rest if trials)
         if comparisons:
             blocks.append(replace(block, comparisons=comparisons))
-    unsupported = tuple(item for item in plan.unsupported if item[0].id not in done)
+    unsupported = tuple(item for item in plan.unsupported if item.trial.id not in done)
     return Plan(tuple(blocks), unsupported)
 
 

@@ -16,7 +16,7 @@ from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core.dimensions import DATA_SET, Value
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme
+from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
 from ciphermark_workloads.options import BATCH, to_case
 from ciphermark_workloads.parameters import Override, recommended
@@ -27,22 +27,26 @@ KINDS = families(WORKLOADS)
 
 def cases(
     experiment: WorkloadText, available: Mapping[str, Availability], memory_mb: int | None = None
-) -> Iterator[tuple[Case, str | None]]:
-    """Every case, and why it cannot be executed here, where a party has ``memory_mb`` if that is known. Of the schemes
-    asked for, a workload has those it offers.
+) -> Iterator[tuple[Case, str | None, Status]]:
+    """Every case, why it cannot be executed here, where a party has ``memory_mb`` if that is known, and what it comes
+    to then. Of the schemes asked for, a workload has those it offers.
     """
     fitting = Fitting(memory_mb)
     for workload, case, data, reason in _known(experiment, available):
         declared = available[case.variant].declaration
-        yield case, reason or fitting.reason_against(workload, case, declared, data)
+        against_memory = None if reason else fitting.reason_against_memory(workload, case)
+        if against_memory is not None:
+            yield case, against_memory, "out_of_memory"
+        else:
+            yield case, reason or fitting.reason_against(workload, case, declared, data), "unsupported"
 
 
 def untraced(
     experiment: WorkloadText, available: Mapping[str, Availability]
-) -> Iterator[tuple[Case, str | None]]:
+) -> Iterator[tuple[Case, str | None, Status]]:
     """Every case, and what stands against it without a look at its programs."""
     for _, case, _, reason in _known(experiment, available):
-        yield case, reason
+        yield case, reason, "unsupported"
 
 
 def _known(
