@@ -35,12 +35,13 @@ PATHS = (
     "/noise",
     "/memory",
     "/learning",
+    "/retrieval",
     "/workloads",
     "/programs",
     "/runs",
     "/compare",
 )
-# Widths of screens, each of the ten pages at each of them: a page takes a second to be drawn.
+# Widths of screens, each of the eleven pages at each of them: a page takes a second to be drawn.
 LOOKS = ((360, "light"), (768, "dark"), (1200, "light"), (1600, "dark"), (1920, "light"))
 ROOMY = {1200, 1600}
 READY_TIMEOUT_S = 120
@@ -52,6 +53,7 @@ WITHOUT_CHARTS = {"/runs"} | (set() if HAS_HEXL else {"/hexl"})
 WORKLOADS = """\
   - {kind: learning, variants: [seal, seal-hexl, tenseal], schemes: [bfv], workloads: [lmc-plain], data_sets: [boston]}
   - {kind: micro, variants: [seal, seal-hexl], workloads: [matrix-product]}
+  - {kind: retrieval, variants: [seal, pyfhel], schemes: [bfv], workloads: [fast-pir], options: {elements: [600, 4096]}}
 """
 SUITE = """\
 name: from-the-page

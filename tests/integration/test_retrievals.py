@@ -119,6 +119,25 @@ def test_the_constant_and_the_slope_of_an_answer_are_found(recorded) -> None:
         assert (row["smallest_database"], row["largest_database"]) == (1 * MB, 16 * MB)
 
 
+def test_no_line_is_through_cases_that_differ_in_more_than_the_size(recorded, make) -> None:
+    _, url, _ = recorded
+    run = make.run()
+    with Database.open(url) as database:
+        database.record_run(run)
+        for is_public, factor in ((False, 1.0), (True, 3.0)):
+            for size in ANSWERS_S:
+                case = make.case(
+                    "seal",
+                    experiment="retrieval",
+                    operation="by-index",
+                    dimensions={"rows": size, "public": is_public},
+                )
+                database.record_outcome(make.outcome(run, case, samples(size, factor)))
+        found = database.query(f"select * from retrieval_scaling where run_id = '{run.id}'").rows
+        assert len(database.query(f"select * from retrievals where run_id = '{run.id}'").rows) == 6
+    assert found == []
+
+
 def test_results_have_a_table_of_it(recorded) -> None:
     ciphermark, _, run_id = recorded
     lines = ciphermark("results", run_id).out.splitlines()

@@ -1,10 +1,15 @@
--- Protocols begin flat: what does not depend on the database is the constant of the straight line.
+-- Protocols begin flat: what does not depend on the database is the constant of the straight line. A line is through
+-- cases that differ in the database's size alone: where two have one size, something else differs, and there is none.
 create view retrieval_scaling as
 select
     run_id,
     variant,
     operation,
     scheme,
+    ring_dimension,
+    log_qp,
+    plain_modulus,
+    division,
     threads,
     inputs,
     answers,
@@ -18,9 +23,11 @@ select
     regr_r2(answer_s, database_size) as fit
 from retrievals
 where answer_s > 0
-group by run_id, variant, operation, scheme, threads, inputs, answers, answered_size
-having count(distinct database_size) >= 3;
+group by
+    run_id, variant, operation, scheme, ring_dimension, log_qp, plain_modulus, division, threads, inputs, answers,
+    answered_size
+having count(distinct database_size) >= 3 and count(*) = count(distinct database_size);
 
 comment on view retrieval_scaling is
     'How the time of an answer grows with the database: a row per run, variant, protocol and size of an element, where '
-    'three or more databases were measured';
+    'three or more databases were measured by cases that differ in nothing else';
