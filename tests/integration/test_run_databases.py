@@ -64,6 +64,8 @@ def test_a_store_that_a_party_has_no_room_for_is_out_of_memory_before_any_work(c
         experiment(["fast-pir"], database=["elements.bin"], element_bytes=[256]), memory_mb=64
     )
     written(suite, "elements.bin", bytes(1 << 24))
+    told = " ".join(ciphermark("suite", "explain", str(suite)).out.split())
+    assert "0 trials of 0 cases, 0 cases unsupported, 1 case out_of_memory; a guess: " in told
     ciphermark("run", str(suite), code=None)
     (outcome,) = ciphermark.outcomes()
     assert (outcome["status"], outcome["samples"]) == ("out_of_memory", [])

@@ -168,10 +168,9 @@ def test_mistakes_in_a_learning_experiment_are_told(ciphermark):
         suite = ciphermark.suite(LEARNING | {"variants": ["seal"], "workloads": ["lmc-plain"]} | keys)
         return ciphermark("suite", "explain", str(suite), code=2).err
 
-    assert (
-        "unknown workload 'lmc-plan'; did you mean 'lmc-plain'?; known: batch-pir, fast-pir, keyword-pir, lmc-"
-        in told(workloads=["lmc-plan"])
-    )
+    mistaken = told(workloads=["lmc-plan"])
+    assert "unknown workload 'lmc-plan'; did you mean 'lmc-plain'?; known: " in mistaken
+    assert f"known: {', '.join(sorted(WORKLOADS))}" in mistaken
     assert "unknown data set 'bostn'; did you mean 'boston'?" in told(data_sets=["bostn"])
     assert "the workload lr-k3-plain offers none of these, only ckks" in told(
         workloads=["lr-k3-plain"], schemes=["bfv"]

@@ -481,7 +481,8 @@ def test_an_estimate_of_depth_grows_with_the_cap():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0, "0 seconds"),
+        (0, "1 second"),
+        (1.2, "1 second"),
         (20.4, "20 seconds"),
         (89.9, "90 seconds"),
         (90, "2 minutes"),

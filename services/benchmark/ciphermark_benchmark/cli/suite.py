@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -149,11 +150,16 @@ def _installed() -> list[str]:
 
 
 def _outlook(suite: form.Suite, planned: list[PlannedCase], took: Duration) -> str:
-    possible = sum(item.reason is None for item in planned)
-    return (
-        f"{possible * suite.budget.processes} trials of {possible} cases, "
-        f"{len(planned) - possible} cases unsupported; {took.in_words}"
-    )
+    refused = Counter(item.status for item in planned if item.reason is not None)
+    possible = len(planned) - refused.total()
+    statuses = ["unsupported", *sorted(refused.keys() - {"unsupported"})]
+    told = ", ".join(f"{_counted(refused[status], 'case')} {status}" for status in statuses)
+    trials = _counted(possible * suite.budget.processes, "trial")
+    return f"{trials} of {_counted(possible, 'case')}, {told}; {took.in_words}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def keys() -> None:

@@ -80,5 +80,6 @@ def _growth(ring_dimension: int) -> float:
 def in_words(seconds: float) -> str:
     """Seconds, minutes or hours, as one would say it."""
     if seconds < 90:
-        return f"{seconds:.0f} seconds"
+        whole = max(1, round(seconds))
+        return f"{whole} second{'' if whole == 1 else 's'}"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
