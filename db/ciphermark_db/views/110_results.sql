@@ -106,7 +106,11 @@ left join lateral (
         where g.is_counted and not sample.is_warmup
         group by placed.place_id, sample.repetitions
     ) as pooled
-    join series as place on place.id = pooled.place_id
+    -- The offset keeps conditions on the metric out: by them a planner without statistics would read all series there are
+    -- for each group of trials.
+    cross join lateral (
+        select stage, party, step, metric from series where id = pooled.place_id offset 0
+    ) as place
 ) as s on true
 left join metric as m on m.name = s.metric;
 

@@ -22,7 +22,7 @@ from (
         options_of(r.dimensions) as options,
         r.threads,
         coalesce((r.dimensions ->> 'batch')::integer, 1) as inputs,
-        d.median as database_size,
+        max(r.median) filter (where r.metric = 'database_size') as database_size,
         max(r.median) filter (where r.metric = 'answers') as answers,
         max(r.median) filter (where r.metric = 'answered_size') as answered_size,
         max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as answer_s,
@@ -32,9 +32,9 @@ from (
         max(r.median) filter (where r.metric = 'time' and r.party = 'client') as client_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'server') as server_s,
         sum(r.median) filter (where r.metric = 'time' and r.step in ('trace', 'encode')) as preparation_s,
-        max(r.median) filter (where r.metric = 'size' and r.step is null) as upload,
-        max(r.median) filter (where r.metric = 'size' and r.step = 'returned') as download,
-        max(k.median) as keys_size,
+        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = r.answering) as upload,
+        max(r.median) filter (where r.metric = 'size' and r.step = 'returned' and r.stage = r.answering) as download,
+        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = 'prepare') as keys_size,
         r.experiment,
         r.size,
         r.data_pattern,
@@ -57,20 +57,17 @@ from (
         r.scaling,
         r.secret_distribution,
         r.encryption
-    from results as d
-    join results as r on r.run_id = d.run_id and r.case_key = d.case_key and r.stage = d.stage and r.status = 'ok'
-    left join results as k
-        on
-            k.run_id = d.run_id
-            and k.case_key = d.case_key
-            and k.stage = 'prepare'
-            and k.metric = 'size'
-            and k.step is null
-            and k.status = 'ok'
-    where d.metric = 'database_size' and d.status = 'ok'
+    from (
+        select
+            *,
+            max(stage) filter (where metric = 'database_size') over (partition by run_id, case_key) as answering
+        from results
+        where status = 'ok'
+    ) as r
+    where r.stage = r.answering or (r.stage = 'prepare' and r.answering is not null and r.metric = 'size')
     group by
         r.run_id, r.variant, r.library, r.scheme, r.ring_dimension, r.log_qp, r.security_2018, r.security_2024,
-        r.operation, r.dimensions, r.threads, d.median, r.experiment, r.size, r.data_pattern, r.case_key,
+        r.operation, r.dimensions, r.threads, r.experiment, r.size, r.data_pattern, r.case_key,
         r.comparison_key, r.modulus_bits, r.log_q, r.plain_modulus, r.scale, r.security_bits, r.chain_depth,
         r.ring_dimension_is_minimum, r.parameter_set_id, r.division, r.security_compared, r.key_switching, r.digits,
         r.special_primes, r.scaling, r.secret_distribution, r.encryption
