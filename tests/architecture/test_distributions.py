@@ -30,7 +30,7 @@ FOLDERS = _folders()
 def _declared(name: str) -> set[str]:
     """The distributions of ours that one declares."""
     project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text())["project"]
-    return {line for line in project["dependencies"] if line in FOLDERS}
+    return {line.partition("[")[0] for line in project["dependencies"]} & FOLDERS.keys()
 
 
 def _closure(name: str) -> set[str]:

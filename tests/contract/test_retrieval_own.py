@@ -28,7 +28,7 @@ EDGES = (0, 480, 481, 2047, 2048, 4095, 4096, COUNT - 1)
 def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -> AnyWorkload:
     called = own_files.called(file, data)
     own_files.hold(called, data)
-    return WORKLOADS[name].with_options(WORKLOADS[name].with_file(called, data, values))
+    return WORKLOADS[name].with_options(WORKLOADS[name].with_file("database", called, data, values))
 
 
 def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> Together:

@@ -40,6 +40,8 @@ SHAPES = st.builds(
     maps=st.integers(1, 6),
     hidden=st.integers(16, 103),
     classes=st.integers(2, 16),
+    before=st.integers(0, 2),
+    after=st.integers(0, 2),
 )
 
 
@@ -63,12 +65,13 @@ def by_loops(of, image):
     """The logits as the definition has them, pixel by pixel."""
     shape, features = of.shape, []
     for weights, bias in zip(of.convolution.weights, of.convolution.bias, strict=True):
-        for row in range(0, shape.places * shape.stride, shape.stride):
-            for column in range(0, shape.places * shape.stride, shape.stride):
+        corners = range(-shape.before, shape.side + shape.after - shape.kernel + 1, shape.stride)
+        for row in corners:
+            for column in corners:
                 total = bias
                 for tap, weight in enumerate(weights):
                     y, x = row + tap // shape.kernel, column + tap % shape.kernel
-                    if y < shape.side and x < shape.side:
+                    if 0 <= y < shape.side and 0 <= x < shape.side:
                         total += weight * image[y, x]
                 features.append(total**2)
     hidden = (of.dense.weights @ np.array(features) + of.dense.bias) ** 2
@@ -134,7 +137,15 @@ def test_images_at_the_edge_lead_to_their_logits(name, kind):
     ],
 )
 def test_a_network_that_does_not_fit_is_refused_with_the_bound(changed, told):
-    shape = {"side": 28, "kernel": 5, "stride": 2, "maps": 5, "hidden": 100, "classes": 10} | changed
+    shape = {
+        "side": 28,
+        "kernel": 5,
+        "stride": 2,
+        "maps": 5,
+        "hidden": 100,
+        "classes": 10,
+        "after": 1,
+    } | changed
     with pytest.raises(Unsupported, match=told):
         Packing(Shape(**shape))
 
@@ -337,7 +348,7 @@ def test_logits_that_the_first_prime_does_not_hold_are_refused():
 
 
 def test_taps_meet_zeros_below_and_to_the_right():
-    shape = Shape(side=4, kernel=3, stride=2, maps=1, hidden=16, classes=2)
+    shape = Shape(side=4, kernel=3, stride=2, maps=1, hidden=16, classes=2, after=1)
     met = 16 * patches(np.arange(1.0, 17).reshape(1, 4, 4) / 16, shape)[0]
     assert met.shape == (9, 4)
     assert met[:, 0].tolist() == [1, 2, 3, 5, 6, 7, 9, 10, 11]

@@ -48,7 +48,7 @@ def test_elements_are_those_of_the_file(
     file: str, data: bytes, options: Mapping[str, Value], rows: np.ndarray
 ) -> None:
     name = held(file, data)
-    chosen = BY_INDEX.with_file(name, data, options)
+    chosen = BY_INDEX.with_file("database", name, data, options)
     count, size = rows.shape
     assert chosen == {**options, "database": name, "elements": count, "element_bytes": size}
     workload = BY_INDEX.with_options(chosen)
@@ -59,7 +59,7 @@ def test_elements_are_those_of_the_file(
 def test_records_are_those_of_the_file() -> None:
     data = 'eins,1\nzwei,"2,5"\nein längerer Schlüssel als die meisten,drei\n'.encode()
     name = held("a.csv", data)
-    workload = BY_KEYWORD.with_options(BY_KEYWORD.with_file(name, data, {}))
+    workload = BY_KEYWORD.with_options(BY_KEYWORD.with_file("database", name, data, {}))
     assert (workload.options.records, workload.options.value_bytes) == (3, 4)
     for keyword, value in (
         ("eins", b"1"),
@@ -99,7 +99,7 @@ def test_elements_that_are_malformed_are_refused(
     file: str, data: bytes, options: Mapping[str, Value], complaint: str
 ) -> None:
     with pytest.raises(UserError, match=complaint):
-        BY_INDEX.with_file(own_files.called(file, data), data, options)
+        BY_INDEX.with_file("database", own_files.called(file, data), data, options)
 
 
 @pytest.mark.parametrize(
@@ -117,18 +117,18 @@ def test_elements_that_are_malformed_are_refused(
 )
 def test_records_that_are_malformed_are_refused(file: str, data: bytes, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
-        BY_KEYWORD.with_file(own_files.called(file, data), data, {})
+        BY_KEYWORD.with_file("database", own_files.called(file, data), data, {})
 
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_files, "MOST_BYTES", 9)
     with pytest.raises(UserError, match="10 bytes are too many, 9 are the most"):
-        BY_INDEX.with_file("a@00000000.bin", bytes(10), {"element_bytes": 1})
+        BY_INDEX.with_file("database", "a@00000000.bin", bytes(10), {"element_bytes": 1})
 
 
 def test_a_workload_that_takes_no_files_says_so() -> None:
     with pytest.raises(UserError, match="lmc-plain takes no files"):
-        WORKLOADS["lmc-plain"].with_file("a@00000000.bin", b"a", {})
+        WORKLOADS["lmc-plain"].with_file("database", "a@00000000.bin", b"a", {})
 
 
 def test_a_kept_file_has_the_contents_that_its_name_tells(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from ciphermark_workloads.workload import Workload
 
 MOST_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}\.[a-z]{1,8}", re.ASCII)
+Form = Callable[[str, bytes], tuple[str, bytes]]
 _held: dict[str, bytes] = {}
 _folders: list[Path] = []
 
@@ -78,17 +79,21 @@ def put(folder: Path, name: str, data: bytes) -> None:
 
 def named_in(workload: Workload[Any, Any], values: Mapping[str, Value]) -> list[str]:
     """The files that values of options name."""
-    options = (option.name for option in declared(workload.Options) if option.is_file)
-    return [str(values[name]) for name in options if values.get(name)]
+    return [str(values[option]) for option in _options(workload) if values.get(option)]
 
 
 def settled(
-    workload: Workload[Any, Any], values: Mapping[str, Value], find: Callable[[str], tuple[str, bytes]]
+    workload: Workload[Any, Any], values: Mapping[str, Value], find: Callable[[str, Form], tuple[str, bytes]]
 ) -> dict[str, Value]:
     """The values of options with what follows from the files that they name. ``find`` gives the name in results and the
-    contents of one.
+    contents of one, in the workload's form.
     """
     found = dict(values)
-    for file in named_in(workload, values):
-        found = workload.with_file(*find(file), found)
+    for option in _options(workload):
+        if values.get(option):
+            found = workload.with_file(option, *find(str(values[option]), workload.as_kept), found)
     return found
+
+
+def _options(workload: Workload[Any, Any]) -> list[str]:
+    return [option.name for option in declared(workload.Options) if option.is_file]

@@ -104,9 +104,16 @@ class Workload(ABC, Generic[Input, Output]):
         other.__dict__["_options"] = read(self.Options, values, self.name)
         return other
 
-    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    def as_kept(self, file: str, data: bytes) -> tuple[str, bytes]:
+        """The name and the contents of a file that an option names, in the form that parties read. Raises ``UserError``
+        for contents that have no such form.
+        """
+        return file, data
+
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         """The values of options where one of them names a file, and what follows from its contents: asked where a suite
-        is read. ``name`` is what results call the file. Raises ``UserError`` for contents that it cannot take.
+        is read, in the order of options. ``name`` is what results call the file. Raises ``UserError`` for contents that
+        it cannot take.
         """
         raise UserError(f"{self.name} takes no files")
 

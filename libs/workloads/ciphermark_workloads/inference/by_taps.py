@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
@@ -14,10 +15,13 @@ from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_contract.managed import lowered
+from ciphermark_core.dimensions import Value
+from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.inference import given as held
 from ciphermark_workloads.inference import packing
-from ciphermark_workloads.inference.networks import stored
-from ciphermark_workloads.inference.networks.stored import Stored
+from ciphermark_workloads.inference.network import Network
+from ciphermark_workloads.inference.networks import from_onnx, own
 from ciphermark_workloads.inference.packing import Packing
 from ciphermark_workloads.inference.quality import judged
 from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth, Workload
@@ -48,16 +52,38 @@ class _Layers(Generic[Operand]):
 
 
 class ByTaps(Workload[int, Floats]):
-    """The input is the number of one of the images that are shipped with the network, the output its logits."""
+    """The input is the number of one of the images, the output its logits. ``shipped`` is the network, where options
+    name none.
+    """
 
     family = "inference"
+    Options = held.Options
     schemes: tuple[Scheme, ...] = ("ckks",)
     stages: tuple[Stage, ...] = (Stage("infer"),)
     tolerance = 0.002
 
-    def __init__(self, name: str, network: str, title: str) -> None:
+    def __init__(self, name: str, shipped: str, title: str) -> None:
         self.name, self.title = name, title
-        self._network = network
+        self._shipped = shipped
+
+    def as_kept(self, file: str, data: bytes) -> tuple[str, bytes]:
+        """A network of an ONNX file as arrays, for parties to read without ``onnx``."""
+        path = Path(file)
+        if path.suffix.lower() != ".onnx":
+            return file, data
+        return str(path.with_suffix(".npz")), own.packed(from_onnx.network(file, data))
+
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Raises ``UserError`` for a network that the packing does not hold, and for images of another size."""
+        settled = {**values, option: name}
+        options = self.with_options(settled).options
+        try:
+            Packing(held.network(self._shipped, options).shape)
+        except Unsupported as error:
+            raise UserError(f"{options.network}: {error}") from None
+        if option == "images" or not options.images:  # else they are read next
+            held.images(self._shipped, options)
+        return settled
 
     @property
     def is_seeded(self) -> bool:
@@ -91,23 +117,23 @@ class ByTaps(Workload[int, Floats]):
 
     def input(self, seed: int, data: Any) -> int:
         """One image of all, alike likely."""
-        return int(np.random.default_rng(seed).integers(len(self._stored().labels)))
+        return int(np.random.default_rng(seed).integers(len(self._images().pixels)))
 
     def require_room(self, given: int, parameters: Parameters) -> None:
         """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
-        room, largest = (
-            parameters.moduli[0] / 2 / (parameters.scale or 1.0),
-            np.abs(self.reference(given)).max(),
-        )
+        room = parameters.moduli[0] / 2 / (parameters.scale or 1.0)
+        largest = float(np.ldexp(np.abs(self.reference(given)).max(), -self.options.halvings))
         if largest >= room:
+            missing = int(np.ceil(np.log2(2 * largest / room)))
             raise Unsupported(
                 f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
-                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one"
+                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one, or halve the "
+                f"last layer {self.options.halvings + missing} times (halvings)"
             )
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
-        return self._packing().image(self._stored().images[given], parameters.slots)
+        return self._packing().image(self._images().pixels[given], parameters.slots)
 
     def circuit(
         self,
@@ -119,26 +145,25 @@ class ByTaps(Workload[int, Floats]):
     ) -> list[Handle]:
         """One ciphertext for each image, its logits in some of the slots."""
         layers = self._layers(evaluator.parameters.slots)
-        return [layers.logits(evaluator, image) for image in self._images(inputs)]
+        return [layers.logits(evaluator, image) for image in self._of_images(inputs)]
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Floats:
-        return self._packing().logits(outputs[0])
+        logits: Floats = np.ldexp(self._packing().logits(outputs[0]), self.options.halvings)
+        return logits
 
     def reference(self, given: int) -> Floats:
-        held = self._stored()
-        logits: Floats = held.network.logits(held.images[given][None])[0]
+        logits: Floats = self._network().logits(self._images().pixels[given][None])[0]
         return logits
 
     def judge(self, found: Floats, truth: Truth[int, Floats]) -> Judgement:
-        label = int(self._stored().labels[truth.input])
-        return judged(found, truth.expected, label, self.tolerance)
+        return judged(found, truth.expected, self._images().label(truth.input), self.tolerance)
 
-    def _images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
+    def _of_images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
         each = self._packing().ciphertexts
         return [inputs[start : start + each] for start in range(0, len(inputs), each)]
 
     def _layers(self, slots: int) -> _Layers[Vector]:
-        network, layout = self._stored().network, self._packing()
+        network, layout = held.halved(self._network(), self.options.halvings), self._packing()
         return _Layers(
             layout.taps(network, slots),
             diagonals.columns(layout.dense(network, slots), _BABIES),
@@ -146,11 +171,14 @@ class ByTaps(Workload[int, Floats]):
             diagonals.with_vectors,
         )
 
-    def _stored(self) -> Stored:
-        return stored.shipped(self._network)
+    def _network(self) -> Network:
+        return held.network(self._shipped, self.options)
+
+    def _images(self) -> held.Images:
+        return held.images(self._shipped, self.options)
 
     def _packing(self) -> Packing:
-        return Packing(self._stored().network.shape)
+        return Packing(self._network().shape)
 
 
 class EncryptedByTaps(ByTaps):
@@ -183,7 +211,7 @@ class EncryptedByTaps(ByTaps):
         if stage != self.stages[-1].name:
             return self._lowered(evaluator, inputs)
         layers = self._read(state)
-        return [layers.logits(evaluator, image) for image in self._images(inputs)]
+        return [layers.logits(evaluator, image) for image in self._of_images(inputs)]
 
     def _lowered(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         """Of several inputs in a pass the weights are sent with each: those of the first are kept."""

@@ -17,8 +17,9 @@ from ciphermark_core.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Square images of ``side`` pixels; ``kernel`` × ``kernel`` taps at every ``stride``-th pixel, for each of ``maps``
-    maps; ``hidden`` neurons; ``classes`` logits. Zeros are added below and to the right where the last taps need them.
+    """Square images of ``side`` pixels; ``kernel`` × ``kernel`` taps at each ``stride``-th pixel, for each of ``maps``
+    maps; ``hidden`` neurons; ``classes`` logits. Rows and columns of zeros are added: ``before`` of them above and to
+    the left of an image, ``after`` below and to the right.
     """
 
     side: int
@@ -27,11 +28,13 @@ class Shape:
     maps: int
     hidden: int
     classes: int
+    before: int = 0
+    after: int = 0
 
     @property
     def places(self) -> int:
         """Places of the kernel in a row of the image."""
-        return -(-(self.side - self.kernel) // self.stride) + 1
+        return (self.before + self.side + self.after - self.kernel) // self.stride + 1
 
     @property
     def positions(self) -> int:
@@ -110,8 +113,8 @@ def patches(images: Floats, shape: Shape) -> Floats:
     :func:`require_images`.
     """
     require_images(images, shape)
-    missing = (shape.places - 1) * shape.stride + shape.kernel - shape.side
-    padded = np.pad(images, ((0, 0), (0, missing), (0, missing)))
+    margin = (shape.before, shape.after)
+    padded = np.pad(images, ((0, 0), margin, margin))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.kernel, shape.kernel), axis=(1, 2))
     chosen = windows[:, :: shape.stride, :: shape.stride]
     return chosen.reshape(len(images), shape.positions, shape.taps).transpose(0, 2, 1)

@@ -32,12 +32,12 @@ LOGIT_ERROR = register(
 )
 
 
-def judged(found: Floats, right: Floats, label: int, tolerance: float) -> Judgement:
-    """Logits (classes,) beside those of the network in the clear, of an image with a class ``label``.
+def judged(found: Floats, right: Floats, label: int | None, tolerance: float) -> Judgement:
+    """Logits (classes,) beside those of the network in the clear, of an image whose class is ``label``, if it is known.
 
     They are right where the class is the network's and no logit is further away than ``tolerance``, relative to
     max(1, largest): what means nothing has the network's class by chance, too. ``accuracy`` and ``agreement`` are 1
-    or 0.
+    or 0, and there is no accuracy without a label.
     """
     accuracy = checking.accuracy([found], [right], tolerance)
     chosen, clear = int(np.argmax(found)), int(np.argmax(right))
@@ -50,9 +50,10 @@ def judged(found: Floats, right: Floats, label: int, tolerance: float) -> Judgem
             f"{accuracy.wrong_slots} of {right.size} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
         )
     figures = {
-        "accuracy": float(chosen == label),
         "agreement": float(chosen == clear),
         MARGIN.name: float(first - second),
         LOGIT_ERROR.name: accuracy.max_abs_error,
     }
+    if label is not None:
+        figures["accuracy"] = float(chosen == label)
     return Judgement(accuracy, complaint, figures)

@@ -63,7 +63,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         """How many answers there are: the buckets, as many of them in each as the stride."""
         return -(-buckets.count_of(self.options.wanted) // layout.stride)
 
-    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return stored.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> Sequence[int]:

@@ -39,7 +39,7 @@ class IndexRetrieval(Queried[int, Integers]):
     Options = Options
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
 
-    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return stored.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> int:

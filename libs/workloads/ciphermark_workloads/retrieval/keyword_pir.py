@@ -61,7 +61,7 @@ class KeywordPir(ColumnRetrieval[bytes]):
         arranged: int = self.options.records * (_BYTES_TO_ARRANGE + self.options.value_bytes)
         return store + arranged
 
-    def with_file(self, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return stored.record_options(name, data, values)
 
     def work(self) -> Work:

