@@ -60,6 +60,7 @@ def plausible(subject: Subject, operation: str) -> Row:
     makers: dict[Kind, Callable[[], Any]] = {
         Kind.CIPHERTEXT: lambda: x,
         Kind.TRANSFORMED: lambda: x,
+        Kind.WORDS: lambda: x,
         Kind.PLAINTEXT: partial(subject.evaluator.encode, subject.vector(1), like=x),
         Kind.PREPARED: partial(subject.evaluator.encode, subject.vector(1), like=x),
         Kind.VECTOR: partial(subject.vector, 1),

@@ -23,7 +23,7 @@ NODES = 24
 SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
 DEADLINE_S = 60.0
-CIPHERTEXTS = {Kind.CIPHERTEXT, Kind.TRANSFORMED}
+CIPHERTEXTS = {Kind.CIPHERTEXT, Kind.TRANSFORMED, Kind.WORDS}
 # What is not driven by levels executes the managed form of a circuit: see test_tracing.
 BY_LEVELS = cells.where(cells.is_driven_by_levels)
 
@@ -166,7 +166,7 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
             for number in range(call.count):
                 handle = prepared(evaluator, inputs[(len(operands) + number) % 2])
                 if kind in CIPHERTEXTS:
-                    operands.append(handle if kind is Kind.CIPHERTEXT else transformed(evaluator, handle))
+                    operands.append(transformed(evaluator, handle) if kind is Kind.TRANSFORMED else handle)
                     continue
                 scale = evaluator.scale(handle) if row.is_at_scale else None
                 plain = evaluator.encode(subject.vector(51 + number), like=handle, scale=scale)

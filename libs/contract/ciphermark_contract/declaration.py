@@ -154,6 +154,11 @@ class Declaration:
         """The kinds of evaluation keys that the variant has an operation for."""
         return key_kinds(self.operations[scheme])
 
+    def has(self, operation: str, scheme: Scheme) -> bool:
+        """Whether circuits may use an operation: the managed one where there is such, else the primitive."""
+        is_managed = OPERATIONS[operation].is_managed
+        return operation in (self.managed if is_managed else self.operations)[scheme]
+
     def reason_against_division(self, division: Division) -> str | None:
         """Why parameters cannot be resolved in a division, in a sentence for the user; ``None`` where they can."""
         if division == "equal" or self.lacks_best is None:

@@ -171,6 +171,13 @@ class KeyOwner(Operator):
     def load(self, data: bytes) -> Handle:
         """Read a ciphertext that an evaluator dumped."""
 
+    def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
+        """The ciphertext at a level whose words these are, as :meth:`Evaluator.words` tells them; reduced where no
+        ciphertext has them. Raises ``Unsupported`` where ``mul_word`` is not declared, ``ValueError`` for another
+        number of words than ciphertexts have.
+        """
+        raise Unsupported("no ciphertext is made of words here")
+
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
         """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, made anew: keys, or an encryption of ``values``
         with the secret key. Raises ``Unsupported`` for one that does not exist.
@@ -229,6 +236,12 @@ class Evaluator(Operator):
     @abstractmethod
     def polynomials(self, ciphertext: Handle) -> int:
         """Number of polynomials: 2 when fresh, 3 after a multiplication without relinearization."""
+
+    def words(self, ciphertext: Handle) -> list[Vector]:
+        """The words of a ciphertext (:mod:`ciphermark_contract.operations.words`): vectors of N whole numbers in
+        [0, 2^w). Raises ``Unsupported`` where ``mul_word`` is not declared.
+        """
+        raise Unsupported(self.reason_against("mul_word"))
 
     def managed(self) -> Operator:
         """The managed operations for circuits: see :class:`ciphermark_contract.managed.Managed`."""

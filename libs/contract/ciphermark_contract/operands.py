@@ -86,6 +86,7 @@ class _Maker:
         return {
             Kind.CIPHERTEXT: self._ciphertext,
             Kind.TRANSFORMED: self._transformed,
+            Kind.WORDS: self._words,
             Kind.PLAINTEXT: self._plaintext,
             Kind.PREPARED: self._prepared,
             Kind.VECTOR: self._full_vector,
@@ -107,6 +108,10 @@ class _Maker:
     def _transformed(self) -> tuple[Handle, Vector]:
         handle, full = self._ciphertext()
         return transformed(self._source.evaluator, handle), full
+
+    def _words(self) -> tuple[Handle, Sequence[Vector]]:
+        handle, _ = self._ciphertext()
+        return handle, self._source.evaluator.words(handle)
 
     def _plaintext(self) -> tuple[Any, Vector]:
         values, full = self._vector()

@@ -50,7 +50,7 @@ def _shapes(subject: Subject, name: str, item: examples.Example) -> list[Any]:
     top = len(subject.parameters.moduli) - 1
     shapes = [
         Shape(*state_of(subject, next(ciphertexts)[0]))
-        if kind in (Kind.CIPHERTEXT, Kind.TRANSFORMED)
+        if kind in (Kind.CIPHERTEXT, Kind.TRANSFORMED, Kind.WORDS)
         else Shape(top, subject.parameters.scale, 1)
         for kind in kinds
     ]

@@ -6,14 +6,16 @@ will see on a library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from ciphermark_adapters.cleartext import parameters as parameter_sets
+from ciphermark_adapters.cleartext import trivial
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
@@ -25,7 +27,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import OPERATIONS, Operation, Ring, Shape, padded, top_level
+from ciphermark_contract.operations import OPERATIONS, Kind, Operation, Ring, Shape, padded, top_level
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -62,8 +64,9 @@ def loaded(data: bytes) -> Slots:
 class CleartextKeyOwner(KeyOwner):
     """Holds no key."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: Parameters, generator: int | None = None) -> None:
         self.parameters = parameters
+        self._ring = Ring.of(parameters, generator)
 
     def encrypt(self, values: Vector) -> Handle:
         kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
@@ -87,6 +90,11 @@ class CleartextKeyOwner(KeyOwner):
 
     def load(self, data: bytes) -> Handle:
         return loaded(data)
+
+    def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
+        """See the contract."""
+        values = trivial.slots_of(self.parameters, self._ring, level, words)
+        return Slots(values, level, self.parameters.scale)
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """Only parameters exist."""
@@ -136,6 +144,10 @@ class CleartextEvaluator(Evaluator):
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         return dumped(plaintext, compression)
 
+    def words(self, ciphertext: Handle) -> list[Vector]:
+        """See the contract: those of the values as they are, without noise and without a mask."""
+        return trivial.words_of(self.parameters, self._ring, ciphertext.level, ciphertext.values)
+
     def level(self, ciphertext: Handle) -> int:
         return int(ciphertext.level)
 
@@ -149,12 +161,17 @@ class CleartextEvaluator(Evaluator):
     def _applied(self, operation: Operation, *operands: Any) -> Handle:
         """Effect and meaning of the row; its operands are handles, vectors and arguments."""
         shape = operation.shape_after(self.parameters, *map(_shape_of, operands))
-        values = operation.slots_after(self._ring, *map(self._values_of, operands))
+        values = operation.slots_after(
+            self._ring, *map(self._values_of, operands, chain(operation.operands, repeat(None)))
+        )
         if operation.has_several_results:
             return [_made(item, shape) for item in values]
         return _made(values, shape)
 
-    def _values_of(self, operand: Any) -> Any:
+    def _values_of(self, operand: Any, kind: Kind | None) -> Any:
+        """As the meaning takes an operand of a kind; an argument has none."""
+        if kind is Kind.WORDS:
+            return self.words(operand)
         if isinstance(operand, Slots):
             return operand.values
         return padded(operand, self.parameters.slots) if isinstance(operand, np.ndarray) else operand
@@ -186,7 +203,7 @@ class CleartextAdapter(Adapter):
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract; no key is made, but what no library could make is refused here too."""
         requests.require_key_switching(parameters, keys)
-        return CleartextKeyOwner(parameters)
+        return CleartextKeyOwner(parameters, self._declared.slot_generator)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         return CleartextEvaluator(wire.from_line(b"".join(public_material), Parameters), self._declared)

@@ -127,6 +127,7 @@ DECLARATIONS = (
             "add_scalar": "OpenFHE adds numbers in ckks only",
             "mul_scalar": "OpenFHE multiplies by numbers in ckks only",
             "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
+            "mul_word": "OpenFHE's wrapper does not offer the elements of a ciphertext",
             "transform_plain": "OpenFHE encodes to evaluation form",
             "transform_ciphertext": "OpenFHE keeps ciphertexts in evaluation form in every scheme",
             "transform_back": "OpenFHE keeps ciphertexts in evaluation form in every scheme",

@@ -32,6 +32,14 @@ class SealContext(Protocol):
     def level(self, ciphertext: Handle, /) -> int:
         """How many times the ciphertext can still be switched to a smaller modulus."""
 
+    def residues(self, ciphertext: Handle, /) -> Vector:
+        """Those of a bfv ciphertext, polynomial by polynomial, prime by prime; raises ``ValueError`` for one in
+        evaluation form.
+        """
+
+    def from_residues(self, residues: Vector, level: int, /) -> Handle:
+        """The inverse; raises ``ValueError`` for what is no ciphertext of the level."""
+
     def encode_integers(self, values: Vector, level: int | None, scale: float, /) -> Handle:
         """A bfv or bgv plaintext; it has neither level nor scale."""
 

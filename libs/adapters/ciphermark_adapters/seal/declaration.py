@@ -8,10 +8,14 @@ _COMMON = (
     *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
 )
 _EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_prepared")
-_OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "transform_ciphertext", "transform_back")
+_OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "mul_word", "transform_ciphertext", "transform_back")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
 _COMPOSED = {
+    "mul_word": (
+        "by Ciphermark itself, which cuts the word out of the ciphertext's coefficients; then SEAL's "
+        "transform_to_ntt_inplace and multiply_plain"
+    ),
     "multiply_accumulate": (
         "by Ciphermark itself, on SEAL's residues: products are added up unreduced and reduced once for many terms, "
         "with AVX-512 IFMA where the CPU has it and a prime at most 50 bits; multiply_plain_inplace and add_inplace "

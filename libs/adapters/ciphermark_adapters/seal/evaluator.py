@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from ciphermark_adapters.native_binding import Binder, NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal import programs
@@ -15,6 +17,7 @@ from ciphermark_contract import execution
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.declared_evaluator import DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, Prepared, Row, Vector
+from ciphermark_contract.operations import words
 from ciphermark_contract.program import Program, require_constants
 from ciphermark_core import wire
 
@@ -113,6 +116,13 @@ class SealEvaluator(DeclaredEvaluator):
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         data: bytes = plaintext.dump(compression)
         return data
+
+    def words(self, ciphertext: Handle) -> list[Vector]:
+        """See the contract."""
+        self.function("mul_word")
+        shape = (self.polynomials(ciphertext), -1, self.parameters.ring_dimension)
+        residues = self._context.residues(ciphertext).astype(np.uint64).reshape(shape)
+        return words.cut(self.parameters, self.level(ciphertext), residues)
 
     def level(self, ciphertext: Handle) -> int:
         return self._context.level(ciphertext)

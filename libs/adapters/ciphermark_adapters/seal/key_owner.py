@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+
 from ciphermark_adapters.native_binding import NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import SealContext, SealModule
@@ -20,6 +22,8 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import OPERATIONS
+from ciphermark_contract.operations.words import joined
 from ciphermark_core import wire
 from ciphermark_core.model import Parameters
 
@@ -78,6 +82,13 @@ class SealKeyOwner(KeyOwner):
 
     def load(self, data: bytes) -> Handle:
         return self._context.load(data)
+
+    def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
+        """See the contract: for bfv, whose ciphertexts are in coefficient form."""
+        if self.parameters.spec.scheme not in OPERATIONS["mul_word"].schemes:
+            return super().from_words(words, level)
+        residues = joined(self.parameters, level, words).reshape(-1)
+        return self._context.from_residues(residues.astype(np.int64), level)
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """SEAL's own format; keys are dumped as an evaluator holds them, expanded."""

@@ -21,6 +21,10 @@ def _many(number: Number) -> str | None:
     )
 
 
+def _ordinal(number: Number) -> str | None:
+    return _whole(number) or (None if number >= 0 else f"words are numbered from 0, and {number} is less")
+
+
 STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1,), (-1,)))
 SEVERAL_STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1, 2, 4, 8),), is_list=True)
 ELEMENT = Argument("element", "a Galois element: an odd k, modulo 2N", _odd, ((3,),))
@@ -28,4 +32,5 @@ EXPONENT = Argument("exponent", "the k of X^k", _whole, ((1,),))
 SCALAR = Argument(
     "number", "a number: whole in bfv and bgv", lambda _: None, ((3,),), whole_in=("bfv", "bgv")
 )
+WORD = Argument("word", "the number of a word, from 0", _ordinal, ((0,), (1,)))
 COUNT = Argument("count", "how many", _many, ((8,),), is_count=True)

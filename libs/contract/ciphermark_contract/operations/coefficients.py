@@ -71,7 +71,7 @@ def _cyclic(values: Vector, root: int, modulus: int) -> Vector:
     count = values.shape[-1]
     if count == 1:
         return values
-    squared = root * root % modulus
-    even, odd = (_cyclic(values[..., start::2], squared, modulus) for start in (0, 1))
-    turned = odd * _powers(root, count // 2, modulus) % modulus
+    halves = np.stack([values[..., 0::2], values[..., 1::2]], axis=-2)
+    both = _cyclic(halves, root * root % modulus, modulus)
+    even, turned = both[..., 0, :], both[..., 1, :] * _powers(root, count // 2, modulus) % modulus
     return np.concatenate([(even + turned) % modulus, (even - turned) % modulus], axis=-1)

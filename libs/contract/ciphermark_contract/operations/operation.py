@@ -22,12 +22,14 @@ class Kind(Enum):
 
     A *prepared* plaintext is in evaluation form: what ``transform_plain`` makes of an encoded one, or the encoded one
     itself where the library encodes to evaluation form. A ciphertext *in evaluation form* is what
-    ``transform_ciphertext`` makes of one, or the ciphertext itself where the library keeps them so.
+    ``transform_ciphertext`` makes of one, or the ciphertext itself where the library keeps them so. A ciphertext that
+    is taken *as words* is no secret to the operation: not what it holds counts, but its own coefficients.
     """
 
     CIPHERTEXT = "ciphertext"
     CIPHERTEXTS = "several ciphertexts"
     TRANSFORMED = "ciphertext in evaluation form"
+    WORDS = "ciphertext, as words"
     PLAINTEXT = "encoded plaintext"
     PREPARED = "prepared plaintext"
     VECTOR = "vector of all slots"
@@ -64,7 +66,8 @@ class Operation:
     of the first of ``operands``, those of the next, then the arguments. ``meaning`` takes the ring, the operands'
     slot vectors and the arguments (see :mod:`.meaning`), ``effect`` the parameters, the operands' shapes and the
     arguments (see :mod:`.shapes`); the shape it tells is that of every result. Where each operand is several
-    handles, both take a list for each, and likewise for a list of arguments. ``keys`` takes the arguments: what the
+    handles, both take a list for each, and likewise for a list of arguments. Of a ciphertext that is taken as words,
+    ``meaning`` takes these (see :mod:`.words`), which only the library tells. ``keys`` takes the arguments: what the
     primitive cannot do without.
 
     ``is_product``: of two ciphertexts, with a polynomial more. ``not_in`` is why it is missing in other ``schemes``,

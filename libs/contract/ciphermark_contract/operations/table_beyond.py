@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import arguments, coefficients, meaning, shapes
+from ciphermark_contract.operations import arguments, coefficients, meaning, shapes, words
 from ciphermark_contract.operations.operation import Kind, Number, Operation
 
 _ONE = (Kind.CIPHERTEXT,)
@@ -163,6 +163,19 @@ ROWS_BEYOND = (
         result=Kind.TRANSFORMED,
         absence="has no call for a sum of products with plaintexts",
         argument=arguments.COUNT,
+        is_multiplication=True,
+    ),
+    Operation(
+        "mul_word",
+        "The product of a ciphertext in evaluation form and a plaintext of one word of another ciphertext.",
+        (Kind.TRANSFORMED, Kind.WORDS),
+        words.multiplied,
+        words.shape_of_product,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv",),
+        not_in="words are those of ciphertexts in coefficient form: bgv and ckks keep evaluation form",
+        absence="gives no access to the coefficients of a ciphertext",
+        argument=arguments.WORD,
         is_multiplication=True,
     ),
     Operation(

@@ -1,5 +1,6 @@
 #include "context.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -91,6 +92,33 @@ std::size_t Context::level(const seal::Ciphertext &ciphertext) const
         throw std::invalid_argument("the ciphertext does not belong to this parameter set");
     }
     return data->chain_index();
+}
+
+Integers Context::residues(const seal::Ciphertext &ciphertext) const
+{
+    level(ciphertext);
+    if (ciphertext.is_ntt_form()) {
+        throw std::invalid_argument("a ciphertext in evaluation form has no coefficients");
+    }
+    return Integers(ciphertext.dyn_array().cbegin(), ciphertext.dyn_array().cend());
+}
+
+seal::Ciphertext Context::from_residues(const Integers &residues, std::size_t level) const
+{
+    const seal::parms_id_type place = at(level);
+    const std::size_t words = seal_.get_context_data(place)->parms().coeff_modulus().size() *
+                              parameters().poly_modulus_degree();
+    seal::Ciphertext ciphertext(seal_, place);
+    ciphertext.resize(residues.size() / words);
+    ciphertext.is_ntt_form() = false;
+    if (ciphertext.dyn_array().size() != residues.size()) {
+        throw std::invalid_argument("a ciphertext of this level has another number of coefficients");
+    }
+    std::copy(residues.begin(), residues.end(), ciphertext.data());
+    if (!seal::is_valid_for(ciphertext, seal_)) {
+        throw std::invalid_argument("no ciphertext has these coefficients");
+    }
+    return ciphertext;
 }
 
 } // namespace ciphermark

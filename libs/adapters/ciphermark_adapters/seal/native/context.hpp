@@ -55,6 +55,13 @@ public:
     // How many times the ciphertext can still be switched to a smaller modulus.
     std::size_t level(const seal::Ciphertext &ciphertext) const;
 
+    // The residues of a ciphertext in coefficient form: polynomial by polynomial, prime by prime. Throws
+    // std::invalid_argument for one in evaluation form.
+    Integers residues(const seal::Ciphertext &ciphertext) const;
+
+    // The inverse, at a level; throws std::invalid_argument for what is no ciphertext of it.
+    seal::Ciphertext from_residues(const Integers &residues, std::size_t level) const;
+
     void encode(const Integers &values, const Encoding &, seal::Plaintext &out) const
     {
         integers_.value().encode(values, out);

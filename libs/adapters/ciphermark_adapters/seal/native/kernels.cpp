@@ -3,8 +3,10 @@
 #include "errors.hpp"
 #include "inner_product.hpp"
 #include "seal/util/polyarithsmallmod.h"
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 
 namespace ciphermark {
 
@@ -164,7 +166,45 @@ void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &opera
     }
 }
 
-constexpr Takes one{ 1 }, two{ 2 }, one_and_plain{ 1, 1 }, one_and_number{ 1, 0, 1 };
+// The word of this number of a ciphertext: of polynomials, their primes, and the digits of their residues in base 2^w.
+void cut_word(const seal::SEALContext &context, const Ciphertext &a, int number, seal::Plaintext &word)
+{
+    if (a.is_ntt_form()) {
+        throw std::invalid_argument("a ciphertext in evaluation form has no words");
+    }
+    const seal::EncryptionParameters &parameters = context.get_context_data(a.parms_id())->parms();
+    const std::size_t degree = a.poly_modulus_degree();
+    const int bits = parameters.plain_modulus().bit_count() - 1;
+    const std::uint64_t *residues = a.data();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        for (const seal::Modulus &prime : parameters.coeff_modulus()) {
+            const int digits = (prime.bit_count() + bits - 1) / bits;
+            if (number >= 0 && number < digits) {
+                const std::uint64_t mask = (std::uint64_t(1) << bits) - 1;
+                word.parms_id() = seal::parms_id_zero;
+                word.resize(degree);
+                std::transform(residues, residues + degree, word.data(), [&](std::uint64_t residue) {
+                    return (residue >> (number * bits)) & mask;
+                });
+                return;
+            }
+            number -= digits;
+            residues += degree;
+        }
+    }
+    throw Unsupported("the ciphertext has no word of this number");
+}
+
+void mul_word(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
+{
+    const Ciphertext &a = *operands.ciphertexts[0];
+    thread_local seal::Plaintext word; // kept: SEAL fills new memory with zeros
+    cut_word(evaluator.context().seal(), *operands.ciphertexts[1], operands.numbers[0], word);
+    evaluator.seal().transform_to_ntt_inplace(word, a.parms_id());
+    evaluator.seal().multiply_plain(a, word, out);
+}
+
+constexpr Takes one{ 1 }, two{ 2 }, one_and_plain{ 1, 1 }, one_and_number{ 1, 0, 1 }, two_and_number{ 2, 0, 1 };
 constexpr Takes several{ 1, 0, 0, true }, several_and_plain{ 1, 1, 0, true };
 
 const std::map<std::string, Kernel> kernels = {
@@ -188,6 +228,7 @@ const std::map<std::string, Kernel> kernels = {
     { "substitute", { substitute, one_and_number } },
     { "conjugate", { conjugate, one } },
     { "mul_monomial", { mul_monomial, one_and_number, copies_in_place } },
+    { "mul_word", { mul_word, two_and_number } },
     { "add_many", { add_many, several } },
     { "multiply_accumulate", { multiply_accumulate, several_and_plain } },
 };

@@ -60,6 +60,8 @@ void define_context(nb::module_ &module)
         .def_prop_ro("modulus_bits", &Context::modulus_bits)
         .def("galois_element", &Context::galois_element, "steps"_a)
         .def("level", &Context::level, "ciphertext"_a)
+        .def("residues", &residues, "ciphertext"_a)
+        .def("from_residues", &from_residues, "residues"_a, "level"_a)
         .def("encode_integers", &encode<std::int64_t>, "values"_a, "level"_a.none(), "scale"_a)
         .def("encode_reals", &encode<double>, "values"_a, "level"_a.none(), "scale"_a)
         .def("load", [](const Context &context, nb::handle data) {

@@ -47,6 +47,18 @@ inline std::vector<seal::Plaintext> prepare(
     return evaluator.prepared(constants, threads);
 }
 
+// See Context::residues, and its inverse.
+inline nb::object residues(const Context &context, const seal::Ciphertext &ciphertext)
+{
+    return to_array(context.residues(ciphertext));
+}
+
+inline seal::Ciphertext from_residues(
+    const Context &context, const Array<std::int64_t> &values, std::size_t level)
+{
+    return context.from_residues(to_slots<Integers, std::int64_t>(values), level);
+}
+
 // A plaintext at a level, or at the top level.
 template <class Value>
 seal::Plaintext encode(
