@@ -23,7 +23,7 @@ from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
-from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas
+from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas, word_formulas
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
@@ -32,6 +32,8 @@ from ciphermark_workloads.retrieval.keyword_pir import ABSENT
 from ciphermark_workloads.retrieval.keywords import Table, generated
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.mul_pir import MulPir
+from ciphermark_workloads.retrieval.seal_pir import SealPir
+from ciphermark_workloads.retrieval.square_grid import SquareGrid
 
 from . import harness
 from .cells import Cell, each, has_managed, where
@@ -51,13 +53,21 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
     "mul-pir grid": {"elements": 11 * 60 + 7, "element_bytes": 33},
     "mul-pir one byte": {"elements": 1, "element_bytes": 1},
     "mul-pir chunks": {"elements": 3, "element_bytes": 2501},
+    # Twelve plaintexts of 73 elements in a grid of 4 × 3, of which the last is not full; and two chunks an element.
+    "seal-pir grid": {"elements": 11 * 73 + 7, "element_bytes": 33},
+    "seal-pir one byte": {"elements": 1, "element_bytes": 1},
+    "seal-pir chunks": {"elements": 3, "element_bytes": 3001},
 }
+RINGS = {"fast-pir": 4096, "mul-pir": 8192, "seal-pir": 4096}
+# Chains that noise of the default database is larger than.
+TOO_SMALL = {"fast-pir": (34, 56), "mul-pir": (35, 35, 50), "seal-pir": (24, 35, 36)}
 # Three groups of eight buckets, with more than a block of 64 elements each; a table of more than two blocks.
 SEVERAL: Mapping[str, Mapping[str, Value]] = {
     "batch-pir groups": {"elements": 700, "element_bytes": 129, "wanted": 16},
     "keyword-pir blocks": {"records": 1000, "value_bytes": 33},
 }
-UNITS = {"fast-pir": ROW, "mul-pir": 60}  # elements of a block or plaintext, in the first of the cases above
+# Elements of a block or plaintext, in the first of the cases above.
+UNITS = {"fast-pir": ROW, "mul-pir": 60, "seal-pir": 73}
 
 
 def _workload(case: str) -> AnyWorkload:
@@ -84,16 +94,25 @@ def _indices(workload: AnyWorkload) -> list[int]:
     return sorted({int(index) for index in [*edges, *drawn] if 0 <= index < elements})
 
 
-def _cases(_: Cell) -> list[str]:
-    return list(SMALL)
+def _is_for(cell: Cell, name: str) -> bool:
+    """Whether a variant has what a workload needs in a scheme."""
+    workload, scheme = WORKLOADS[name], cell.scheme
+    return scheme in workload.schemes and all(
+        cell.declared.has(operation, scheme) for operation in workload.operations(scheme)
+    )
 
 
-@each("case", _cases)
+def _of(*cases: str) -> Callable[[Cell], list[str]]:
+    """Those of the cases whose workload a cell has."""
+    return lambda cell: [case for case in cases if _is_for(cell, case.partition(" ")[0])]
+
+
+@each("case", _of(*SMALL))
 def test_small(variant: str, scheme: Scheme, case: str) -> None:
     """A wrong answer is 80 standard deviations of the noise away in bfv with the recommended primes, at the longest
     elements, and further with larger ones. In SEAL's bgv the noise of a key is √(1 + 3κ) times that, κ > 60 with a
     chance below e^-70 (formulas.uncentred_deviation), so that 6 deviations are left for all others, and 20 for most.
-    With products of ciphertexts it is 2^20 deviations away in bfv, and 2^10 in bgv.
+    With products of ciphertexts it is 2^20 deviations away in bfv, and 2^10 in bgv; with words 2^9.
     """
     workload = _workload(case)
     both = _together(workload, variant, scheme, small_ring(variant, scheme))
@@ -143,7 +162,7 @@ class _Same(NamedTuple):
         return np.full((stop - start, self.size), self.byte, dtype=np.uint8)
 
 
-@each("kind", lambda _: [FastPir, MulPir])
+@each("kind", lambda cell: [kind for kind in (FastPir, MulPir, SealPir) if _is_for(cell, kind.name)])
 def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, kind: type[IndexRetrieval]) -> None:
     """Libraries refuse the product of a ciphertext with a plaintext of zeros."""
     for byte in (0, 255):
@@ -155,21 +174,14 @@ def test_bytes_that_are_all_the_same(variant: str, scheme: Scheme, kind: type[In
 
 
 @pytest.mark.variants("seal")
-@pytest.mark.parametrize(
-    ("name", "ring", "database"),
-    [
-        ("fast-pir", 4096, (4096, 256)),
-        ("fast-pir", 4096, (5000, 64)),
-        ("mul-pir", 8192, (4096, 256)),
-        ("mul-pir", 8192, (5000, 64)),
-    ],
-)
-def test_full_size(variant: str, scheme: Scheme, name: str, ring: int, database: tuple[int, int]) -> None:
+@pytest.mark.parametrize("database", [(4096, 256), (5000, 64)])
+@each("name", _of("fast-pir", "mul-pir", "seal-pir"))
+def test_full_size(variant: str, scheme: Scheme, name: str, database: tuple[int, int]) -> None:
     """With the recommended parameters, 128 bits secure by both tables; a wrong answer has a chance below 2^-37."""
     elements, size = database
     workload = WORKLOADS[name].with_options({"elements": elements, "element_bytes": size})
     both = _together(workload, variant, scheme, NOTHING)
-    assert both.parameters.ring_dimension == ring
+    assert both.parameters.ring_dimension == RINGS[name]
     assert min(both.parameters.security_2018, both.parameters.security_2024) >= 128
     for index in (0, 2047, 2048, elements - 1):
         assert _complaint(both, index) is None, index
@@ -185,14 +197,12 @@ def test_more_blocks_than_are_multiplied_at_once(variant: str, scheme: Scheme) -
 
 
 @pytest.mark.variants("seal")
-@pytest.mark.parametrize(("name", "chain"), [("fast-pir", (34, 56)), ("mul-pir", (35, 35, 50))])
-def test_answers_are_wrong_where_noise_reaches_them(
-    variant: str, scheme: Scheme, name: str, chain: tuple[int, ...]
-) -> None:
-    """With 2^-16 of the modulus, or 2^-30, noise is hundreds of times what decrypts right: bytes that all are right are
-    a matter of 256^-256.
+@each("name", _of("fast-pir", "mul-pir", "seal-pir"))
+def test_answers_are_wrong_where_noise_reaches_them(variant: str, scheme: Scheme, name: str) -> None:
+    """With 2^-16 of the modulus, or 2^-30, noise is hundreds of times what decrypts right, and with 2^-11 of the last
+    prime, twice: bytes that all are right are a matter of 256^-256.
     """
-    both = _together(WORKLOADS[name], variant, scheme, Override(modulus_bits=chain))
+    both = _together(WORKLOADS[name], variant, scheme, Override(modulus_bits=TOO_SMALL[name]))
     assert "values are wrong" in str(_complaint(both, 7))
 
 
@@ -216,11 +226,22 @@ def _grid_sizes(parameters: Parameters) -> tuple[int, ...]:
     )
 
 
+def _word_sizes(parameters: Parameters) -> tuple[int, ...]:
+    grid, primes = SquareGrid.of(4096, 256, parameters), len(parameters.moduli)
+    return (
+        grid_formulas.query_bytes(grid, primes),
+        grid_formulas.query_bytes(grid, primes) // 2,
+        word_formulas.answer_bytes(grid, 35),
+        grid_formulas.rotation_key_bytes(grid, primes),
+    )
+
+
+SIZES = {"fast-pir": _fast_sizes, "mul-pir": _grid_sizes, "seal-pir": _word_sizes}
+
+
 @pytest.mark.variants("seal")
-@pytest.mark.parametrize(("name", "sizes"), [("fast-pir", _fast_sizes), ("mul-pir", _grid_sizes)])
-def test_sizes_are_those_of_the_formulas(
-    variant: str, scheme: Scheme, name: str, sizes: Callable[[Parameters], tuple[int, ...]]
-) -> None:
+@each("name", _of(*SIZES))
+def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme, name: str) -> None:
     """But for some hundred bytes that tell what each object is."""
     workload = WORKLOADS[name]
     both = _together(workload, variant, scheme, NOTHING)
@@ -228,13 +249,13 @@ def test_sizes_are_those_of_the_formulas(
         both.owner.dump(both.owner.encrypt(item), "none")
         for item in workload.vectors("answer", 9, both.parameters)
     ]
-    answer = both.evaluator.dump(both.executed(9)["answer"].outputs[0], "none")
+    answer = [both.evaluator.dump(item, "none") for item in both.executed(9)["answer"].outputs]
     seeded = [
         both.owner.dump_seeded(SEEDED_CIPHERTEXT, item, "none")
         for item in workload.vectors("answer", 9, both.parameters)
     ]
     keys = [*both.owner.public_material()]
-    for parts, expected in zip((query, seeded, [answer], keys), sizes(both.parameters), strict=True):
+    for parts, expected in zip((query, seeded, answer, keys), SIZES[name](both.parameters), strict=True):
         assert 0 <= sum(map(len, parts)) - expected < 2000 * len(parts)
 
 
@@ -278,7 +299,10 @@ def _given(case: str, workload: AnyWorkload) -> Mapping[int, Any]:
     )
 
 
-@each("case", lambda _: ["fast-pir three blocks", "mul-pir grid", "batch-pir groups", "keyword-pir blocks"])
+@each(
+    "case",
+    _of("fast-pir three blocks", "mul-pir grid", "seal-pir grid", "batch-pir groups", "keyword-pir blocks"),
+)
 def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     variant: str, scheme: Scheme, case: str, tmp_path: Path
 ) -> None:

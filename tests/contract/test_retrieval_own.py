@@ -17,12 +17,15 @@ from ciphermark_workloads.parameters import NOTHING, recommended
 from ciphermark_workloads.retrieval.keyword_pir import ABSENT
 
 from . import harness
+from .cells import each
 
 pytestmark = [pytest.mark.variants("seal"), pytest.mark.schemes("bfv", "bgv")]
 
 SIZE, COUNT = 33, 5000
-# With the recommended parameters: blocks of 2,048 elements for FastPIR, plaintexts of ⌊8192/17⌋ = 481 for MulPIR.
-EDGES = (0, 480, 481, 2047, 2048, 4095, 4096, COUNT - 1)
+NAMES = ("fast-pir", "mul-pir", "seal-pir")
+# With the recommended parameters: blocks of 2,048 elements for FastPIR, plaintexts of ⌊8192/17⌋ = 481 for MulPIR and of
+# ⌊4096/14⌋ = 292 for SealPIR.
+EDGES = (0, 291, 292, 480, 481, 2047, 2048, 4095, 4096, COUNT - 1)
 
 
 def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -> AnyWorkload:
@@ -36,7 +39,7 @@ def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> Together:
     return Together(workload, harness.adapter(variant), spec, workload.input(0, None))
 
 
-@pytest.mark.parametrize("name", ["fast-pir", "mul-pir"])
+@each("name", lambda cell: [name for name in NAMES if cell.scheme in WORKLOADS[name].schemes])
 def test_elements_at_the_edges_of_blocks(variant: str, scheme: Scheme, name: str) -> None:
     """A wrong answer has a chance below 2^-37, as at full size."""
     data = np.random.default_rng(3).bytes(SIZE * COUNT)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ciphermark_contract import checking
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Vector
 from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, ParameterSpec, Scheme
@@ -196,6 +196,12 @@ class Workload(ABC, Generic[Input, Output]):
     def plaintext_bytes(self, stage: str, given: Input, parameters: Parameters) -> int:
         """The size of what is encrypted for a stage, before encryption: 8 bytes a number."""
         return sum(8 * vector.size for vector in self.vectors(stage, given, parameters))
+
+    def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
+        """The vectors that :meth:`output` takes, of the results of the last stage: of each, unless ciphertexts hold
+        parts of others.
+        """
+        return [owner.decrypt(item) for item in results]
 
     @abstractmethod
     def output(self, outputs: Sequence[Vector], given: Input, parameters: Parameters) -> Output:

@@ -118,7 +118,7 @@ class Client(Party):
         with steps.step("deserialize"):
             ciphertexts = [owner.load(item) for item in dumped]
         with steps.step("decrypt"):
-            decrypted = [owner.decrypt(item) for item in ciphertexts]
+            decrypted = workload.decrypted(owner, ciphertexts)
         with steps.step("unpack"):
             outputs = [
                 workload.output(part, item, owner.parameters)

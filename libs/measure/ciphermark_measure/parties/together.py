@@ -58,7 +58,7 @@ class Together:
         """What the client finds in what the last stage returned."""
         compression = self.declared.compressions[0]
         dumped = [self.evaluator.dump(item, compression) for item in outputs]
-        decrypted = [self.owner.decrypt(self.owner.load(item)) for item in dumped]
+        decrypted = self.workload.decrypted(self.owner, [self.owner.load(item) for item in dumped])
         return self.workload.output(decrypted, given, self.parameters)
 
     def judged(self, output: Any, given: Any) -> Judgement:

@@ -35,11 +35,12 @@ class Grid:
 
     def __post_init__(self) -> None:
         rows, columns = self.shape
-        if rows + columns > expansion.most(self.slots):
+        if max(self.selections) > expansion.most(self.slots):
+            them = "rows and columns together" if len(self.selections) == 1 else "rows or columns"
             raise Unsupported(
                 f"{self.elements} elements of {self.element_bytes} bytes make a grid of {rows} × {columns} "
                 f"plaintexts, and one ciphertext of N = {self.slots} selects "
-                f"{expansion.most(self.slots)} rows and columns together"
+                f"{expansion.most(self.slots)} {them}"
             )
 
     @classmethod
@@ -81,6 +82,16 @@ class Grid:
             columns for columns in range(1, rows + 1) if -(-self.plaintexts // columns) + columns <= most
         )
         return -(-self.plaintexts // columns), columns
+
+    @property
+    def selections(self) -> tuple[int, ...]:
+        """How many ciphertexts each one of a query expands to: a row's and a column's place together, of one."""
+        return (sum(self.shape),)
+
+    def selected(self, index: int) -> list[list[int]]:
+        """Which of them are 1 for an element: of each ciphertext of a query."""
+        row, column, _ = self.place(index)
+        return [[row, self.shape[0] + column]]
 
     def place(self, index: int) -> tuple[int, int, int]:
         """Row and column of an element's plaintext, 0 ≤ index < n, and its first slot there."""

@@ -1,4 +1,5 @@
-"""What MulPIR costs, how many bytes it moves, and how far its noise is from a wrong answer in bfv. Pure.
+"""What retrieval from a grid costs, by MulPIR in particular, how many bytes it moves, and how far its noise is from a
+wrong answer in bfv. Pure.
 
 Of a grid of n1 rows and n2 columns of plaintexts, for elements of ``chunks`` plaintexts each, with k data primes and
 one special prime. Sizes are SEAL's: N words of 8 bytes for each prime of a polynomial.
@@ -38,7 +39,7 @@ def counts(grid: Grid) -> Counts:
     one relinearization.
     """
     rows, columns = grid.shape
-    turned = rows + columns - 1
+    turned = expansion_counts(grid)
     return Counts(
         rotations=turned,
         shifts=turned,
@@ -46,10 +47,20 @@ def counts(grid: Grid) -> Counts:
         plain_products=grid.chunks * rows * columns,
         products=grid.chunks * columns,
         relinearizations=grid.chunks,
-        additions=(1 << expansion.rounds(rows + columns)) - 1 + grid.chunks * (rows * columns - 1),
+        additions=expansion_additions(grid) + grid.chunks * (rows * columns - 1),
         transforms=rows,
         transforms_back=grid.chunks * columns,
     )
+
+
+def expansion_counts(grid: Grid) -> int:
+    """Rotations, shifts and differences of the expansion, each: one less than what each ciphertext expands to."""
+    return sum(count - 1 for count in grid.selections)
+
+
+def expansion_additions(grid: Grid) -> int:
+    """Sums of the expansion, also those that double what has no partner: 2^rounds − 1 for each ciphertext."""
+    return sum((1 << expansion.rounds(count)) - 1 for count in grid.selections)
 
 
 def store_bytes(grid: Grid, primes: int) -> int:
@@ -64,19 +75,33 @@ def server_bytes(grid: Grid, primes: int) -> int:
 
 
 def query_bytes(grid: Grid, primes: int) -> int:
-    """A query: one ciphertext, both polynomials written out."""
+    """A query, both polynomials of each ciphertext written out."""
+    return len(grid.selections) * ciphertext_bytes(grid, primes)
+
+
+def ciphertext_bytes(grid: Grid, primes: int) -> int:
+    """Two polynomials."""
     return 2 * grid.slots * primes * _WORD
 
 
 def answer_bytes(grid: Grid) -> int:
     """An answer: a ciphertext for each chunk, at the last prime."""
-    return grid.chunks * query_bytes(grid, 1)
+    return grid.chunks * ciphertext_bytes(grid, 1)
 
 
 def key_bytes(grid: Grid, primes: int) -> int:
-    """The keys of ⌈log2(n1 + n2)⌉ rotations and of relinearization, each of a digit for every data prime."""
-    keys = expansion.rounds(sum(grid.shape)) + 1
-    return keys * primes * 2 * grid.slots * (primes + 1) * _WORD
+    """The keys of ⌈log2(n1 + n2)⌉ rotations and of relinearization."""
+    return rotation_key_bytes(grid, primes) + one_key_bytes(grid, primes)
+
+
+def rotation_key_bytes(grid: Grid, primes: int) -> int:
+    """The keys of the expansion's rotations: one for each round of the longest."""
+    return expansion.rounds(max(grid.selections)) * one_key_bytes(grid, primes)
+
+
+def one_key_bytes(grid: Grid, primes: int) -> int:
+    """A digit for every data prime."""
+    return primes * ciphertext_bytes(grid, primes + 1)
 
 
 def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, deviation: float) -> float:
@@ -92,10 +117,19 @@ def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, de
     first factor.
     """
     (rows, columns), size = grid.shape, grid.slots
-    rounding = (1 + 2 * size / 3) / 12
-    switch = primes * size * SIGMA**2 / 12 + rounding
-    copies = float(1 << expansion.rounds(rows + columns))
-    selection = sqrt(copies * deviation**2 + (copies - 1) * switch)
+    selection = selection_deviation(grid, primes, deviation)
     column = selection * plain_modulus / sqrt(12) * sqrt(size * rows)
-    answer = column * plain_modulus * sqrt(rounding * size * columns)
+    answer = column * plain_modulus * sqrt(rounding_variance(size) * size * columns)
     return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
+
+
+def selection_deviation(grid: Grid, primes: int, deviation: float) -> float:
+    """The standard deviation of the noise of what a query expands to, of fresh errors of this ``deviation``."""
+    switch = primes * grid.slots * SIGMA**2 / 12 + rounding_variance(grid.slots)
+    copies = float(1 << expansion.rounds(max(grid.selections)))
+    return sqrt(copies * deviation**2 + (copies - 1) * switch)
+
+
+def rounding_variance(ring_dimension: int) -> float:
+    """Of what rounding both polynomials of a ciphertext leaves, one of them times a ternary secret."""
+    return (1 + 2 * ring_dimension / 3) / 12

@@ -136,7 +136,7 @@ def _reason_against(case: Case, workload: AnyWorkload, available: Availability) 
     against_division = declared.reason_against_division(case.parameters.division)
     if against_division is not None:
         return against_division
-    missing = [name for name in workload.operations(scheme) if name not in declared.managed[scheme]]
+    missing = [name for name in workload.operations(scheme) if not declared.has(name, scheme)]
     if missing:
         return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"
     return declared.refusal(case.parameters)

@@ -1,0 +1,75 @@
+"""Retrieval by an index from a grid of plaintexts, of which encrypted monomials select: what MulPIR and SealPIR have in
+common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ciphermark_circuits import expansion
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_core.model import Parameters
+from ciphermark_workloads.retrieval import grid_formulas
+from ciphermark_workloads.retrieval.by_index import IndexRetrieval
+from ciphermark_workloads.retrieval.grid import Grid
+from ciphermark_workloads.retrieval.symbols import Integers
+
+
+class GridRetrieval(IndexRetrieval):
+    """See :mod:`ciphermark_circuits.expansion` for the query; ``Layout`` is the kind of grid."""
+
+    Layout: ClassVar[type[Grid]] = Grid
+
+    def server_bytes(self, parameters: Parameters) -> int:
+        return grid_formulas.server_bytes(self.layout(parameters), len(parameters.moduli))
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of the expansion's rotations, told without making the database."""
+        most = max(self.layout(parameters).selections)
+        return KeyRequest(False, rotations=expansion.steps(parameters.ring_dimension, most))
+
+    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+        """A polynomial for each ciphertext of a query, by its slots: 2^(−rounds)·ΣX^k, k the places that it selects.
+        Raises ``UserError`` for an index that the database does not have.
+        """
+        self.require_index(given)
+        layout, modulus = self.layout(parameters), parameters.plain_modulus or 0
+        vectors = []
+        for count, places in zip(layout.selections, layout.selected(given), strict=True):
+            monomials = expansion.monomials(parameters, places).sum(axis=0)
+            divisor = pow(2, -expansion.rounds(count), modulus)
+            vectors.append(monomials % modulus * divisor % modulus)
+        return vectors
+
+    def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
+        return self.layout(parameters).element(list(outputs), given)
+
+    def layout(self, parameters: Parameters) -> Grid:
+        """Raises ``Unsupported`` for a database that is too large for one query."""
+        return self.Layout.of(self.options.elements, self.options.element_bytes, parameters)
+
+    def expanded(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> tuple[list[Handle], list[Handle]]:
+        """The selections of a row and of a column that a query expands to."""
+        layout = self.layout(evaluator.parameters)
+        entries = [
+            entry
+            for packed, count in zip(inputs, layout.selections, strict=True)
+            for entry in expansion.expanded(evaluator, packed, count)
+        ]
+        rows, _ = layout.shape
+        return entries[:rows], entries[rows:]
+
+    def store(self, layout: Grid, chunk: int) -> Iterator[list[Vector]]:
+        """The plaintexts of one chunk, column by column."""
+        rows, columns = layout.shape
+        for column in range(columns):
+            yield [self._plaintext(layout, row, column, chunk) for row in range(rows)]
+
+    def _plaintext(self, layout: Grid, row: int, column: int, chunk: int) -> Vector:
+        first, stop = layout.members(row, column)
+        if first == stop:
+            return np.ones(layout.slots, dtype=np.int64)
+        return layout.plaintext(self.database().rows(first, stop), chunk)

@@ -1,0 +1,77 @@
+"""SealPIR with two dimensions: what a row's selection leaves of each column is selected again, word by word, and the
+client decrypts twice (Angel et al., "PIR with compressed queries and amortized query processing", IEEE S&P 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ciphermark_circuits import words
+from ciphermark_circuits.plain_products import Factors
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, Vector
+from ciphermark_contract.managed import lowered
+from ciphermark_contract.operations import Ring, coefficients
+from ciphermark_core.model import ParameterSpec, Scheme
+from ciphermark_workloads.retrieval.by_grid import GridRetrieval
+from ciphermark_workloads.retrieval.square_grid import SquareGrid
+from ciphermark_workloads.workload import Arrays
+
+# The first prime above 2^20 that gives slots at N = 4096: of a plaintext that is uniform below 2^20 it is as large as
+# need be.
+_PLAIN_MODULUS = 1073153
+
+
+class SealPir(GridRetrieval):
+    """SealPIR: see :mod:`ciphermark_circuits.words`. In bfv, where ciphertexts are kept by their coefficients."""
+
+    name = "seal-pir"
+    title = "private retrieval of an element of a database by its index (SealPIR)"
+    schemes = ("bfv",)
+    pass_s = 0.5
+    Layout = SquareGrid
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "sub", "mul_plain", "rotate", "mul_word")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """N = 4096 and primes of 35, 35 and 36 bits: 106 bits together, 128-bit security by both tables. Every database
+        that the options allow has room for its noise: see :mod:`.word_formulas`.
+        """
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 4096, (35, 35, 36), plain_modulus=_PLAIN_MODULUS)
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """A ciphertext for each word of each chunk. The database is made and laid out here, its plaintexts are the
+        constants of the program.
+        """
+        layout = self.layout(evaluator.parameters)
+        rows, columns = self.expanded(evaluator, inputs)
+        factors = Factors.of(evaluator, rows)
+        answer: list[Handle] = []
+        for chunk in range(layout.chunks):
+            entries = [
+                lowered(evaluator, factors.inner_product(plaintexts), 0)
+                for plaintexts in self.store(layout, chunk)
+            ]
+            answer += words.selected(evaluator, columns, entries)
+        return answer
+
+    def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
+        """The plaintext of each chunk: first its words are decrypted, then the ciphertext that they are."""
+        slots = np.stack([owner.decrypt(item) for item in results])
+        parts = [*coefficients.coefficients_of(Ring.of(owner.parameters), slots)]
+        share = words.count_of(owner.parameters)
+        chunks = [parts[start : start + share] for start in range(0, len(parts), share)]
+        return [owner.decrypt(owner.from_words(chunk)) for chunk in chunks]
+
+
+WORKLOADS = (SealPir(),)
