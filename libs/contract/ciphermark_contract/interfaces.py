@@ -1,4 +1,4 @@
-"""The adapter contract: what every library is driven through, and the one thing that is timed.
+"""The adapter contract: what every library is driven through.
 
 A :class:`KeyOwner` (client side) holds the secret key; an :class:`Evaluator` (server side) is made from
 public material alone and cannot decrypt. Handles (ciphertexts, plaintexts) are opaque, belong to the
@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ciphermark_contract.bound import Bound, Handle, PythonBound, Row
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.vectors import Vector
 from ciphermark_core.errors import Exhausted, Unsupported
@@ -26,56 +25,7 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 if TYPE_CHECKING:
     from ciphermark_contract.program import Program
 
-Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
 Prepared: TypeAlias = Any  # a program's constants as an evaluator takes them
-Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
-
-
-class Bound(ABC):
-    """An operation with its operands: the one thing that is ever timed."""
-
-    prepares_in_run = (
-        False  # whether ``run`` does more than it times: then its clock cannot be watched from outside
-    )
-
-    @abstractmethod
-    def run(self, loops: int) -> int:
-        """Execute ``loops`` times over all rows; return the elapsed nanoseconds of the whole loop."""
-
-    @abstractmethod
-    def results(self) -> list[Handle]:
-        """The results of the last execution, one per row: a vector for ``decrypt``, a list of handles for an operation
-        with several results."""
-
-
-class PythonBound(Bound):
-    """The plain Python loop, for libraries that are called from Python."""
-
-    def __init__(self, function: Callable[..., Handle], rows: Sequence[Row]) -> None:
-        self._function = function
-        self._rows = [tuple(row) for row in rows]
-        self._results: list[Handle] = []
-
-    def run(self, loops: int) -> int:
-        """See :meth:`Bound.run`. One row, the common case, is spared the inner loop."""
-        function = self._function
-        if len(self._rows) == 1:
-            (row,) = self._rows
-            start = perf_counter_ns()
-            for _ in repeat(None, loops):
-                result = function(*row)
-            elapsed = perf_counter_ns() - start
-            self._results = [result]
-            return elapsed
-        start = perf_counter_ns()
-        for _ in repeat(None, loops):
-            results = [function(*row) for row in self._rows]
-        elapsed = perf_counter_ns() - start
-        self._results = results
-        return elapsed
-
-    def results(self) -> list[Handle]:
-        return self._results
 
 
 def _nothing() -> None:

@@ -92,7 +92,6 @@ class CleartextKeyOwner(KeyOwner):
         return loaded(data)
 
     def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
-        """See the contract."""
         values = trivial.slots_of(self.parameters, self._ring, level, words)
         return Slots(values, level, self.parameters.scale)
 

@@ -118,7 +118,6 @@ class SealEvaluator(DeclaredEvaluator):
         return data
 
     def words(self, ciphertext: Handle) -> list[Vector]:
-        """See the contract."""
         self.function("mul_word")
         shape = (self.polynomials(ciphertext), -1, self.parameters.ring_dimension)
         residues = self._context.residues(ciphertext).astype(np.uint64).reshape(shape)
