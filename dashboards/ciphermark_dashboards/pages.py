@@ -12,6 +12,7 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import (
     case,
     comparing,
+    inference,
     learning,
     programs,
     published,
@@ -111,6 +112,13 @@ RETRIEVAL_PAGE = Page(
     (filters.WORKLOAD, filters.VARIANT),
     (retrieval.RETRIEVALS, retrieval.MOVED),
 )
+INFERENCE_PAGE = Page(
+    "/inference",
+    "Inference",
+    "Classes of encrypted images by a network whose weights the server has, in the clear or encrypted.",
+    (filters.WORKLOAD, filters.VARIANT),
+    (inference.INFERENCES, inference.PARTS, inference.PUBLISHED_INFERENCES),
+)
 WORKLOADS_PAGE = Page(
     "/workloads",
     "Workloads",
@@ -152,6 +160,7 @@ _NAMED = (
     MEMORY_PAGE,
     LEARNING_PAGE,
     RETRIEVAL_PAGE,
+    INFERENCE_PAGE,
     WORKLOADS_PAGE,
     PROGRAMS_PAGE,
 )

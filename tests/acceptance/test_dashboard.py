@@ -36,12 +36,13 @@ PATHS = (
     "/memory",
     "/learning",
     "/retrieval",
+    "/inference",
     "/workloads",
     "/programs",
     "/runs",
     "/compare",
 )
-# Widths of screens, each of the eleven pages at each of them: a page takes a second to be drawn.
+# Widths of screens, each of the twelve pages at each of them: a page takes a second to be drawn.
 LOOKS = ((360, "light"), (768, "dark"), (1200, "light"), (1600, "dark"), (1920, "light"))
 ROOMY = {1200, 1600}
 READY_TIMEOUT_S = 120
@@ -54,6 +55,7 @@ WORKLOADS = """\
   - {kind: learning, variants: [seal, seal-hexl, tenseal], schemes: [bfv], workloads: [lmc-plain], data_sets: [boston]}
   - {kind: micro, variants: [seal, seal-hexl], workloads: [matrix-product]}
   - {kind: retrieval, variants: [seal, pyfhel], schemes: [bfv], workloads: [fast-pir], options: {elements: [600, 4096]}}
+  - {kind: inference, variants: [seal, seal-hexl], workloads: [digits], batch: [1, 4]}
 """
 SUITE = """\
 name: from-the-page

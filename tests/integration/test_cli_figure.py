@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
 
 NOTHING_OF = {
     "communication",
+    "inferences",
+    "prediction",
     "retrievals",
     "workloads",
 }  # the runs below have a workload of the family learning alone

@@ -264,7 +264,7 @@ def test_filters_choose(client: TestClient, run_id: str) -> None:
 
 
 # Pages of what the run here has nothing of: test_figures_any_family and test_retrievals have runs for them.
-_ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval")
+_ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
 
 
 @pytest.mark.parametrize(

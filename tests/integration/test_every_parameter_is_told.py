@@ -98,7 +98,10 @@ _KINDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("repetition", "add", {"repetitions": 3}),
     ("learning", "lmc-plain", {"data_set": "boston"}),
     ("retrieval", "pir", {}),
+    ("inference", "lola", {}),
 )
+
+_WITH_PROGRAMS = ("learning", "retrieval", "inference")
 
 
 def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Sample, ...]:
@@ -118,6 +121,11 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
         ),
         "learning": (*stages, Sample("agreement", 1 / (number + 1), "infer")),
         "retrieval": stages,
+        "inference": (
+            *make.times(times, phase="infer", step="evaluate"),
+            Sample("agreement", 1.0, "infer"),
+            Sample("logit_error", 1e-4 * (number + 1), "infer"),
+        ),
     }
     memory = Sample("peak_memory", 1e6 * (number + 1), "operation")
     first = [Sample(metric, times[-1] * 3, "operation") for metric in ("cold_time", "first_touch_time")]
@@ -130,7 +138,7 @@ def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
     database.record_run(run)
     outcomes = []
     for number, case in cases.items():
-        for place, (experiment, operation, dimensions) in enumerate(_KINDS):
+        for experiment, operation, dimensions in _KINDS:
             for which, variant in enumerate(VARIANTS):
                 made = replace(
                     case,
@@ -140,7 +148,7 @@ def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
                     dimensions={**dimensions, **case.dimensions},
                 )
                 samples = _samples(make, experiment, made.parameters.scheme, 2 * number + which)
-                programs = (PROGRAM,) if place >= len(_KINDS) - 2 else ()
+                programs = (PROGRAM,) if experiment in _WITH_PROGRAMS else ()
                 outcomes.append(make.outcome(run, made, samples, programs=programs))
     database.record_outcomes(outcomes)
     return run
@@ -203,6 +211,7 @@ _ACROSS = {
     "by-data": {"data_pattern"},
     "latency-by-size": {"size", "ring_dimension"},
     "published": {*FIELDS},
+    "published-inferences": {*FIELDS},
 }
 # Of no single case, or about one that is asked for.
 _NARROWED = {"leaderboard", "case-outcomes", "case-figures", "case-samples", "two-runs", "operations"}

@@ -41,6 +41,7 @@ KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
 LEARNING = Subject(("learning",))
 RETRIEVAL = Subject(("retrieval",))
+INFERENCE = Subject(("inference",))
 _PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
+from ciphermark_figures.catalogue.inference import INFERENCES
 from ciphermark_figures.catalogue.retrieval import RETRIEVALS
 from ciphermark_figures.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
 from ciphermark_figures.listings import headings
@@ -15,7 +16,7 @@ from ciphermark_figures.listings.printed import Head, Printed, absent_last, grou
 
 FIGURES = (WORKLOADS,)
 PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
-_TOLD = {column.name for column in RETRIEVALS.columns}  # in a table of the family's own
+_OWN = (RETRIEVALS, INFERENCES)  # of families with a table of their own beside these
 _PLACE = ("experiment", "operation", "options", "data_set", "size", "threads", "scheme")
 
 
@@ -28,7 +29,7 @@ def tables(
     """
     (rows,) = answers
     measured = parameters.with_apart(
-        [row for row in rows if row["metric"] is not None and row["metric"] not in _TOLD],
+        [row for row in rows if row["metric"] is not None and not _is_told(row)],
         lambda row: (_table(row, any_security), row["ring_dimension"]),
     )
     known = sorted(measured, key=lambda row: (_table(row, any_security), row["apart"]))
@@ -48,6 +49,16 @@ def tables(
         parts = [row for row in same if row["part"] and row["metric"] == "time"]
         if parts:
             yield _parts(parts)
+
+
+def _is_told(row: Row) -> bool:
+    """Whether a metric of its family is in the family's own table."""
+    return any(
+        figure.subject is not None
+        and figure.subject.covers(row["experiment"])
+        and row["metric"] in {column.name for column in figure.columns}
+        for figure in _OWN
+    )
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:

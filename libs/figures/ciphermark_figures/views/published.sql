@@ -8,6 +8,7 @@ select
     p.scheme,
     p.figure,
     p.metric,
+    p.experiment,
     p.unit,
     p.value as published_value,
     p.stated,

@@ -18,6 +18,7 @@ from ciphermark_figures.figure import Figure
 from ciphermark_figures.listings import (
     depths,
     first_executions,
+    inference,
     learning,
     objects,
     overview,
@@ -85,6 +86,7 @@ def _tables(
     if is_main:
         tables += repetitions.tables(found(repetitions.FIGURES), any_security)
     tables += learning.tables(found(learning.FIGURES), any_security, titles)
+    tables += inference.tables(found(inference.FIGURES), any_security)
     tables += retrieval.tables(found(retrieval.FIGURES), any_security)
     tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
     tables += depths.tables(found(depths.FIGURES), any_security)

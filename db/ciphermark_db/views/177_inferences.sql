@@ -1,0 +1,90 @@
+-- Whatever records the error of its logits is an inference: no workload is known by its name here.
+create view inferences as
+select
+    *,
+    images / nullif(infer_s, 0) as images_per_s,
+    infer_s / nullif(images, 0) as image_s,
+    round(agreement * images) || ' of ' || images as agreeing,
+    round(accuracy * images) || ' of ' || images as correct,
+    client_s + server_s + (upload + download) * 8 / 1e7 as over_10_s,
+    client_s + server_s + (upload + download) * 8 / 1e8 as over_100_s,
+    client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
+from (
+    select
+        r.run_id,
+        r.variant,
+        r.library,
+        r.scheme,
+        r.ring_dimension,
+        r.log_qp,
+        r.security_2018,
+        r.security_2024,
+        r.operation,
+        options_of(r.dimensions) as options,
+        r.threads,
+        coalesce((r.dimensions ->> 'batch')::integer, 1) as images,
+        max(r.median) filter (where r.is_time and r.step = 'evaluate') as infer_s,
+        max(r.ci_low) filter (where r.is_time and r.step = 'evaluate') as ci_low,
+        max(r.ci_high) filter (where r.is_time and r.step = 'evaluate') as ci_high,
+        sum(r.median) filter (where r.is_time and r.step in ('pack', 'encrypt')) as encrypt_s,
+        sum(r.median) filter (where r.is_time and r.step in ('decrypt', 'unpack')) as decrypt_s,
+        sum(r.median) filter (where r.is_time and r.step in ('serialize', 'deserialize')) as serialize_s,
+        max(r.median) filter (where r.is_time and r.party = 'client') as client_s,
+        max(r.median) filter (where r.is_time and r.party = 'server') as server_s,
+        sum(r.median) filter (where r.is_time and r.step in ('trace', 'encode')) as preparation_s,
+        max(r.median) filter (where r.is_whole_size and r.stage = r.inferring) as upload,
+        max(r.median) filter (
+            where r.metric = 'size' and r.step = 'returned' and r.stage = r.inferring
+        ) as download,
+        max(r.median) filter (where r.is_whole_size and r.stage = 'prepare') as keys_size,
+        sum(r.median) filter (where r.is_whole_size and r.stage not in ('prepare', r.inferring)) as weights_size,
+        max(r.median) filter (where r.metric = 'agreement') as agreement,
+        max(r.median) filter (where r.metric = 'accuracy') as accuracy,
+        max(r.median) filter (where r.metric = 'logit_error') as logit_error,
+        min(r.median) filter (where r.metric = 'margin') as margin,
+        r.experiment,
+        r.size,
+        r.data_pattern,
+        r.dimensions,
+        r.case_key,
+        r.comparison_key,
+        r.modulus_bits,
+        r.log_q,
+        r.plain_modulus,
+        r.scale,
+        r.security_bits,
+        r.chain_depth,
+        r.ring_dimension_is_minimum,
+        r.parameter_set_id,
+        r.division,
+        r.security_compared,
+        r.key_switching,
+        r.digits,
+        r.special_primes,
+        r.scaling,
+        r.secret_distribution,
+        r.encryption
+    from (
+        select
+            *,
+            metric = 'time' and stage = inferring as is_time,
+            metric = 'size' and step is null and party is null as is_whole_size
+        from (
+            select
+                *,
+                max(stage) filter (where metric = 'logit_error') over (partition by run_id, case_key) as inferring
+            from results
+            where status = 'ok'
+        ) as staged
+        where inferring is not null
+    ) as r
+    group by
+        r.run_id, r.variant, r.library, r.scheme, r.ring_dimension, r.log_qp, r.security_2018, r.security_2024,
+        r.operation, r.dimensions, r.threads, r.experiment, r.size, r.data_pattern, r.case_key,
+        r.comparison_key, r.modulus_bits, r.log_q, r.plain_modulus, r.scale, r.security_bits, r.chain_depth,
+        r.ring_dimension_is_minimum, r.parameter_set_id, r.division, r.security_compared, r.key_switching, r.digits,
+        r.special_primes, r.scaling, r.secret_distribution, r.encryption
+) as each;
+
+comment on view inferences is
+    'Networks on encrypted images: a row per run and case, with what a pass costs and moves, and how right it was';

@@ -1,0 +1,190 @@
+"""What inference costs, moves and is worth: the view, the listing, the page and its charts, from a recorded run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import Ciphermark
+from fastapi.testclient import TestClient
+
+from ciphermark_core.model import ParameterSpec, Sample
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.gateway import Database
+from ciphermark_figures.catalogue.inference import INFERENCES, PARTS
+
+STEPS = {
+    "pack": 0.001,
+    "encrypt": 0.019,
+    "deserialize": 0.006,
+    "serialize": 0.002,
+    "decrypt": 0.0005,
+    "unpack": 0.0005,
+}
+NETWORK_S = 0.05
+
+
+def samples(factor=1.0, images=1, is_encrypted=False, labels=True):
+    infer_s = factor * images * NETWORK_S
+    times = {
+        **{(None, step): images * seconds for step, seconds in STEPS.items()},
+        (None, "evaluate"): infer_s,
+        ("client", None): images * 0.022,
+        ("server", None): infer_s + images * 0.008,
+        (None, "trace"): 0.5,
+        (None, "encode"): 1.5,
+    }
+    weights = (
+        (Sample("size", 21e6, "load"), Sample("time", 0.1, "load", None, "evaluate")) if is_encrypted else ()
+    )
+    return (
+        *(
+            Sample("time", seconds, "infer", party, step, ordinal=ordinal)
+            for (party, step), seconds in times.items()
+            for ordinal in range(8)
+        ),
+        *weights,
+        Sample("size", images * 2.75e6, "infer"),
+        Sample("size", images * 131e3, "infer", None, "returned"),
+        Sample("size", 116e6, "prepare"),
+        Sample("agreement", 1.0, "infer"),
+        *((Sample("accuracy", 0.875, "infer"),) if labels else ()),
+        Sample("logit_error", 3e-4, "infer"),
+        Sample("margin", 0.25, "infer"),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, new_url, make):
+    """Two variants, of one also eight images in a pass, two threads, and weights that are encrypted; one failed."""
+    url, run = new_url(), make.run()
+
+    def case(variant, operation="lola-mnist", threads=1, **dimensions):
+        return make.case(
+            variant,
+            parameters=ParameterSpec("ckks", 8192, None, scale_bits=28),
+            size=1,
+            experiment="inference",
+            operation=operation,
+            threads=threads,
+            dimensions=dimensions,
+        )
+
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(run)
+        for made, found in (
+            (case("seal"), samples()),
+            (case("pyfhel"), samples(2.0, labels=False)),
+            (case("seal", threads=2), samples(0.6)),
+            (case("seal", batch=8), samples(0.9, images=8)),
+            (case("seal", "lola-mnist-encrypted"), samples(1.5, is_encrypted=True)),
+        ):
+            database.record_outcome(make.outcome(run, made, found))
+        database.record_outcome(
+            make.outcome(run, case("tenseal"), status="unsupported", error="it rotates nothing")
+        )
+    return Ciphermark(tmp_path_factory.mktemp("inferences") / "home", url), url, run.id
+
+
+def asked(recorded, query):
+    _, url, run_id = recorded
+    with Database.open(url) as database:
+        table = database.query(query.replace("RUN", f"'{run_id}'"))
+        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_a_row_has_what_a_pass_costs_moves_and_is_worth(recorded) -> None:
+    rows = asked(recorded, "select * from inferences where run_id = RUN")
+    assert len(rows) == 5  # and none of what failed
+    (row,) = [row for row in rows if row["variant"] == "seal" and row["threads"] == row["images"] == 1
+              and row["operation"] == "lola-mnist"]  # fmt: skip
+    assert (row["infer_s"], row["image_s"], row["images_per_s"]) == pytest.approx((0.05, 0.05, 20))
+    assert (row["encrypt_s"], row["decrypt_s"], row["serialize_s"]) == pytest.approx((0.02, 0.001, 0.008))
+    assert (row["client_s"], row["server_s"], row["preparation_s"]) == pytest.approx((0.022, 0.058, 2.0))
+    assert (row["upload"], row["download"], row["keys_size"]) == (2.75e6, 131e3, 116e6)
+    assert row["weights_size"] is None
+    assert (row["agreement"], row["accuracy"], row["logit_error"], row["margin"]) == (1, 0.875, 3e-4, 0.25)
+    links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
+    assert links == pytest.approx([0.08 + 2.881e6 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
+
+
+def test_images_of_a_pass_count_each_and_encrypted_weights_apart(recorded) -> None:
+    rows = asked(recorded, "select * from inferences where run_id = RUN and variant = 'seal'")
+    (batch,) = [row for row in rows if row["options"] == "batch 8"]
+    assert (batch["images"], batch["infer_s"]) == (8, pytest.approx(0.36))
+    assert (batch["images_per_s"], batch["image_s"]) == pytest.approx((8 / 0.36, 0.045))
+    (encrypted,) = [row for row in rows if row["operation"] == "lola-mnist-encrypted"]
+    assert (encrypted["weights_size"], encrypted["upload"], encrypted["keys_size"]) == (21e6, 2.75e6, 116e6)
+    assert encrypted["infer_s"] == pytest.approx(0.075)
+
+
+def test_results_have_a_table_of_it(recorded) -> None:
+    ciphermark, _, run_id = recorded
+    lines = ciphermark("results", run_id).out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("inference · "))
+    end = next(place for place in range(start, len(lines)) if not lines[place].strip())
+    told = "\n".join(lines[start:end])
+    for text in (
+        "lola-mnist, batch 8",
+        "2 threads",
+        "50 ms",
+        "22.2",
+        "2.75 MB",
+        "116 MB",
+        "21 MB",
+        "8 of 8",
+        "1 of 1",
+    ):
+        assert text in told, text
+    others = "\n".join(lines[end:])
+    assert "largest error of a logit" not in others  # it is told above
+
+
+def test_there_is_a_page_with_the_figures_and_published_ones(recorded) -> None:
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        page = client.get("/inference", params={"run": run_id}).text
+        for told in (INFERENCES.title, PARTS.title, "lola-mnist", "Threadripper", "Azure", "80-bit"):
+            assert told in page, told
+        assert "ResNet-20" not in page
+        for name in ("inferences", "prediction"):
+            svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
+            assert (svg.status_code, "lola-mnist" in svg.text) == (200, True)
+        chosen = client.get("/figures/inferences.csv", params={"run": run_id, "variant": "pyfhel"}).text
+        assert len(chosen.splitlines()) == 2
+
+
+def test_published_times_stand_beside_ours_on_one_thread(recorded) -> None:
+    query = "select distinct figure, variant from published_match where run_id = RUN and published_host like '%3975WX%'"
+    assert sorted((row["figure"], row["variant"]) for row in asked(recorded, query)) == [
+        ("LoLa-MNIST encrypted weights", "seal"),
+        ("LoLa-MNIST plain weights", "pyfhel"),
+        ("LoLa-MNIST plain weights", "seal"),
+    ]
+
+
+def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        chart = json.loads(client.get("/figures/prediction.json", params={"run": run_id}).text)
+    values = chart["data"]["values"]
+    sums = {}
+    for row in values:
+        place = (row["bar"], row["what"])
+        sums[place] = sums.get(place, 0) + row["seconds"]
+    assert len(sums) == 5
+    assert min(sums.values()) == pytest.approx(0.022 + 0.6 * 0.05 + 0.008)
+    assert max(sums.values()) == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))
+
+
+def test_a_run_without_inference_says_so(recorded, make) -> None:
+    _, url, _ = recorded
+    run = make.run()
+    with Database.open(url) as database:
+        database.record_run(run)
+        database.record_outcome(make.outcome(run, make.case("seal"), make.times([0.1] * 8)))
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        page = client.get("/inference", params={"run": run.id}).text
+    assert "This run has no inference whose logits are right." in page
