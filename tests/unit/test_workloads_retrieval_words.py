@@ -189,7 +189,7 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
     assert all(security.level(table, spec.ring_dimension, sum(bits)) >= 128 for table in ("2018", "2024"))
     grid = SquareGrid(*database, spec.ring_dimension, 20)
     for deviation in (formulas.secret_deviation, formulas.switched_deviation):
-        ratio = word_formulas.noise_ratio(grid, 2, 35, spec.plain_modulus, deviation(spec.ring_dimension))
+        ratio = word_formulas.noise_ratio(grid, (35, 35), spec.plain_modulus, deviation(spec.ring_dimension))
         assert ratio > 2**7
 
 

@@ -6,6 +6,7 @@ one special prime. Beyond :mod:`.grid_formulas`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
@@ -60,9 +61,10 @@ def answer_bytes(grid: Grid, prime_bits: int) -> int:
     return words(grid, prime_bits) * grid_formulas.answer_bytes(grid)
 
 
-def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, deviation: float) -> float:
+def noise_ratio(grid: Grid, data_bits: Sequence[int], plain_modulus: int, deviation: float) -> float:
     """The largest noise that decrypts right, q1/2t, divided by the standard deviation of the noise, after it was
-    switched to the last prime q1; the smaller of both layers. All data primes have ``prime_bits`` bits.
+    switched to the last prime q1; the smaller of both layers. ``data_bits`` are the bits of q1 and of the data primes
+    that are dropped, none larger than the special prime.
 
     What the expansion leaves (:func:`.grid_formulas.selection_deviation`) is multiplied by a plaintext of N
     coefficients that are uniform modulo t, of deviation t/√12, and n1 of these are added: the first layer. The second
@@ -70,8 +72,8 @@ def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, de
     the last, and rounding leaves :func:`.grid_formulas.rounding_variance`. The first layer's noise is not in the
     second: the words of a ciphertext are numbers like any other.
     """
-    size, selection = grid.slots, grid_formulas.selection_deviation(grid, primes, deviation)
+    size, selection = grid.slots, grid_formulas.selection_deviation(grid, len(data_bits), deviation)
     product = selection * plain_modulus / sqrt(12) * sqrt(size * max(grid.shape))
-    dropped = 2.0 ** (prime_bits * (primes - 1))
-    layer = sqrt((product / dropped) ** 2 + grid_formulas.rounding_variance(size))
-    return float(2.0 ** (prime_bits - 1 - log2(plain_modulus) - log2(layer)))
+    last, *dropped = data_bits
+    layer = sqrt((product / 2.0 ** sum(dropped)) ** 2 + grid_formulas.rounding_variance(size))
+    return float(2.0 ** (last - 1 - log2(plain_modulus) - log2(layer)))

@@ -1,0 +1,69 @@
+"""SealPIR at full size: the noise of both layers is what the formulas say, and one that runs out is told as such."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_core.model import Scheme
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import Override, recommended
+from ciphermark_workloads.retrieval import formulas, word_formulas
+from ciphermark_workloads.retrieval.square_grid import SquareGrid
+
+from . import harness
+
+pytestmark = [pytest.mark.schemes("bfv"), pytest.mark.variants("seal")]
+
+
+def _together(variant: str, scheme: Scheme, bits: tuple[int, ...]) -> Together:
+    workload = WORKLOADS["seal-pir"].with_options({"elements": 10000, "element_bytes": 288})
+    spec = recommended(
+        workload, scheme, registry.declaration(variant), Override(modulus_bits=bits, security=0)
+    )
+    return Together(workload, harness.adapter(variant), spec, 0)
+
+
+@pytest.mark.parametrize(
+    ("bits", "ratio"),
+    [
+        ((35, 35, 36), 1050),
+        # With as small a prime to drop as this, what is multiplied is most of the noise.
+        ((35, 28, 36), 110),
+    ],
+)
+def test_the_noise_is_what_the_formula_says(
+    variant: str, scheme: Scheme, bits: tuple[int, ...], ratio: float
+) -> None:
+    """A budget of b bits says that the largest of N coefficients of noise is between 2^-b and 2^-(b + 1) of what
+    decrypts right, q/2t, which the formula tells in standard deviations. Of the coefficients of both answers, some
+    2^16 that are nearly normal, none is beyond 8 deviations, nor all of one ciphertext below 1/2, with chances below
+    2^16·2^-49 and 8·0.39^4096. The second word of a polynomial is shorter, 15 bits of 35, and what it is multiplied
+    with grows less.
+    """
+    both = _together(variant, scheme, bits)
+    parameters = both.parameters
+    grid = SquareGrid.of(10000, 288, parameters)
+    told = word_formulas.noise_ratio(
+        grid, bits[:-1], parameters.plain_modulus or 0, formulas.secret_deviation(parameters.ring_dimension)
+    )
+    assert 0.9 * ratio < told < 1.1 * ratio
+    for index in (0, 9999):
+        outputs = both.executed(index)["answer"].outputs
+        received = [both.owner.load(both.evaluator.dump(item, "none")) for item in outputs]
+        budgets = [both.owner.noise_budget_bits(item) or 0 for item in received]
+        assert log2(told / 8) - 1 <= min(budgets), (told, budgets)
+        assert max(budgets[::2]) <= log2(2 * told), (told, budgets)
+
+
+def test_noise_that_has_run_out_is_told(variant: str, scheme: Scheme) -> None:
+    """A last prime of 24 bits leaves half a deviation: none of the words has a budget, so that a client says why the
+    element is wrong.
+    """
+    both = _together(variant, scheme, (24, 35, 36))
+    outputs = both.executed(7)["answer"].outputs
+    received = [both.owner.load(both.evaluator.dump(item, "none")) for item in outputs]
+    assert [both.owner.noise_budget_bits(item) for item in received] == [0] * 4
