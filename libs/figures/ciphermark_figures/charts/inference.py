@@ -31,7 +31,7 @@ def against_throughput(rows: Sequence[Row]) -> Chart | None:
     if not known:
         return None
     names = style.variants_of(known)
-    lines_of = parameters.apart(known, lambda row: (row["what"], row["images"]))
+    lines_of = parameters.apart(known, lambda row: (row["what"], row["variant"], row["images"]))
     known = [{**row, "line": line} for row, line in zip(known, lines_of, strict=True)]
     columns = ("variant", "what", "apart", "line", "infer_s", "images_per_s", "images")
     marks = alt.Chart().encode(
@@ -103,9 +103,9 @@ def _split(row: Row) -> list[tuple[str, float]]:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that have a time, with the small chart that they are in (``what``), and what tells its cases apart."""
+    """The rows that have a time, with the small chart that they are in (``what``), and what tells a variant's apart."""
     timed = [{**row, "what": _chart(row)} for row in rows if row["infer_s"]]
-    labels = parameters.apart(timed, lambda row: row["what"])
+    labels = parameters.apart(timed, lambda row: (row["what"], row["variant"]))
     return [{**row, "apart": label} for row, label in zip(timed, labels, strict=True)]
 
 

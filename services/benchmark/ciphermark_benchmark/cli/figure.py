@@ -135,6 +135,6 @@ def _of_page(page: Page, width: int) -> Iterator[str]:
     yield from textwrap.wrap(f"{page.title}: {page.lead}", width)
     for figure in page.figures:
         kind = "" if figure.chart else " (a table: csv)"
-        yield f"  {figure.name:<17} {figure.title}{kind}"
+        yield f"  {figure.name:<20} {figure.title}{kind}"
     names = ", ".join((*page.parameters, *(item.name for item in page.filters)))
     yield from textwrap.wrap(f"filters: {names}", width, initial_indent="  ", subsequent_indent="    ")
