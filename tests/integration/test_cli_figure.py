@@ -29,6 +29,7 @@ NOTHING_OF = {
     "communication",
     "inferences",
     "prediction",
+    "retrieval-scaling",
     "retrievals",
     "workloads",
 }  # the runs below have a workload of the family learning alone

@@ -10,6 +10,7 @@ from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database
+from ciphermark_figures.catalogue.retrieval import MOVED, RETRIEVALS, SCALING
 
 MB = 10**6
 # Of a database of so many bytes: seconds of the answer, a constant 10 ms and 1 GB/s.
@@ -154,7 +155,8 @@ def test_there_is_a_page_with_both_figures(recorded) -> None:
     _, url, run_id = recorded
     with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
         page = client.get("/retrieval", params={"run": run_id}).text
-        for told in ("Answers against the database", "Communication against computation", "by-index"):
+        titles = (figure.title for figure in (RETRIEVALS, MOVED, SCALING))
+        for told in (*titles, "by-index", "954 MiB/s"):
             assert told in page
         for name in ("retrievals", "communication"):
             svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
@@ -172,3 +174,25 @@ def test_a_run_without_retrieval_says_so(recorded, make) -> None:
     with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
         page = client.get("/retrieval", params={"run": run.id}).text
     assert "This run has no retrieval whose answers are right." in page
+
+
+def test_what_nothing_beats_is_on_the_front(recorded) -> None:
+    """Of marks that are as far from the axis of bytes, the fastest alone."""
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        chart = client.get("/figures/communication.json", params={"run": run_id}).json()
+    marks = chart["data"]["values"]
+    for what in {row["what"] for row in marks}:
+        same = [row for row in marks if row["what"] == what]
+        unbeaten = [row for row in same if row["is_unbeaten"]]
+        assert unbeaten
+        for row in same:
+            worse = [
+                other
+                for other in same
+                if other["moved"] <= row["moved"]
+                and other["element_s"] <= row["element_s"]
+                and (other["moved"], other["element_s"]) != (row["moved"], row["element_s"])
+            ]
+            assert row["is_unbeaten"] == (not worse)
+    assert any(not row["is_unbeaten"] for row in marks)

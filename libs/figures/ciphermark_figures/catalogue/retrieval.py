@@ -83,3 +83,34 @@ MOVED = Figure(
     columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
     empty=RETRIEVALS.empty,
 )
+SCALING = Figure(
+    name="retrieval-scaling",
+    title="How answers grow with the database",
+    lead=(
+        "Of three databases or more, by cases that differ in nothing else: the slope of the logarithms (near 0 where "
+        "what is done once dominates, 1 in proportion), and the straight line through the times: what an answer takes "
+        "of no data, and how many bytes a second it goes through from there on."
+    ),
+    view="retrieval_scaling",
+    subject=subject.RETRIEVAL,
+    narrowed_by=("operation", "variant"),
+    order="operation, answered_size, scheme, threads, inputs, ring_dimension, variant",
+    columns=(
+        WORKLOAD,
+        Column("answered_size", "Got", formats.size, is_number=True),
+        SCHEME,
+        THREADS,
+        VARIANT,
+        N,
+        Column("points", "Databases", formats.digits, is_number=True),
+        _bytes("smallest_database", "From"),
+        _bytes("largest_database", "To"),
+        Column("exponent", "Exponent", formats.digits, is_number=True),
+        _seconds("constant_s", "Of no data"),
+        Column(
+            "marginal_throughput", "From there on", lambda value: f"{formats.size(value)}/s", is_number=True
+        ),
+        Column("fit", "Fit", formats.share, is_number=True),
+    ),
+    empty="This run has no protocol of retrieval over three databases or more.",
+)

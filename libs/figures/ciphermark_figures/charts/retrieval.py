@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
@@ -51,8 +52,48 @@ def against_size(rows: Sequence[Row]) -> Chart | None:
 
 def moved(rows: Sequence[Row]) -> Chart | None:
     """Bytes of query and answer against the answer's time, both for each element that is got: a mark for each protocol
-    and variant, one small chart for each database and length of an element.
+    and variant, one small chart for each database and length of an element. A line joins those that no other beats in
+    both, the Pareto front.
     """
+    known = _with_front(rows)
+    if not known:
+        return None
+    names = style.variants_of(known)
+    columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs", "is_unbeaten")
+    places_of = alt.Chart().encode(
+        x=alt.X(
+            "moved:Q",
+            title="Query and answer, an element",
+            scale=style.log_scale(),
+            axis=style.bytes_axis((row["moved"] for row in known), 4),
+        ),
+        y=alt.Y("element_s:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
+    )
+    front = places_of.mark_line(color=style.GREY, strokeWidth=1, strokeDash=[4, 3]).transform_filter(
+        alt.datum.is_unbeaten
+    )
+    points = places_of.mark_point(filled=True, size=70, opacity=1).encode(
+        color=style.colour(names),
+        shape=alt.Shape("operation:N", title="Protocol"),
+        tooltip=style.tips(
+            "operation:N",
+            "variant:N",
+            alt.Tooltip("moved:Q", format=".3s"),
+            alt.Tooltip("element_s:Q", format=".3s"),
+            "answers:Q",
+            "inputs:Q",
+        ),
+    )
+    return style.dressed(
+        alt.layer(front, points, data=style.data(known, *columns))
+        .properties(width=style.WIDTH, height=style.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
+
+
+def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows whose bytes and time are known, each with the small chart that it is in, and whether none beats it."""
     known = [
         {
             **row,
@@ -62,36 +103,13 @@ def moved(rows: Sequence[Row]) -> Chart | None:
         for row in rows
         if row["element_s"] and row["upload"] and row["download"]
     ]
-    if not known:
-        return None
-    names = style.variants_of(known)
-    columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs")
-    return style.dressed(
-        alt.Chart(style.data(known, *columns))
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(
-            x=alt.X(
-                "moved:Q",
-                title="Query and answer, an element",
-                scale=style.log_scale(),
-                axis=style.bytes_axis((row["moved"] for row in known), 4),
-            ),
-            y=alt.Y("element_s:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
-            color=style.colour(names),
-            shape=alt.Shape("operation:N", title="Protocol"),
-            tooltip=style.tips(
-                "operation:N",
-                "variant:N",
-                alt.Tooltip("moved:Q", format=".3s"),
-                alt.Tooltip("element_s:Q", format=".3s"),
-                "answers:Q",
-                "inputs:Q",
-            ),
-        )
-        .properties(width=style.WIDTH, height=style.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(x="independent", y="independent")
-    )
+    return [{**row, "is_unbeaten": not any(_beats(other, row) for other in known)} for row in known]
+
+
+def _beats(one: Row, other: Row) -> bool:
+    """Whether it is better in one and worse in none, in the same small chart."""
+    mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
+    return one["what"] == other["what"] and mine != its and mine[0] <= its[0] and mine[1] <= its[1]
 
 
 def _protocol(row: Row) -> str:

@@ -1,0 +1,1 @@
+select *, 'retrieval' as experiment from retrieval_scaling
