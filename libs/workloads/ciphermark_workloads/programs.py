@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import accumulate
 from operator import or_
 from typing import Any
 
@@ -39,10 +40,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class StageProgram:
-    """The program of a stage with the vectors of its constants, and the shapes of what it returns: the next state."""
+    """The program of a stage with the vectors of its constants, and the shapes of what it returns: the next state.
+    ``layers`` are the values that each part of the circuit ends with, by its name and in order.
+    """
 
     traced: Traced
     returned: tuple[Shape, ...]
+    layers: Mapping[str, tuple[int, ...]]
 
     @property
     def program(self) -> Program:
@@ -76,15 +80,25 @@ def _traced(
     workload: Workload[Any, Any], call: Call, parameters: Parameters, how: tuple[Sequence[str], Form]
 ) -> StageProgram:
     returned: list[Shape] = []
+    sizes: dict[str, int] = {}
 
     def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
         inputs, state = handles[: call.inputs], handles[call.inputs :]
-        outputs = workload.circuit(call.stage, evaluator, inputs, state, call.public)
-        returned[:] = [_shape(evaluator, output) for output in outputs]
-        return outputs
+        layers = workload.layers(call.stage, evaluator, inputs, state, call.public)
+        sizes.clear()  # a chain that is too short is tried again, longer
+        sizes.update({name: len(ends) for name, ends in layers.items()})
+        returned[:] = [_shape(evaluator, output) for output in [*layers.values()][-1]]
+        return [end for ends in layers.values() for end in ends]
 
     shapes = [*fresh_inputs(parameters, call.inputs), *call.state]
-    return StageProgram(trace(circuit, parameters, shapes, *how), tuple(returned))
+    found = trace(circuit, parameters, shapes, *how)
+    starts = [0, *accumulate(sizes.values())]
+    ends = {
+        name: found.program.outputs[start : start + size]
+        for (name, size), start in zip(sizes.items(), starts, strict=False)
+    }
+    program = replace(found.program, outputs=[*ends.values()][-1])
+    return StageProgram(replace(found, program=program), tuple(returned), ends)
 
 
 def _shape(evaluator: Evaluator, handle: Handle) -> Shape:

@@ -248,3 +248,16 @@ class Workload(ABC, Generic[Input, Output]):
         It is traced once for each stage, number of inputs and ``public``, and what was traced is what is executed: it
         must not depend on anything else. What it encodes is encoded once (step ``encode``).
         """
+
+    def layers(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> Mapping[str, list[Handle]]:
+        """The circuit in parts whose times and errors one may ask for: what each of them ends with, by its name, in
+        order. The last ends with what :meth:`circuit` returns, and takes what the others end with.
+        """
+        return {stage: self.circuit(stage, evaluator, inputs, state, public)}

@@ -15,7 +15,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import sends_seeded
 from ciphermark_workloads.programs import StageProgram, all_traced, keys_of
-from ciphermark_workloads.workload import Judgement, Truth
+from ciphermark_workloads.workload import Judgement, Stage, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,27 @@ class Together:
         stages: dict[str, Executed] = {}
         state: list[Handle] = []
         for stage in self.workload.server_stages:
-            vectors = self.workload.vectors(stage.name, given, self.parameters)
-            handles = [*self._sent(vectors), *state]
+            handles = self.operands(stage, given, state)
             stages[stage.name] = self._timed(self.programs[stage.name].traced, handles, loops, threads)
             state = stages[stage.name].outputs
         return stages
 
+    def operands(self, stage: Stage, given: Any, state: Sequence[Handle]) -> list[Handle]:
+        """What a stage's program takes: ciphertexts of the input, then what the stage before returned."""
+        return [*self._sent(self.workload.vectors(stage.name, given, self.parameters)), *state]
+
+    def decrypted(self, outputs: Sequence[Handle]) -> list[Vector]:
+        """All slots of what the server returned, as the client finds them."""
+        return [self.owner.decrypt(item) for item in self._returned(outputs)]
+
     def output(self, outputs: Sequence[Handle], given: Any) -> Any:
         """What the client finds in what the last stage returned."""
-        compression = self.declared.compressions[0]
-        dumped = [self.evaluator.dump(item, compression) for item in outputs]
-        decrypted = self.workload.decrypted(self.owner, [self.owner.load(item) for item in dumped])
+        decrypted = self.workload.decrypted(self.owner, self._returned(outputs))
         return self.workload.output(decrypted, given, self.parameters)
+
+    def _returned(self, outputs: Sequence[Handle]) -> list[Handle]:
+        compression = self.declared.compressions[0]
+        return [self.owner.load(self.evaluator.dump(item, compression)) for item in outputs]
 
     def judged(self, output: Any, given: Any) -> Judgement:
         """Whether an output is right."""

@@ -39,16 +39,24 @@ class _Layers(Generic[Operand]):
     last: Sequence[Sequence[Operand]]
     inner_products: InnerProducts[Operand]
 
-    def logits(self, evaluator: Evaluator, image: Sequence[Handle]) -> Handle:
-        """Of one image: five levels, a rescaling each."""
+    def each(self, evaluator: Evaluator, image: Sequence[Handle]) -> dict[str, Handle]:
+        """What each layer makes of one image, the last its logits: five levels, a rescaling each."""
         square = evaluator.managed().function("square")
         rescaled = partial(evaluator.apply, "rescale")
         (taps,) = self.inner_products(evaluator, image, [self.taps])
         maps = sums.turned_sum(evaluator, rescaled(taps), packing.MAP_SUMS)
-        dense = diagonals.product(evaluator, square(maps), self.dense, self.inner_products)
+        squared_maps = square(maps)
+        dense = diagonals.product(evaluator, squared_maps, self.dense, self.inner_products)
         hidden = sums.turned_sum(evaluator, rescaled(dense), packing.DENSE_SUMS)
-        last = diagonals.product(evaluator, square(hidden), self.last, self.inner_products)
-        return sums.turned_sum(evaluator, rescaled(last), packing.LAST_SUMS)
+        squared_hidden = square(hidden)
+        last = diagonals.product(evaluator, squared_hidden, self.last, self.inner_products)
+        return {
+            "convolution": maps,
+            "first square": squared_maps,
+            "dense": hidden,
+            "second square": squared_hidden,
+            "last": sums.turned_sum(evaluator, rescaled(last), packing.LAST_SUMS),
+        }
 
 
 class ByTaps(Workload[int, Floats]):
@@ -144,8 +152,20 @@ class ByTaps(Workload[int, Floats]):
         public: Arrays,
     ) -> list[Handle]:
         """One ciphertext for each image, its logits in some of the slots."""
-        layers = self._layers(evaluator.parameters.slots)
-        return [layers.logits(evaluator, image) for image in self._of_images(inputs)]
+        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+
+    def layers(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> Mapping[str, list[Handle]]:
+        """One ciphertext of each image for each layer."""
+        weights = self._weights(evaluator, state)
+        found = [weights.each(evaluator, image) for image in self._of_images(inputs)]
+        return {name: [image[name] for image in found] for name in found[0]}
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Floats:
         logits: Floats = np.ldexp(self._packing().logits(outputs[0]), self.options.halvings)
@@ -157,6 +177,10 @@ class ByTaps(Workload[int, Floats]):
 
     def judge(self, found: Floats, truth: Truth[int, Floats]) -> Judgement:
         return judged(found, truth.expected, self._images().label(truth.input), self.tolerance)
+
+    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
+        """The weights as the server has them."""
+        return self._layers(evaluator.parameters.slots)
 
     def _of_images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
         each = self._packing().ciphertexts
@@ -199,19 +223,18 @@ class EncryptedByTaps(ByTaps):
             *(vector for part in (layers.dense, layers.last) for column in part for vector in column),
         ]
 
-    def circuit(
+    def layers(
         self,
         stage: str,
         evaluator: Evaluator,
         inputs: Sequence[Handle],
         state: Sequence[Handle],
         public: Arrays,
-    ) -> list[Handle]:
+    ) -> Mapping[str, list[Handle]]:
         """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
         if stage != self.stages[-1].name:
-            return self._lowered(evaluator, inputs)
-        layers = self._read(state)
-        return [layers.logits(evaluator, image) for image in self._of_images(inputs)]
+            return {stage: self._lowered(evaluator, inputs)}
+        return super().layers(stage, evaluator, inputs, state, public)
 
     def _lowered(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
@@ -220,7 +243,8 @@ class EncryptedByTaps(ByTaps):
         falls = [0] * taps + [2] * dense + [4] * packing.LAST_DIAGONALS
         return [lowered(evaluator, item, top - fall) for item, fall in zip(inputs, falls, strict=False)]
 
-    def _read(self, state: Sequence[Handle]) -> _Layers[Handle]:
+    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
+        """What the stage before returned."""
         taps = self._packing().ciphertexts
         dense = taps + packing.DIAGONALS // packing.QUARTERS
         return _Layers(

@@ -102,7 +102,7 @@ def _found(wanted: list[str], scheme: Scheme | None, variant: str, stage: str | 
     workload, *settings = wanted
     if workload not in WORKLOADS and not settings and (measured := _measured(workload)) is not None:
         return programs.of_run(measured, stage)
-    options = dict(_setting(text) for text in settings)
+    options = dict(setting(text) for text in settings)
     return programs.of_workload(Question(workload, variant, options, scheme, stage))
 
 
@@ -114,7 +114,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
         return database.programs(run_names.found(database, run))
 
 
-def _setting(text: str) -> tuple[str, object]:
+def setting(text: str) -> tuple[str, object]:
     """``size=32`` as a name and a JSON value, or a text where it is none."""
     name, sign, value = text.partition("=")
     if not sign:

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark.cli import layers
 from ciphermark_benchmark.cli.output import wide_console
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
@@ -31,6 +32,7 @@ def add_to(app: typer.Typer) -> None:
     _workload.command("list", epilog="[bold]Example[/bold]  ciphermark workload list")(list_all)
     _workload.command("new", epilog="[bold]Example[/bold]  ciphermark workload new mine.py")(new)
     _workload.command("check", epilog="[bold]Example[/bold]  ciphermark workload check mine.py")(check)
+    _workload.command("layers", epilog=layers.EPILOG)(layers.layers)
     app.add_typer(_workload, name="workload")
 
 

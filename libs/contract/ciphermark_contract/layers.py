@@ -1,0 +1,132 @@
+"""A program in parts, each a program of its own: what a part takes, costs and ends with. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ciphermark_contract.operations import OPERATIONS, Ring, Shape, padded
+from ciphermark_contract.program import Node, Program
+from ciphermark_contract.vectors import Vector
+
+_WORD_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """``operands`` are the values of the whole program that the layer's ``program`` takes as inputs, ``outputs`` those
+    that it returns: its ``ends`` first.
+    """
+
+    name: str
+    program: Program
+    operands: tuple[int, ...]
+    outputs: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @property
+    def operand_bytes(self) -> int:
+        """Ciphertexts and plaintexts that it takes, with 8 bytes for each coefficient and prime."""
+        program = self.program
+        plaintexts = (Shape(constant.level, constant.scale, 1) for constant in program.constants)
+        return sum(shape_bytes(program, shape) for shape in (*program.inputs, *plaintexts))
+
+    @property
+    def result_bytes(self) -> int:
+        """Ciphertexts that it returns."""
+        program = self.program
+        return sum(shape_bytes(program, program.shapes[value]) for value in program.outputs)
+
+
+def shape_bytes(program: Program, shape: Shape) -> int:
+    """What a ciphertext or plaintext has: a word for each coefficient of each polynomial and prime."""
+    return shape.polynomials * (shape.level + 1) * program.parameters.ring_dimension * _WORD_BYTES
+
+
+def split(program: Program, ends: Mapping[str, Sequence[int]]) -> list[Layer]:
+    """The program in layers, by the values that each of them ends with: a node belongs to the first layer whose ends
+    need it, and one that none needs (of a program that is literal) to the last.
+    """
+    makers = {value: index for index in range(len(program.nodes)) for value in _made(program, index)}
+    left, chosen = set(range(len(program.nodes))), list[list[int]]()
+    for number, values in enumerate(ends.values(), 1):
+        nodes = left & _needed(program, makers, values) if number < len(ends) else left
+        left = left - nodes
+        chosen.append(sorted(nodes))
+    later = [
+        {value for nodes in chosen[number:] for index in nodes for value in program.nodes[index].operands}
+        | {value for values in [*ends.values()][number:] for value in values}
+        for number in range(1, len(ends) + 1)
+    ]
+    return [
+        _layer(program, name, nodes, tuple(values), wanted)
+        for (name, values), nodes, wanted in zip(ends.items(), chosen, later, strict=True)
+    ]
+
+
+def _made(program: Program, index: int) -> range:
+    """The results of a node."""
+    first = program.first_results[index]
+    return range(first, first + len(program.nodes[index].results))
+
+
+def _needed(program: Program, makers: Mapping[int, int], values: Iterable[int]) -> set[int]:
+    """The nodes that values depend on."""
+    open_values, found = [*values], set[int]()
+    while open_values:
+        index = makers.get(open_values.pop())
+        if index is not None and index not in found:
+            found.add(index)
+            open_values.extend(program.nodes[index].operands)
+    return found
+
+
+def _layer(
+    program: Program, name: str, chosen: Sequence[int], ends: tuple[int, ...], later: set[int]
+) -> Layer:
+    """The nodes as a program of their own: operands in the order in which they are taken first. It returns its ends,
+    and then what else ``later`` layers take.
+    """
+    made = [value for index in chosen for value in _made(program, index)]
+    outputs = (*ends, *(value for value in made if value in later and value not in ends))
+    nodes = [program.nodes[index] for index in chosen]
+    inside = set(made)
+    read = [value for node in nodes for value in node.operands] + [*ends]
+    operands = tuple(dict.fromkeys(value for value in read if value not in inside))
+    values = {value: number for number, value in enumerate([*operands, *made])}
+    constants = {
+        item: number
+        for number, item in enumerate(dict.fromkeys(item for node in nodes for item in node.constants))
+    }
+
+    def moved(node: Node) -> Node:
+        return replace(
+            node,
+            operands=tuple(values[value] for value in node.operands),
+            constants=tuple(constants[item] for item in node.constants),
+        )
+
+    part = replace(
+        program,
+        inputs=tuple(program.shapes[value] for value in operands),
+        constants=tuple(program.constants[item] for item in constants),
+        nodes=tuple(map(moved, nodes)),
+        outputs=tuple(values[value] for value in outputs),
+    )
+    return Layer(name, part, operands, outputs, ends)
+
+
+def in_the_clear(program: Program, inputs: Sequence[Vector], constants: Mapping[str, Vector]) -> list[Vector]:
+    """All values of a program by the meaning of its operations on plain vectors: inputs first, in order. ``constants``
+    are its vectors by digest.
+    """
+    ring = Ring.of(program.parameters)
+    values = [padded(vector, ring.slots) for vector in inputs]
+    plaintexts = [padded(constants[constant.digest], ring.slots) for constant in program.constants]
+    for node in program.nodes:
+        row = OPERATIONS[node.operation]
+        operands = [values[value] for value in node.operands]
+        operands += [plaintexts[item] for item in node.constants]
+        found = row.slots_after(ring, *operands, *node.arguments)
+        values.extend(found if row.has_several_results else [found])
+    return values
