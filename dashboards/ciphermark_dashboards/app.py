@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, access, live, templating, views
+from ciphermark_dashboards import __version__, access, drawing, live, templating, views
 from ciphermark_dashboards.benchmark import Benchmark
 from ciphermark_dashboards.compare import Comparison
 from ciphermark_dashboards.errors import (
@@ -86,6 +86,7 @@ def made(settings: Settings) -> FastAPI:
     app.add_middleware(Watched, vigil=vigil, needs_none=_needs_no_database, answer=_is_away)
     _surround(app, settings)
     _route(app, store, benchmark)
+    app.include_router(drawing.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file))
     app.include_router(health.router({"database": lambda: vigil.reason or _reason_against(store)}))
     if settings.token is not None:

@@ -16,6 +16,7 @@ from ciphermark_dashboards.relay import Relay
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
+_PREDICTING_S = 150.0  # more than the service takes at most
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
 
 
@@ -64,6 +65,15 @@ class Benchmark:
         found: list[str] = (await self._asked("GET", "/v1/suites"))["suites"]
         return found
 
+    async def classifiers(self) -> list[str]:
+        """The variants that can classify an image where the service is."""
+        found: list[str] = (await self._asked("GET", "/v1/predictions"))["variants"]
+        return found
+
+    async def predict(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Have an image classified under encryption."""
+        return await self._asked("POST", "/v1/predictions", json=body, timeout_s=_PREDICTING_S)
+
     async def submit(self, body: dict[str, Any]) -> dict[str, Any]:
         """Queue a suite."""
         return await self._asked("POST", "/v1/runs", json=body)
@@ -84,8 +94,12 @@ class Benchmark:
         )
         return await self._answered(request, self._listening, stream=True)
 
-    async def _asked(self, method: str, path: str, json: dict[str, Any] | None = None) -> dict[str, Any]:
-        request = self._client.build_request(method, path, headers=self._token.headers(), json=json)
+    async def _asked(
+        self, method: str, path: str, json: dict[str, Any] | None = None, timeout_s: float = _TIMEOUT_S
+    ) -> dict[str, Any]:
+        request = self._client.build_request(
+            method, path, headers=self._token.headers(), json=json, timeout=timeout_s
+        )
         response = await self._answered(request, self._client)
         found: dict[str, Any] = response.json()
         return found

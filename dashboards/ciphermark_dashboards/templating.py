@@ -26,7 +26,11 @@ _environment = Environment(
     auto_reload=False,
 )
 _environment.filters.update(
-    moment=formats.moment, size=formats.size, share=formats.share, digits=formats.digits
+    moment=formats.moment,
+    seconds=formats.seconds,
+    size=formats.size,
+    share=formats.share,
+    digits=formats.digits,
 )
 _environment.globals.update(
     host_facts=hosts.facts,

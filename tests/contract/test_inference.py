@@ -10,6 +10,8 @@ from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.parameters import recommended
 
 from . import harness
@@ -21,21 +23,28 @@ pytestmark = [pytest.mark.schemes("ckks"), where(has_managed("add", "mul", "mul_
 def _together(name: str, variant: str, scheme: Scheme) -> Together:
     workload = WORKLOADS[name]
     spec = recommended(workload, scheme, registry.declaration(variant))
-    return Together(workload, harness.adapter(variant), spec, 0)
+    return Together(workload, harness.adapter(variant), spec, _image(name, 0))
+
+
+def _image(name: str, number: int) -> Image:
+    held = stored.shipped(name.removesuffix("-encrypted"))
+    return Image(held.images[number], int(held.labels[number]))
 
 
 @each("name", lambda _: ["digits", "digits-encrypted"])
 def test_digits(variant: str, scheme: Scheme, name: str) -> None:
     """The smallest network, at the ring that it takes, with weights in the clear and encrypted."""
     both = _together(name, variant, scheme)
-    for image in (0, 60, 199):
+    for number in (0, 60, 199):
+        image = _image(name, number)
         outputs = both.executed(image)["infer"].outputs
-        assert both.judged(both.output(outputs, image), image).complaint is None, image
+        assert both.judged(both.output(outputs, image), image).complaint is None, number
 
 
 @pytest.mark.variants("seal")
 def test_each_class_of_lola_mnist(variant: str, scheme: Scheme) -> None:
     both = _together("lola-mnist", variant, scheme)
-    for image in range(0, 200, 20):
+    for number in range(0, 200, 20):
+        image = _image("lola-mnist", number)
         judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
-        assert judgement.complaint is None, image
+        assert judgement.complaint is None, number

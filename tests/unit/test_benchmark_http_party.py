@@ -119,7 +119,7 @@ def test_a_session_is_made_used_and_ended(server, party):
     assert second[1] == f"/v1/sessions/{SESSION['id']}/encrypt"
     assert second[3] == {
         "stage": "train",
-        "source": {"seed": 7, "data_set": "boston"},
+        "source": {"seed": 7, "data_set": "boston", "given": None},
     }
     assert third[:2] == ("DELETE", f"/v1/sessions/{SESSION['id']}")
 

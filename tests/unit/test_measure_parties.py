@@ -18,6 +18,7 @@ from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.parties.steps import Watch
 from ciphermark_measure.protocol import Refused
+from ciphermark_workloads.catalogue import WORKLOADS as CATALOGUE
 
 SOURCE = messages.Source(7, "any")
 
@@ -358,3 +359,35 @@ def test_a_plain_model_survives_its_bytes(model):
     assert set(again) == set(model)
     assert all(np.array_equal(again[name], model[name]) for name in model)
     assert public_arrays.dump(dict(reversed(model.items()))) == public_arrays.dump(model)
+
+
+def test_whoever_gives_an_input_is_told_what_was_found_and_nobody_else(tmp_path):
+    workload, store = CATALOGUE["digits"], BlobStore(tmp_path)
+    image = workload.input(1, None)
+    for given_ in (None, tuple(image.pixels.ravel().tolist())):
+        source = messages.Source(1, given=given_)
+        client, server = Client(store, CATALOGUE, no_data), Server(store, CATALOGUE)
+        made = client.answer(messages.MakeKeys("seal", "digits", scheme="ckks", source=source))
+        assert isinstance(made, messages.KeysMade), made
+        server.answer(messages.Load("seal", "digits", made.material))
+        sent = client.answer(messages.Encrypt("infer", source))
+        back = server.answer(messages.Evaluate("infer", sent.inputs, sent.public))
+        scored = client.answer(messages.Score(back.outputs, source))
+        assert scored.complaint is None
+        if given_ is None:
+            assert scored.found is None
+            continue
+        # Off by the rounding, and by what an error that is no complaint leaves.
+        logits = workload.reference(image)
+        room = 0.005 + workload.tolerance * max(1.0, np.abs(logits).max())
+        assert np.abs(np.array(scored.found) - logits).max() <= room
+        assert all(round(value, 2) == value for value in scored.found)
+
+
+def test_an_input_is_taken_alone_and_where_one_is_taken(tmp_path):
+    client = Client(BlobStore(tmp_path), CATALOGUE, no_data)
+    source = messages.Source(1, given=(0.5,) * 64)
+    client.answer(messages.MakeKeys("seal", "digits", scheme="ckks", batch=2))
+    assert "batch of 1" in client.answer(messages.Encrypt("infer", source)).error
+    client.answer(messages.MakeKeys("seal", "fast-pir", scheme="bfv"))
+    assert "makes its inputs itself" in client.answer(messages.Encrypt("answer", source)).error

@@ -24,6 +24,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import packing
+from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
 from ciphermark_workloads.inference.networks import stored, train
 from ciphermark_workloads.inference.packing import Packing
@@ -32,6 +33,14 @@ from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import keys_of
 
 NAMES = ("digits", "lola-mnist")
+
+
+def shipped_image(name, number):
+    """An image that is shipped with a network."""
+    held = stored.shipped(name.removesuffix("-encrypted"))
+    return Image(held.images[number], int(held.labels[number]))
+
+
 SHAPES = st.builds(
     Shape,
     side=st.integers(4, 12),
@@ -170,8 +179,8 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
     products where there are fewer taps.
     """
     workload = WORKLOADS[name]
-    both = Together(workload, ADAPTER, workload.parameters("ckks"), 0)
-    for image in (0, 7, 199):
+    both = Together(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
+    for image in (shipped_image(name, number) for number in (0, 7, 199)):
         found = both.output(both.executed(image)["infer"].outputs, image)
         judgement = both.judged(found, image)
         assert judgement.complaint is None
@@ -198,7 +207,7 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
 def test_keys_are_those_that_programs_take(name):
     """Told without an image: twenty rotations and a relinearization key."""
     workload = WORKLOADS[name]
-    both = Together(workload, ADAPTER, workload.parameters("ckks"), 0)
+    both = Together(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
     told = workload.keys(both.parameters)
     assert told == keys_of(both.programs.values())
     assert len(told.rotations) == 20
@@ -206,14 +215,15 @@ def test_keys_are_those_that_programs_take(name):
 
 def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():
     """One for each sum of products, which are of three polynomials, and one for each square."""
-    both = Together(WORKLOADS["lola-mnist-encrypted"], ADAPTER, WORKLOADS["lola-mnist"].parameters("ckks"), 0)
-    found = both.output(both.executed(7)["infer"].outputs, 7)
-    assert both.judged(found, 7).figures["logit_error"] < 1e-9
+    image, spec = shipped_image("lola-mnist", 7), WORKLOADS["lola-mnist"].parameters("ckks")
+    both = Together(WORKLOADS["lola-mnist-encrypted"], ADAPTER, spec, image)
+    found = both.output(both.executed(image)["infer"].outputs, image)
+    assert both.judged(found, image).figures["logit_error"] < 1e-9
     load, infer = (
         Counter(node.operation for node in both.programs[stage].program.nodes) for stage in ("load", "infer")
     )
     assert load == {"mod_switch": 2 * 32 + 4 * 16}
-    plain = Together(WORKLOADS["lola-mnist"], ADAPTER, WORKLOADS["lola-mnist"].parameters("ckks"), 0)
+    plain = Together(WORKLOADS["lola-mnist"], ADAPTER, spec, image)
     rotations = Counter(node.operation for node in plain.programs["infer"].program.nodes)["rotate"]
     assert infer == {
         "mul": 55,
@@ -228,7 +238,8 @@ def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():
 def test_several_images_in_a_pass_are_each_inferred():
     workload = WORKLOADS["digits"]
     parameters = ADAPTER.resolve(workload.parameters("ckks"))
-    inputs = [vector for image in (3, 4) for vector in workload.vectors("infer", image, parameters)]
+    images = [shipped_image("digits", number) for number in (3, 4)]
+    inputs = [vector for image in images for vector in workload.vectors("infer", image, parameters)]
     assert len(inputs) == 6
     program = workload.circuit
     traced = trace(
@@ -342,9 +353,10 @@ def test_logits_that_the_first_prime_does_not_hold_are_refused():
         ADAPTER.resolve(replace(workload.parameters("ckks"), modulus_bits=(bits, *[28] * 5, 34)))
         for bits in (34, 29)
     )
-    workload.require_room(3, roomy)
+    image = shipped_image("digits", 3)
+    workload.require_room(image, roomy)
     with pytest.raises(Unsupported, match=r"a logit of .* is beyond ±(1|0\.99).*a first prime of 29 bits"):
-        workload.require_room(3, narrow)
+        workload.require_room(image, narrow)
 
 
 def test_taps_meet_zeros_below_and_to_the_right():
@@ -382,3 +394,35 @@ def test_a_class_that_the_network_itself_gets_wrong_is_no_fault_of_the_library()
     judgement = judged(np.array([3.0, 1.0]), np.array([3.0, 1.0]), 1, 0.01)
     assert judgement.complaint is None
     assert (judgement.figures["accuracy"], judgement.figures["agreement"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_image_that_is_given_is_judged_by_the_network_in_the_clear(name):
+    workload = WORKLOADS[name]
+    shipped = workload.input(3, None)
+    taken = workload.given_input(shipped.pixels.ravel().tolist())
+    assert taken.label is None
+    np.testing.assert_array_equal(workload.reference(taken), workload.reference(shipped))
+    parameters = ADAPTER.resolve(workload.parameters("ckks"))
+    for ours, theirs in zip(
+        workload.vectors("infer", taken, parameters),
+        workload.vectors("infer", shipped, parameters),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([0.0] * 63, "8 × 8 pixels, 64 numbers row by row, and not 63"),
+        ([0.0] * 63 + [1.5], "from 0 to 1"),
+        ([0.0] * 63 + [-0.1], "from 0 to 1"),
+        ([0.0] * 63 + [float("nan")], "from 0 to 1"),
+    ],
+)
+def test_what_is_no_image_is_refused(values, reason):
+    with pytest.raises(UserError, match=reason):
+        WORKLOADS["digits"].given_input(values)
+    with pytest.raises(UserError, match="makes its inputs itself"):
+        WORKLOADS["fast-pir"].given_input(values)

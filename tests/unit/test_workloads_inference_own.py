@@ -17,6 +17,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape
 from ciphermark_workloads.inference.networks import from_onnx, own
 from ciphermark_workloads.options import to_case
@@ -337,10 +338,11 @@ def test_logits_are_those_of_the_network_however_often_its_last_layer_is_halved(
     values = taken(network=("mine.npz", own.packed(of)), images=("own.npz", archive(images=images)))
     for halvings in (0, 3):
         workload = DIGITS.with_options({**values, "halvings": halvings})
-        both = Together(workload, ADAPTER, workload.parameters("ckks"), 0)
-        found = both.output(both.executed(4)["infer"].outputs, 4)
+        image = Image(images[4], None)
+        both = Together(workload, ADAPTER, workload.parameters("ckks"), image)
+        found = both.output(both.executed(image)["infer"].outputs, image)
         np.testing.assert_allclose(found, of.logits(images[4][None])[0], rtol=1e-9, atol=1e-9)
-        figures = both.judged(found, 4).figures
+        figures = both.judged(found, image).figures
         assert figures["agreement"] == 1
         assert "accuracy" not in figures
 
@@ -349,11 +351,11 @@ def test_logits_beyond_the_first_prime_are_refused_and_halvings_help():
     of = network()
     large = Network(of.shape, of.convolution, of.dense, Layer(of.last.weights * 1e4, of.last.bias))
     values = taken(network=("mine.npz", own.packed(large)), images=("own.npz", archive(images=IMAGES / 255)))
-    parameters = ADAPTER.resolve(DIGITS.parameters("ckks"))
+    parameters, image = ADAPTER.resolve(DIGITS.parameters("ckks")), Image(IMAGES[2] / 255, None)
     with pytest.raises(Unsupported, match=r"beyond ±.*halve the last layer (\d+) times") as told:
-        DIGITS.with_options(values).require_room(2, parameters)
+        DIGITS.with_options(values).require_room(image, parameters)
     halvings = int(str(told.value).rpartition("layer ")[2].split()[0])
-    DIGITS.with_options({**values, "halvings": halvings}).require_room(2, parameters)
+    DIGITS.with_options({**values, "halvings": halvings}).require_room(image, parameters)
 
 
 def test_defaults_are_no_part_of_a_case():

@@ -174,6 +174,12 @@ class Workload(ABC, Generic[Input, Output]):
     def input(self, seed: int, data: Any) -> Input:
         """What is computed on: made of the seed, or of the data set that a workload takes (else ``None``)."""
 
+    def given_input(self, values: Sequence[float]) -> Input:
+        """An input that somebody gives as numbers, in the place of one by :meth:`input`. Raises ``UserError`` for
+        numbers that are none, and where inputs are not taken from anybody.
+        """
+        raise UserError(f"{self.name} makes its inputs itself: give none")
+
     def require_room(self, given: Input, parameters: Parameters) -> None:
         """Raise ``Unsupported`` for an input that leads to numbers which the parameters do not hold; by the algorithm
         in the clear, so that it is asked once for an input.

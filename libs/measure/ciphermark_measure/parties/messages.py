@@ -31,7 +31,7 @@ from ciphermark_measure.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 2
+VERSION = 3
 
 Role = Literal["client", "server"]
 PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
@@ -63,6 +63,7 @@ RETURNED = "returned"  # of sizes: what the server gave back
 
 MOST_BLOBS = 4096  # of one request
 MOST_BATCH = 1 << 16
+MOST_GIVEN = 1 << 16  # numbers of an input
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"
 
 Variant = Annotated[
@@ -97,7 +98,7 @@ Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measure
 
 
 class Source(msgspec.Struct, frozen=True):
-    """What an input is made of: a seed, and a data set where the workload takes one."""
+    """What an input is made of: a seed, and a data set where the workload takes one; or the numbers that it is."""
 
     seed: Annotated[int, Meta(ge=0, lt=1 << 32, examples=[1])]
     data_set: Annotated[
@@ -105,6 +106,14 @@ class Source(msgspec.Struct, frozen=True):
         Meta(
             description="as `GET /v1/data-sets` lists them (or the digest of one that the client was given)",
             examples=["boston"],
+        ),
+    ] = None
+    given: Annotated[
+        Annotated[tuple[float, ...], Meta(min_length=1, max_length=MOST_GIVEN)] | None,
+        Meta(
+            description="the input itself, for workloads that take one: of inference pixels from 0 to 1, row by row; "
+            "whoever gives it is told what was found",
+            examples=[None],
         ),
     ] = None
 
@@ -170,12 +179,13 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
     """How good the result is: see :meth:`~ciphermark_workloads.workload.Workload.judge`.
 
     ``samples`` hold the workload's own figures, too. ``complaint`` says why the outcome is wrong; null where it is
-    right.
+    right. ``found`` is the output, to two digits after the point, where the input was given with the request.
     """
 
     accuracy: Accuracy
     complaint: Annotated[str | None, Meta(examples=[None])]
     samples: Samples
+    found: Annotated[tuple[float, ...] | None, Meta(examples=[None])] = None
 
 
 # --- The server -----------------------------------------------------------------------------------------------------

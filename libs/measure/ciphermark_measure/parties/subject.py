@@ -36,8 +36,13 @@ class Subject:
 def inputs_of(workload: AnyWorkload, source: Source, batch: int, find: Finder) -> list[Any]:
     """The inputs of a batch: each of a seed of its own, one after the other.
 
-    Raises ``UserError`` where the workload takes a data set and none is named.
+    Raises ``UserError`` where the workload takes a data set and none is named, and for an input that is given where it
+    takes none, or does not take this one.
     """
+    if source.given is not None:
+        if batch != 1:
+            raise UserError(f"one input is given: use a batch of 1, not of {batch}")
+        return [workload.given_input(source.given)]
     if workload.takes_data and source.data_set is None:
         raise UserError(f"{workload.name} computes on a data set: name one")
     data = find(source.data_set) if workload.takes_data and source.data_set is not None else None

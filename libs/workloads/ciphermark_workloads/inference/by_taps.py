@@ -59,8 +59,8 @@ class _Layers(Generic[Operand]):
         }
 
 
-class ByTaps(Workload[int, Floats]):
-    """The input is the number of one of the images, the output its logits. ``shipped`` is the network, where options
+class ByTaps(Workload[held.Image, Floats]):
+    """The input is one of the images, the output its logits. ``shipped`` is the network, where options
     name none.
     """
 
@@ -123,11 +123,16 @@ class ByTaps(Workload[int, Floats]):
         rotations = tuple(sorted({step for layer in layers for step in layer}))
         return KeyRequest(relinearization=True, rotations=rotations)
 
-    def input(self, seed: int, data: Any) -> int:
+    def input(self, seed: int, data: Any) -> held.Image:
         """One image of all, alike likely."""
-        return int(np.random.default_rng(seed).integers(len(self._images().pixels)))
+        images = self._images()
+        return images.image(int(np.random.default_rng(seed).integers(len(images))))
 
-    def require_room(self, given: int, parameters: Parameters) -> None:
+    def given_input(self, values: Sequence[float]) -> held.Image:
+        """An image of somebody's, whose class nobody knows."""
+        return held.image(values, self._network().shape.side)
+
+    def require_room(self, given: held.Image, parameters: Parameters) -> None:
         """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
         room = parameters.moduli[0] / 2 / (parameters.scale or 1.0)
         largest = float(np.ldexp(np.abs(self.reference(given)).max(), -self.options.halvings))
@@ -139,9 +144,9 @@ class ByTaps(Workload[int, Floats]):
                 f"last layer {self.options.halvings + missing} times (halvings)"
             )
 
-    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
-        return self._packing().image(self._images().pixels[given], parameters.slots)
+        return self._packing().image(given.pixels, parameters.slots)
 
     def circuit(
         self,
@@ -167,16 +172,16 @@ class ByTaps(Workload[int, Floats]):
         found = [weights.each(evaluator, image) for image in self._of_images(inputs)]
         return {name: [image[name] for image in found] for name in found[0]}
 
-    def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Floats:
+    def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
         logits: Floats = np.ldexp(self._packing().logits(outputs[0]), self.options.halvings)
         return logits
 
-    def reference(self, given: int) -> Floats:
-        logits: Floats = self._network().logits(self._images().pixels[given][None])[0]
+    def reference(self, given: held.Image) -> Floats:
+        logits: Floats = self._network().logits(given.pixels[None])[0]
         return logits
 
-    def judge(self, found: Floats, truth: Truth[int, Floats]) -> Judgement:
-        return judged(found, truth.expected, self._images().label(truth.input), self.tolerance)
+    def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
+        return judged(found, truth.expected, truth.input.label, self.tolerance)
 
     def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
         """The weights as the server has them."""
@@ -213,7 +218,7 @@ class EncryptedByTaps(ByTaps):
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul", "square", "rotate")
 
-    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+    def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The weights of all layers, one after the other, or the image."""
         if stage == self.stages[-1].name:
             return super().vectors(stage, given, parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
@@ -52,15 +53,27 @@ class Options(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """One image (side, side) with pixels from 0 to 1, and its class, where it is known."""
+
+    pixels: Floats
+    label: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Images:
     """Images (count, side, side) with pixels from 0 to 1, and their classes (count,), where they are known."""
 
     pixels: Floats
     labels: Labels | None
 
-    def label(self, number: int) -> int | None:
-        """The class of an image."""
-        return None if self.labels is None else int(self.labels[number])
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def image(self, number: int) -> Image:
+        """One of them."""
+        label = None if self.labels is None else int(self.labels[number])
+        return Image(self.pixels[number], label)
 
 
 def network(shipped: str, options: Options) -> Network:
@@ -88,6 +101,19 @@ def images(shipped: str, options: Options) -> Images:
             f"{held.network.shape.side} × {held.network.shape.side}: give some (images)"
         )
     return Images(held.images, held.labels)
+
+
+def image(values: Sequence[float], side: int) -> Image:
+    """An image of pixels row by row, from 0 to 1; raises ``UserError`` for another size and for other numbers."""
+    pixels = np.asarray(values, dtype=np.float64)
+    if pixels.size != side * side:
+        raise UserError(
+            f"the network takes an image of {side} × {side} pixels, {side * side} numbers row by row, and not "
+            f"{pixels.size}"
+        )
+    if not np.all((pixels >= 0) & (pixels <= 1)):
+        raise UserError("pixels are numbers from 0 to 1")
+    return Image(pixels.reshape(side, side), None)
 
 
 @lru_cache(maxsize=4)

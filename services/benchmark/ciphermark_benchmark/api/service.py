@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
-from ciphermark_benchmark.api import readiness, results, runs, suites
+from ciphermark_benchmark.api import predictions, readiness, results, runs, suites
 from ciphermark_benchmark.api.counted import Counted
 from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.state import State
@@ -84,7 +84,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             description=_DESCRIPTION,
             version=__version__,
             token=at.token,
-            routers=[runs.router, results.router],
+            routers=[runs.router, results.router, predictions.router],
             checks={"database": lambda: vigil.reason or _reason_against(url)},
             notes={
                 "worker": lambda: vigil.reason or readiness.reason_against_workers(url, STALLED_S),

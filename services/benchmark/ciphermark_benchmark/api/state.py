@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ class State:
     libraries: Libraries = field(default_factory=Libraries)
     catalogue: Catalogue = field(default_factory=Catalogue)
     recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
+    predicting: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
 
     async def run(self, run_id: str) -> Row:
         """A run's line; raises ``Problem`` for one that is not there."""

@@ -1,0 +1,108 @@
+"""The page where a visitor draws a digit, and sees what each party does to classify it under encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import templating
+from ciphermark_dashboards.access import form
+from ciphermark_dashboards.benchmark import Benchmark
+
+PATH = "/draw"
+SIDE = 28
+_UNCONNECTED = (
+    "This dashboard only reads: it was started without a benchmark service, which has the libraries."
+)
+# What a party does in a step, in words.
+STEPS = {
+    "load": "loads the library",
+    "keys": "makes the keys; the secret one stays in its memory",
+    "deserialize": "reads what it was sent",
+    "pack": "lays the pixels out as the network's first layer meets them",
+    "encrypt": "encrypts them",
+    "trace": "lays out the network's circuit",
+    "encode": "encodes the weights",
+    "evaluate": "computes the network on ciphertexts",
+    "serialize": "writes ciphertexts",
+    "decrypt": "decrypts ten scores",
+    "unpack": "finds the largest",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The score of a digit; ``share`` is the length of its bar, from 0 to 100."""
+
+    digit: int
+    score: float
+    share: float
+
+
+def router(benchmark: Benchmark | None) -> APIRouter:
+    """The page, and what it sends."""
+    routes = APIRouter()
+
+    @routes.get(PATH)
+    async def asked() -> HTMLResponse:
+        variants, why_not = await _offered(benchmark)
+        return _page(variants, why_not)
+
+    @routes.post(PATH)
+    async def drawn(request: Request) -> HTMLResponse:
+        fields = await form(request)
+        if benchmark is None:
+            raise UserError(_UNCONNECTED)
+        pixels = pixels_of(fields.get("pixels", ""))
+        variant = fields.get("variant", "")
+        answer = await benchmark.predict({"variant": variant, "pixels": pixels})
+        variants, why_not = await _offered(benchmark)
+        shown = {"answer": answer, "bars": bars(answer["scores"]), "dots": dots(pixels)}
+        return _page(variants, why_not, chosen=variant, **shown)
+
+    return routes
+
+
+def _page(variants: Sequence[str], why_not: str | None, **context: Any) -> HTMLResponse:
+    context |= {"title": "Draw a digit", "path": "/inference", "variants": variants, "why_not": why_not}
+    return templating.page("draw.html", side=SIDE, words=STEPS, **context)
+
+
+def pixels_of(text: str) -> list[float]:
+    """Numbers from 0 to 1 with commas between them, row by row; raises ``UserError`` for anything else."""
+    parts = text.split(",")
+    try:
+        found = [float(part) for part in parts]
+    except ValueError:
+        raise UserError("There is no drawing: draw a digit first.") from None
+    if len(found) != SIDE * SIDE or not all(0 <= value <= 1 for value in found):
+        raise UserError(f"A drawing is {SIDE} × {SIDE} numbers from 0 to 1.")
+    if not any(found):
+        raise UserError("The drawing is empty: draw a digit first.")
+    return found
+
+
+def bars(scores: Sequence[float]) -> list[Bar]:
+    """The scores with bars from the least to the largest."""
+    least, room = min(scores), (max(scores) - min(scores)) or 1.0
+    return [Bar(digit, score, 100 * (score - least) / room) for digit, score in enumerate(scores)]
+
+
+def dots(pixels: Sequence[float]) -> list[tuple[int, int, float]]:
+    """Column, row and darkness of the pixels that are not empty."""
+    return [(i % SIDE, i // SIDE, round(value, 3)) for i, value in enumerate(pixels) if value]
+
+
+async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
+    """The variants to choose from; or why nothing can be classified now."""
+    if benchmark is None:
+        return [], _UNCONNECTED
+    try:
+        return await benchmark.classifiers(), None
+    except UserError as error:
+        return [], str(error)

@@ -1,0 +1,191 @@
+"""The route of predictions: an encrypted image that the caller gives, and what each party does about it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.api.state import State, state_of
+from ciphermark_benchmark.parties import http_party, once
+from ciphermark_benchmark.parties.once import Question, RefusedOnce, Seen
+from ciphermark_benchmark.parties.party import NoPlace
+from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
+from ciphermark_benchmark.runner.runs import alone_on_host
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core import host
+from ciphermark_measure.parties.messages import MOST_GIVEN
+from ciphermark_web.problems import Problem, documented
+from ciphermark_workloads.catalogue import WORKLOADS, named
+from ciphermark_workloads.inference.networks import stored
+
+_TIMEOUT_S = 120.0
+_MEMORY_MB = 4096
+_BUSY = "a run is being measured on this machine, and a prediction would disturb it: wait until it has ended"
+_TAKEN = "somebody else's image is being classified: try again in a few seconds"
+# Kinds of problem by what a party's refusal says of itself, else by its status.
+_BY_CAUSE = {"UserError": "invalid", "invalid": "invalid", "blob-refused": "blob-refused"}
+_BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
+_WORKLOAD = "lola-mnist"
+_Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+_Role = Literal["client", "server"]
+
+router = APIRouter(prefix="/v1", tags=["predictions"])
+Shared = Annotated[State, Depends(state_of)]
+
+
+class Able(BaseModel):
+    """What can classify images here."""
+
+    workload: str = Field(examples=["lola-mnist"])
+    side: int = Field(description="images have so many rows and columns", examples=[28])
+    variants: list[str] = Field(
+        description="installed, with the operations that it takes; those with HEXL first",
+        examples=[["seal-hexl", "seal"]],
+    )
+
+
+class Pictured(BaseModel):
+    """An image for a network."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    workload: _Name = Field(_WORKLOAD, description="a workload of the family inference", examples=["digits"])
+    variant: _Name = Field(description="as `GET /v1/adapters` lists them", examples=["seal"])
+    pixels: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        min_length=1,
+        max_length=MOST_GIVEN,
+        description="from 0, the background, to 1; row by row",
+        examples=[[0.0, 0.4, 1.0, 0.2]],
+    )
+
+
+class StepTold(BaseModel):
+    """What a party did, and for how long; keys and loading are of the stage `prepare`."""
+
+    party: _Role = Field(examples=["server"])
+    stage: str = Field(examples=["infer"])
+    step: str = Field(examples=["evaluate"])
+    seconds: float = Field(examples=[0.0312])
+
+
+class SentTold(BaseModel):
+    """What went to a party: so many blobs of so many bytes in all."""
+
+    stage: str = Field(examples=["infer"])
+    to: _Role = Field(examples=["server"])
+    blobs: int = Field(examples=[8])
+    size_bytes: int = Field(examples=[2756301])
+
+
+class Prediction(BaseModel):
+    """What the network says of the image, to two digits, and how it came to it."""
+
+    label: int = Field(description="the class: the number of the largest score", examples=[7])
+    scores: list[float] = Field(
+        description="the logits, to two digits after the point", examples=[[0.12, -3.4]]
+    )
+    complaint: str | None = Field(
+        description="null where the class is that of the network in the clear", examples=[None]
+    )
+    ring_dimension: int = Field(examples=[8192])
+    steps: list[StepTold]
+    sent: list[SentTold]
+
+
+@router.get("/predictions", response_model=Able, summary="What can classify an image", responses=documented())
+async def able() -> Able:
+    """Of the workload that is taken where none is named."""
+    return await asyncio.to_thread(_able)
+
+
+def _able() -> Able:
+    workload, flags = WORKLOADS[_WORKLOAD], frozenset(host.collect().cpu_flags)
+    scheme = workload.schemes[0]
+    found = [
+        declared
+        for name, declared in sorted(registry.declarations().items())
+        if not declared.is_reference
+        and set(workload.operations(scheme)) <= set(declared.managed.get(scheme, ()))
+        and registry.availability(name, flags).is_installed
+    ]
+    by_speed = sorted(found, key=lambda declared: not declared.hexl)
+    side = stored.shipped(_WORKLOAD).network.shape.side
+    return Able(workload=_WORKLOAD, side=side, variants=[declared.variant for declared in by_speed])
+
+
+@router.post(
+    "/predictions",
+    response_model=Prediction,
+    summary="Have an image classified under encryption",
+    responses=documented(
+        "not-ready", "too-many", "unsupported", "exhausted", "library-failed", "blob-refused", "session-lost"
+    ),
+)
+async def predicted(body: Pictured, state: Shared) -> Prediction:
+    """The client encrypts it under keys that are made for it, the server computes, the client decrypts: by the services
+    of both where there are such, else by two processes here. Nothing is recorded, and nothing else is measured
+    meanwhile.
+    """
+    named(WORKLOADS, body.workload).given_input(body.pixels)  # refused before any work
+    if state.predicting.locked():
+        raise Problem("too-many", _TAKEN)
+    async with state.predicting:
+        question = Question(body.workload, body.variant, tuple(body.pixels))
+        return _told(await asyncio.to_thread(_seen, question))
+
+
+def _seen(question: Question) -> Seen:
+    workload = WORKLOADS[question.workload]
+    needs = WorkerNeeds(
+        variant=question.variant,
+        parameters=workload.parameters(workload.schemes[0]),
+        keys=KeyRequest(),
+        confinement=Confinement((), 1, _MEMORY_MB),
+        timeout_s=_TIMEOUT_S,
+    )
+    with alone_on_host(homes.find(), _refuse):
+        parties = http_party.chosen(os.environ)(needs)
+        try:
+            return once.seen(parties, question, _TIMEOUT_S)
+        except NoPlace as refusal:
+            raise Problem("too-many", str(refusal)) from None
+        except WorkerDied as death:
+            raise Problem("session-lost", str(death), death.status) from None
+        except RefusedOnce as refusal:
+            raise _problem(refusal) from None
+        finally:
+            parties.end()
+
+
+def _refuse() -> None:
+    raise Problem("too-many", _BUSY)
+
+
+def _problem(refusal: RefusedOnce) -> Problem:
+    reply = refusal.reply
+    kind = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
+    return Problem(kind, reply.error, reply.status)
+
+
+def _told(seen: Seen) -> Prediction:
+    scores = list(seen.scored.found or ())
+    return Prediction(
+        label=max(range(len(scores)), key=scores.__getitem__),
+        scores=scores,
+        complaint=seen.scored.complaint,
+        ring_dimension=seen.made.parameters.ring_dimension,
+        steps=[
+            StepTold(party=item.party, stage=item.stage, step=item.step, seconds=item.seconds)
+            for item in seen.steps
+        ],
+        sent=[
+            SentTold(stage=item.stage, to=item.to, blobs=item.blobs, size_bytes=item.size_bytes)
+            for item in seen.sent
+        ],
+    )
