@@ -11,7 +11,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import pytest
@@ -61,7 +61,11 @@ class Execution:
         reading, writing = os.pipe()
         self._told: dict[str, dict[str, str]] = {}
         self._printed = TemporaryFile()  # noqa: SIM115 # as long as the process
+        # Where pytest chooses a folder itself, it closes that of all sessions of a user to all others, and so to the
+        # PostgreSQL servers of the session that this one is part of: as root's they run as another user.
+        self._folder = TemporaryDirectory(prefix="ciphermark-elsewhere-")
         options = ["--variant", variant, "--outcomes", f"/dev/fd/{writing}", "-q", "-p", "no:cacheprovider"]
+        options.append(f"--basetemp={self._folder.name}/pytest")
         self._process = subprocess.Popen(
             [registry.interpreter(variant), "-m", "pytest", *options, *tests],
             cwd=ROOT,
@@ -97,6 +101,7 @@ class Execution:
         self._process.wait()
         self._lines.close()
         self._printed.close()
+        self._folder.cleanup()
 
 
 EXECUTIONS = pytest.StashKey[dict[str, Execution]]()

@@ -86,6 +86,27 @@ def test_the_contract_suite_fails_where_another_interpreter_dies(tmp_path: Path)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
+def test_its_tests_have_folders_of_their_own(variant: str, tmp_path: Path) -> None:
+    """Not among those of all sessions: see :class:`Execution` in tests/contract/elsewhere.py."""
+    _require(variant)
+    root = tmp_path / "root"
+    root.mkdir()
+    chosen = ["tests/contract/test_retrieval.py", "-k", "server_is_sent and bfv and keyword"]
+    options = ["--variant", variant, "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'ours'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *chosen, *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTEST_DEBUG_TEMPROOT": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert "passed" in done.stdout.splitlines()[-1], done.stdout[-3000:]
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_worker_there_speaks_our_protocol(variant: str) -> None:
     _require(variant)
     worker = WorkerProcess(CONFINEMENT, registry.interpreter(variant))
