@@ -30,6 +30,7 @@ from bench import (
     overhead,
     programs,
     quick,
+    retrieval,
     storage,
     wrappers,
 )
@@ -51,6 +52,7 @@ SECTIONS: dict[str, Section] = {
     "learning": learning.section,
     "micro": micro.section,
     "inference": inference.section,
+    "retrieval": retrieval.section,
     "wrappers": wrappers.section,
     "api": api.section,
     "dashboard": dashboard.section,

@@ -15,6 +15,8 @@ from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.parameters import recommended
 
 _IMAGES = 200
@@ -41,11 +43,17 @@ def section(progress: Progress) -> Iterator[Figure]:
             yield from _figures(case, variant)
 
 
+def _image(number: int) -> Image:
+    held = stored.shipped("lola-mnist")
+    return Image(held.images[number], int(held.labels[number]))
+
+
 def _figures(case: _Case, variant: str) -> Iterator[Figure]:
     declared, workload = registry.declaration(variant), WORKLOADS[case.name]
-    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), 0)
+    first = _image(0)
+    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), first)
     for threads in _THREADS:
-        seconds = median(both.executed(0, _LOOPS, threads)["infer"].evaluate_s)
+        seconds = median(both.executed(first, _LOOPS, threads)["infer"].evaluate_s)
         is_goal = variant == "seal-hexl" and threads == max(_THREADS)
         yield Figure(
             "inference",
@@ -58,10 +66,11 @@ def _figures(case: _Case, variant: str) -> Iterator[Figure]:
     if variant != _VARIANTS[-1]:
         return
     agreeing, errors, margins = 0, [], []
-    for image in range(_IMAGES):
+    for number in range(_IMAGES):
+        image = _image(number)
         judgement = both.judged(both.output(both.executed(image, 1, 2)["infer"].outputs, image), image)
         if judgement.complaint is not None:
-            raise UserError(f"{case.name}, {variant}, image {image}: {judgement.complaint}")
+            raise UserError(f"{case.name}, {variant}, image {number}: {judgement.complaint}")
         agreeing += int(judgement.figures["agreement"])
         errors.append(judgement.figures["logit_error"])
         margins.append(judgement.figures["margin"])

@@ -188,7 +188,7 @@ private:
         { "rescale", [this](Operands &o, std::int64_t n) {
              return timed(n, [&] { evaluator_.rescale_to_next(o.scaled, o.out); });
          } },
-        { "rotate_left", [this](Operands &o, std::int64_t n) {
+        { "rotate(1)", [this](Operands &o, std::int64_t n) {
              if (request_.is_ckks) {
                  return timed(n, [&] { evaluator_.rotate_vector(o.a, 1, rotation_keys_, o.out); });
              }

@@ -329,6 +329,17 @@ def test_a_workload_is_carried_through_client_and_server(project):
         assert f"/{step}" in project.done("logs", service)
 
 
+def test_an_image_is_classified_through_client_and_server(project):
+    token = project.secret("benchmark", "benchmark/token")
+    body = {"variant": "seal", "pixels": [0.0] * 784}
+    status, found = project.ask("benchmark", "/v1/predictions", token, body)
+    assert (status, found.get("complaint")) == (200, None), found
+    assert [item["to"] for item in found["sent"]] == ["server", "server", "client"]
+    for service in ("client", "server"):
+        served = project.secret(service, f"{service}/token")
+        assert project.ask(service, "/v1/sessions", served) == (200, [])  # the key is gone
+
+
 def test_a_shipped_suite_runs_from_the_command_line(project):
     printed = project.done("run", "--rm", "-T", "benchmark", "run", "smoke", timeout=RUN_TIMEOUT_S)
     told = re.search(r"run ([0-9a-f-]{36}) of suite smoke", printed)
