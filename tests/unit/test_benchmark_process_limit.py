@@ -109,7 +109,17 @@ def test_only_what_was_chosen_counts(door):
 
 
 @pytest.mark.parametrize(
-    "path", ["quick", "smoke", "pir-report", "seal-vs-openfhe", "tenseal-ml", "retrieval", "inference"]
+    "path",
+    [
+        "quick",
+        "smoke",
+        "pir-report",
+        "seal-vs-openfhe",
+        "tenseal-ml",
+        "retrieval",
+        "retrieval-large",
+        "inference",
+    ],
 )
 def test_what_is_shipped_fits_on_one_core(path):
     made = files.load(shipped.path(path))[0]

@@ -58,6 +58,7 @@ def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
         "pir-report",
         "quick",
         "retrieval",
+        "retrieval-large",
         "seal-vs-openfhe",
         "smoke",
         "tenseal-ml",

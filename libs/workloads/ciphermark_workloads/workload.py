@@ -168,6 +168,12 @@ class Workload(ABC, Generic[Input, Output]):
         """
         return 0
 
+    def outline(self, parameters: Parameters) -> Workload[Input, Output]:
+        """A workload of the same stages and kinds of operations, as deep, that carries less: what a plan traces in its
+        place to tell what a library lacks for it. Itself, unless what its programs carry is large.
+        """
+        return self
+
     # --- The client --------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -22,7 +22,7 @@ from ciphermark_workloads.retrieval.database import Database, Rows
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
 from ciphermark_workloads.retrieval.work import Work
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.workload import Arrays, Workload
 
 
 class Options(by_index.Options, frozen=True):
@@ -54,6 +54,16 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         layout = self.layout(parameters)
         database: int = self.options.elements * self.options.element_bytes
         return database + self.groups(layout) * formulas.server_bytes(layout, len(parameters.moduli))
+
+    def outline(self, parameters: Parameters) -> Workload[Sequence[int], Integers]:
+        """Of as many elements as a row has slots, or as are wanted: some blocks, and a few columns."""
+        options, row = self.options, parameters.ring_dimension // 2
+        return self.with_less(
+            {
+                "elements": min(options.elements, max(row, options.wanted)),
+                "element_bytes": min(options.element_bytes, packing.FEW_BYTES),
+            }
+        )
 
     def work(self) -> Work:
         options = self.options

@@ -16,6 +16,7 @@ from ciphermark_workloads.retrieval import grid_formulas
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.grid import Grid
 from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.workload import Workload
 
 
 class GridRetrieval(IndexRetrieval):
@@ -25,6 +26,11 @@ class GridRetrieval(IndexRetrieval):
 
     def server_bytes(self, parameters: Parameters) -> int:
         return grid_formulas.server_bytes(self.layout(parameters), len(parameters.moduli))
+
+    def outline(self, parameters: Parameters) -> Workload[int, Integers]:
+        """Of two rows and two columns of plaintexts at most."""
+        most = 4 * self.layout(parameters).per_plaintext
+        return self.with_less({"elements": min(self.options.elements, most)})
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the expansion's rotations, told without making the database."""

@@ -11,7 +11,7 @@ from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.workload import Arrays, Workload
 
 
 class FastPir(IndexRetrieval, ColumnRetrieval[int]):
@@ -22,6 +22,16 @@ class FastPir(IndexRetrieval, ColumnRetrieval[int]):
 
     def server_bytes(self, parameters: Parameters) -> int:
         return formulas.server_bytes(self.layout(parameters), len(parameters.moduli))
+
+    def outline(self, parameters: Parameters) -> Workload[int, Integers]:
+        """Of two blocks at most, and a few columns."""
+        options, row = self.options, parameters.ring_dimension // 2
+        return self.with_less(
+            {
+                "elements": min(options.elements, row + 1),
+                "element_bytes": min(options.element_bytes, packing.FEW_BYTES),
+            }
+        )
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """A vector for each block; raises ``UserError`` for an index that the database does not have."""

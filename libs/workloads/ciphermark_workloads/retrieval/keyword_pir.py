@@ -25,7 +25,7 @@ from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.queries import Queries
 from ciphermark_workloads.retrieval.symbols import NO_BYTE, Integers
 from ciphermark_workloads.retrieval.work import Work
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.workload import Arrays, Workload
 
 ABSENT = -2  # the output for a keyword that the database does not have: no byte, and not NO_BYTE
 _ABSENT_SHARE = 0.25  # of the keywords that are asked for
@@ -60,6 +60,24 @@ class KeywordPir(ColumnRetrieval[bytes]):
         store = formulas.server_bytes(self.layout(parameters), len(parameters.moduli))
         arranged: int = self.options.records * (_BYTES_TO_ARRANGE + self.options.value_bytes)
         return store + arranged
+
+    def outline(self, parameters: Parameters) -> Workload[bytes, Integers]:
+        """Of as many records as a row has slots, of a few bytes each. Of fewer records the table is their own, since in
+        it not all of them may find a place; of more it is one in which a test found that all do.
+        """
+        options, row = self.options, parameters.ring_dimension // 2
+        if options.records > row:
+            return self.with_less(
+                {
+                    "records": row,
+                    "value_bytes": min(options.value_bytes, packing.FEW_BYTES),
+                    "hash_seed": Options().hash_seed,
+                    "database_seed": Options().database_seed,
+                }
+            )
+        if options.database:
+            return self
+        return self.with_less({"value_bytes": min(options.value_bytes, packing.FEW_BYTES)})
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return stored.record_options(name, data, values)

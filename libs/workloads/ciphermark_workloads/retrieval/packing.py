@@ -16,6 +16,8 @@ from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
 
+FEW_BYTES = 16  # of an element, enough for several columns where a slot has up to 20 bits
+
 
 def block_vectors(rows: Rows, layout: Layout) -> Integers:
     """The plaintexts of one block, whose elements are the ``rows``: of shape (columns, 2R), in [0, t). Slots without an

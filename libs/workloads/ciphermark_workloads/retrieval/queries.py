@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 
+from ciphermark_core.dimensions import Value
 from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Input, Judgement, Output, Truth, Workload
 
@@ -45,6 +47,10 @@ class Queried(Workload[Input, Output]):
     @abstractmethod
     def work(self) -> Work:
         """What a query is over, and what it brings."""
+
+    def with_less(self, values: Mapping[str, Value]) -> Workload[Input, Output]:
+        """Itself over a generated database, with some options changed: see :meth:`outline`."""
+        return self.with_options({**msgspec.to_builtins(self.options), "database": "", **values})
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
         """Byte for byte; :meth:`work` in figures."""

@@ -157,6 +157,7 @@ class Suites(BaseModel):
                 "pir-report",
                 "quick",
                 "retrieval",
+                "retrieval-large",
                 "seal-vs-openfhe",
                 "smoke",
                 "tenseal-ml",

@@ -58,6 +58,7 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
         "data_set": DATA_SET.of(case.dimensions),
         "dimensions": dict(case.dimensions),
         "threads": case.threads,
+        "server_mb": item.server_mb,
         "skipped": item.reason,
     }
 
@@ -81,7 +82,7 @@ _PROSE = {"operation"}  # with its options
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
     """A row per case, by its number; what all of them have in common is said above. Divisions where any is not
-    *equal*, and reasons where anything is skipped.
+    *equal*, memory where any case is known to need much, and reasons where anything is skipped.
     """
     texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
     if set(texts["division"]) == {"equal"}:
@@ -93,6 +94,9 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
         *(Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE) for name in columns),
     ]
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
+    if any(item.server_mb for item in planned):
+        heads.append(Head("server MB", is_number=True))
+        rows = [(*row, str(item.server_mb or "")) for row, item in zip(rows, planned, strict=True)]
     if any(item.reason for item in planned):
         heads.append(Head("skipped", is_prose=True))
         rows = [(*row, item.reason or "") for row, item in zip(rows, planned, strict=True)]

@@ -5,7 +5,7 @@ of primes that are asked for, of which every library has as many. No library is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.programs import all_traced, keys_of
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 _SEED = 1
@@ -41,12 +42,12 @@ _KEYS = {
 
 class Fitting:
     """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
-    loop or crash: what it does then is for the parties to tell. A party has ``memory_mb``; ``None``: it is not known.
+    loop or crash: what it does then is for the parties to tell.
     """
 
-    def __init__(self, memory_mb: int | None = None) -> None:
-        self._memory_mb = memory_mb
+    def __init__(self) -> None:
         self._known: dict[tuple[object, ...], str | None] = {}
+        self._memory: dict[tuple[object, ...], int | None] = {}
         self._endless: set[str] = set()
 
     def reason_against(
@@ -59,21 +60,16 @@ class Fitting:
             self._known[key] = self._asked(workload, lambda: _reason(workload, case, declared, data))
         return self._known[key]
 
-    def reason_against_memory(self, workload: AnyWorkload, case: Case) -> str | None:
-        """Why a case needs more memory than a party has; asked before a program is traced, which would make all that
-        there is no room for.
+    def server_mb(self, workload: AnyWorkload, case: Case) -> int | None:
+        """The MiB that the server keeps beside keys and ciphertexts, roughly; ``None`` where nothing is known of it.
+        Nothing is made to tell it.
         """
-        memory_mb = self._memory_mb
-        if memory_mb is None:
-            return None
         key = (workload.name, workload.options, case.parameters)
-        if key not in self._known:
-            self._known[key] = self._asked(
-                workload, lambda: _reason_against_memory(workload, case, memory_mb)
-            )
-        return self._known[key]
+        if key not in self._memory:
+            self._memory[key] = self._asked(workload, lambda: _server_mb(workload, case))
+        return self._memory[key]
 
-    def _asked(self, workload: AnyWorkload, ask: Callable[[], str | None]) -> str | None:
+    def _asked(self, workload: AnyWorkload, ask: Callable[[], T | None]) -> T | None:
         if not own_places.is_in_file(type(workload).__module__):
             return ask()
         if workload.name in self._endless:
@@ -90,10 +86,11 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
         parameters = _foretold(case.parameters)
         if parameters is None:
             return None
-        inputs = _inputs(workload, case, data)
-        for stage in workload.stages:
-            shared_public(workload, stage.name, inputs, parameters)
-        programs = all_traced(workload, inputs[0], parameters, declared)
+        outline = workload.outline(parameters)
+        inputs = _inputs(outline, case, data)
+        for stage in outline.stages:
+            shared_public(outline, stage.name, inputs, parameters)
+        programs = all_traced(outline, inputs[0], parameters, declared)
         asked = workload.keys(parameters)
     except Unsupported as error:
         where = own_places.innermost(error)
@@ -127,16 +124,23 @@ def _data(known: Known) -> DataSet:
     return DataSet(known.name, columns, features, labels)
 
 
-def _reason_against_memory(workload: AnyWorkload, case: Case, memory_mb: int) -> str | None:
+def _server_mb(workload: AnyWorkload, case: Case) -> int | None:
     try:
         parameters = _foretold(case.parameters)
         needed_bytes = 0 if parameters is None else workload.server_bytes(parameters)
     except Exception:  # parameters or a size that cannot be: asked once more where that is told
         return None
-    if needed_bytes <= memory_mb << 20:
+    return -(-needed_bytes >> 20) or None
+
+
+def reason_against_memory(needed_mb: int | None, memory_mb: int | None) -> str | None:
+    """Why a server that keeps so much has no room where a party has ``memory_mb``; ``None``: one of them is not known,
+    or it has.
+    """
+    if needed_mb is None or memory_mb is None or needed_mb <= memory_mb:
         return None
     return (
-        f"the server would keep about {-(-needed_bytes >> 20)} MB beside keys and ciphertexts, and the budget gives a "
+        f"the server would keep about {needed_mb} MB beside keys and ciphertexts, and the budget gives a "
         f"party {memory_mb} MB (memory_mb)"
     )
 

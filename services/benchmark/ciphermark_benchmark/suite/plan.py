@@ -30,16 +30,17 @@ from ciphermark_measure.experiments import KINDS
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 _SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
-OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[tuple[Case, str | None, Status]]]
+OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[workload_cases.Told]]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of the suite; ``reason`` says why it cannot be executed here, and ``status`` what it comes to then."""
+    """A case; ``reason`` it cannot be executed here, ``status`` it comes to then; MiB its server keeps, if known."""
 
     case: Case
     reason: str | None
     status: Status = "unsupported"
+    server_mb: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCa
         reason = planned.reason
         if reason is None and case.experiment in KINDS:
             reason = foretelling.reason_against(case, available[case.variant].declaration)
-        found[case.key] = PlannedCase(case, reason, planned.status)
+        found[case.key] = replace(planned, reason=reason)
     return list(found.values())
 
 

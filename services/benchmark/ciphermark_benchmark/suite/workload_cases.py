@@ -11,7 +11,7 @@ import msgspec
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.suite.dimensions import as_list
-from ciphermark_benchmark.suite.fitting import Fitting
+from ciphermark_benchmark.suite.fitting import Fitting, reason_against_memory
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core.dimensions import DATA_SET, Value
@@ -23,30 +23,33 @@ from ciphermark_workloads.parameters import Override, recommended
 
 KINDS = families(WORKLOADS)
 """The experiments whose operations are workloads: their families."""
+Told = tuple[Case, str | None, Status, int | None]
+"""A case, why it cannot be executed, what it comes to then, and the MiB that its server keeps, if that is known."""
 
 
 def cases(
     experiment: WorkloadText, available: Mapping[str, Availability], memory_mb: int | None = None
-) -> Iterator[tuple[Case, str | None, Status]]:
-    """Every case, why it cannot be executed here, where a party has ``memory_mb`` if that is known, and what it comes
-    to then. Of the schemes asked for, a workload has those it offers.
+) -> Iterator[Told]:
+    """Every case, where a party has ``memory_mb`` if that is known. Of the schemes asked for, a workload has those it
+    offers.
     """
-    fitting = Fitting(memory_mb)
+    fitting = Fitting()
     for workload, case, data, reason in _known(experiment, available):
         declared = available[case.variant].declaration
-        against_memory = None if reason else fitting.reason_against_memory(workload, case)
+        needed_mb = None if reason else fitting.server_mb(workload, case)
+        # Before a program is traced.
+        against_memory = reason_against_memory(needed_mb, memory_mb)
         if against_memory is not None:
-            yield case, against_memory, "out_of_memory"
+            yield case, against_memory, "out_of_memory", needed_mb
         else:
-            yield case, reason or fitting.reason_against(workload, case, declared, data), "unsupported"
+            against = reason or fitting.reason_against(workload, case, declared, data)
+            yield case, against, "unsupported", needed_mb
 
 
-def untraced(
-    experiment: WorkloadText, available: Mapping[str, Availability]
-) -> Iterator[tuple[Case, str | None, Status]]:
+def untraced(experiment: WorkloadText, available: Mapping[str, Availability]) -> Iterator[Told]:
     """Every case, and what stands against it without a look at its programs."""
     for _, case, _, reason in _known(experiment, available):
-        yield case, reason, "unsupported"
+        yield case, reason, "unsupported", None
 
 
 def _known(
