@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from math import log2
 
+import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
+from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -67,3 +69,15 @@ def test_noise_that_has_run_out_is_told(variant: str, scheme: Scheme) -> None:
     outputs = both.executed(7)["answer"].outputs
     received = [both.owner.load(both.evaluator.dump(item, "none")) for item in outputs]
     assert [both.owner.noise_budget_bits(item) for item in received] == [0] * 4
+
+
+def test_noise_that_has_run_out_in_the_inner_layer_is_told(variant: str, scheme: Scheme) -> None:
+    """Words of what is no ciphertext, freshly encrypted: these have room. The noise of their ciphertext is uniform, and
+    all of its 4,096 coefficients are below half of what decrypts right with a chance of 2^-4096.
+    """
+    both = _together(variant, scheme, (35, 35, 36))
+    drawn = np.random.default_rng(1).integers(0, 1 << 14, (4, both.parameters.ring_dimension))
+    outer = [both.owner.encrypt(item) for item in coefficients.slots_of(Ring.of(both.parameters), drawn)]
+    budgets = [both.owner.noise_budget_bits(item) or 0 for item in both.workload.opened(both.owner, outer)]
+    assert min(budgets[:4]) > 0
+    assert budgets[4:] == [0]

@@ -215,6 +215,12 @@ class Workload(ABC, Generic[Input, Output]):
         """
         return [owner.decrypt(item) for item in results]
 
+    def opened(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+        """All that :meth:`decrypted` decrypts: where one of these has no noise budget left, noise is why an output is
+        wrong.
+        """
+        return [*results]
+
     @abstractmethod
     def output(self, outputs: Sequence[Vector], given: Input, parameters: Parameters) -> Output:
         """What the decrypted results of the last stage say: all slots of each."""

@@ -129,7 +129,7 @@ class Client(Party):
         samples = steps.samples()
         with check.step(messages.CHECK):
             found = judged(workload, outputs, given.truths)
-        if found.complaint and _is_spent(owner, ciphertexts):
+        if found.complaint and _is_spent(owner, workload.opened(owner, ciphertexts)):
             raise Exhausted("no noise budget is left in what the server returned")
         figures = tuple(Sample(name, value, last) for name, value in found.figures.items())
         told = None if request.source.given is None else _to_two_digits(outputs[0])

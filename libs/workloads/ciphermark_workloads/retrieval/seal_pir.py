@@ -67,11 +67,19 @@ class SealPir(GridRetrieval):
 
     def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
         """The plaintext of each chunk: first its words are decrypted, then the ciphertext that they are."""
+        return [owner.decrypt(item) for item in self._inner(owner, results)]
+
+    def opened(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+        """Both layers: the words of each chunk, and the ciphertexts that they are."""
+        return [*results, *self._inner(owner, results)]
+
+    def _inner(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+        """The ciphertext of each chunk, of its words."""
         slots = np.stack([owner.decrypt(item) for item in results])
         parts = [*coefficients.coefficients_of(Ring.of(owner.parameters), slots)]
         share = words.count_of(owner.parameters)
         chunks = [parts[start : start + share] for start in range(0, len(parts), share)]
-        return [owner.decrypt(owner.from_words(chunk)) for chunk in chunks]
+        return [owner.from_words(chunk) for chunk in chunks]
 
 
 WORKLOADS = (SealPir(),)
