@@ -151,6 +151,28 @@ def test_results_have_a_table_of_it(recorded) -> None:
     assert "size of the database" not in others  # it is told above
 
 
+def costs(ciphermark, run_id, *options):
+    """What a million elements cost by the table, of the answers to one query over each database."""
+    lines = ciphermark("results", run_id, "--format", "md", *options).out.splitlines()
+    start = next(place for place, line in enumerate(lines) if "retrieval · " in line)
+    table = [line for line in lines[start:] if line.startswith("|")]
+    heads = [cell.strip() for cell in table[0].split("|")]
+    place = heads.index("a million cost")
+    return [line.split("|")[place].strip() for line in table[2:10]]
+
+
+def test_a_million_elements_cost_what_prices_say(recorded) -> None:
+    """Of 4 MB by seal: 28 ms of CPU, 65 kB returned; halves and 64ths of it for a batch, and for a query that brings
+    more.
+    """
+    ciphermark, _, run_id = recorded
+    assert "280" in costs(ciphermark, run_id, "--price-cpu-hour", "36", "--price-gb", "0")
+    assert "65" in costs(ciphermark, run_id, "--price-cpu-hour", "0", "--price-gb", "1")
+    assert "6" in costs(ciphermark, run_id)  # 0.15 for the CPU, 5.85 for what is returned
+    for price in ("nan", "inf", "-1"):
+        assert "--price-gb" in ciphermark("results", run_id, "--price-gb", price, code=2).err
+
+
 def test_there_is_a_page_with_both_figures(recorded) -> None:
     _, url, run_id = recorded
     with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ciphermark_figures import formats
 from ciphermark_figures.answer import Row
@@ -15,7 +16,29 @@ FIGURES = (RETRIEVALS,)
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
 
 
-def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What the server's host charges, in any currency: for an hour of a core, and for a GB (10^9 bytes) that leaves.
+    The defaults are dollars, as assumed by Ali et al., "Communication–computation trade-offs in PIR", USENIX Security
+    2021.
+    """
+
+    cpu_hour: float = 0.0195
+    gb: float = 0.09
+
+    def of_element(self, row: Row) -> float | None:
+        """What it costs to answer, for each element that is got: the CPU time of the answer, and the bytes of it."""
+        cpu_s, download, elements = (
+            row["answer_cpu_s"],
+            row["download"],
+            row["inputs"] * (row["answers"] or 0),
+        )
+        if cpu_s is None or download is None or not elements:
+            return None
+        return float((cpu_s / 3600 * self.cpu_hour + download / 1e9 * self.gb) / elements)
+
+
+def tables(answers: Sequence[Sequence[Row]], any_security: bool, prices: Prices) -> Iterator[Printed]:
     """A table for each scheme and security level by the 2018 table, or of all levels with ``any_security``, with the
     databases of each protocol below each other.
     """
@@ -32,9 +55,15 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
             of(VARIANT),
             *map(of, headings.columns(same)),
             *map(of, (*COSTS, *LINKS)),
+            (Head("a million cost", True), lambda row: _million(prices.of_element(row))),
         ]
         title = f"retrieval · {headings.heading(same)}"
-        yield printed(title, _ABOUT, columns, same, once=2)
+        charged = f"cost: of as many elements, by {prices.cpu_hour:g} an hour of a core, {prices.gb:g} a GB returned"
+        yield printed(title, f"{_ABOUT}; {charged}", columns, same, once=2)
+
+
+def _million(cost: float | None) -> str:
+    return formats.brief_digits(None if cost is None else 1e6 * cost)
 
 
 def _database(row: Row) -> str:

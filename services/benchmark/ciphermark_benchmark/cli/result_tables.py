@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
@@ -28,6 +28,7 @@ from ciphermark_figures.listings import (
     workloads,
 )
 from ciphermark_figures.listings.printed import Printed
+from ciphermark_figures.listings.retrieval import Prices
 from ciphermark_figures.sentences import host_state
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -36,12 +37,15 @@ MAIN_PHASE = "operation"  # with it everything else is told, too
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes."""
+    """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes; and what
+    computation and bytes cost.
+    """
 
     phase: str = MAIN_PHASE
     any_security: bool = False
     is_detailed: bool = False
     has_notes: bool = False
+    prices: Prices = field(default_factory=Prices)
 
 
 def show_results(console: Console, database: Database, run_id: str, wanted: Wanted) -> None:
@@ -87,7 +91,7 @@ def _tables(
         tables += repetitions.tables(found(repetitions.FIGURES), any_security)
     tables += learning.tables(found(learning.FIGURES), any_security, titles)
     tables += inference.tables(found(inference.FIGURES), any_security)
-    tables += retrieval.tables(found(retrieval.FIGURES), any_security)
+    tables += retrieval.tables(found(retrieval.FIGURES), any_security, wanted.prices)
     tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
     tables += depths.tables(found(depths.FIGURES), any_security)
     if is_main:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from ciphermark_db.gateway import Database, Table
 from ciphermark_figures import formats
 from ciphermark_figures.formats import BYTE_UNITS, TIME_UNITS, Notation
 from ciphermark_figures.listings import markup
+from ciphermark_figures.listings.retrieval import Prices
 
 _EXAMPLES = """[bold]Examples[/bold]
 
@@ -29,6 +31,8 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark results last --details --notes
 
   ciphermark results last -o paper.tex --unit ms --unit kB
+
+  ciphermark results last:retrieval --price-cpu-hour 0.04 --price-gb 0.08
 
   ciphermark results last --columns variant,operation,median,ci_low,ci_high -o times.csv
 """
@@ -42,6 +46,9 @@ _COLUMNS_HELP = "These columns of the view `results`, with commas between them."
 _UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(BYTE_UNITS)})."
 _DETAILS_HELP = "Every interval, every parameter, first executions."
 _PUBLISHED_HELP = "Published figures, beside the run's where it has the same case."
+_ASSUMED = Prices()
+_CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
+_GB_HELP = "Price of a GB (10^9 bytes) that leaves the server, in the same currency."
 _ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
 
 
@@ -70,13 +77,15 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     notes: Annotated[bool, typer.Option("--notes", help="What figures include, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+    price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
+    price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
 ) -> None:
     """Results of one run: who is fastest and by how much; as md and latex the same tables.
 
     As csv, json and parquet every row of the view `results`, in seconds and bytes.
     """
     where = _Where(export.form_of(format, output), output)
-    notation = _notation(unit or [], scientific)
+    notation, prices = _notation(unit or [], scientific), _prices(price_cpu_hour, price_gb)
     if where.form in _PROGRAMS and notation != Notation():
         raise UserError(f"{where.form} is for programs: its numbers are in seconds and bytes, as `unit` says")
     with caught_up(homes.find()) as database, formats.written(notation):
@@ -88,7 +97,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         if columns is not None:
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
-            _whole(database, run_id, Wanted(phase, any_security, details, notes), where)
+            _whole(database, run_id, Wanted(phase, any_security, details, notes, prices), where)
 
 
 def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:
@@ -101,6 +110,13 @@ def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> No
         export.write_bytes(text.encode(), where.output)
     else:
         result_tables.show_results(wide_console(where.output), database, run_id, wanted)
+
+
+def _prices(cpu_hour: float, gb: float) -> Prices:
+    for name, price in (("--price-cpu-hour", cpu_hour), ("--price-gb", gb)):
+        if not isfinite(price):
+            raise UserError(f"{name} {price}: say a number")
+    return Prices(cpu_hour, gb)
 
 
 def _notation(units: list[str], is_scientific: bool) -> Notation:
