@@ -4,6 +4,8 @@ operations.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ciphermark_adapters import registry
@@ -39,6 +41,18 @@ def test_digits(variant: str, scheme: Scheme, name: str) -> None:
         image = _image(name, number)
         outputs = both.executed(image)["infer"].outputs
         assert both.judged(both.output(outputs, image), image).complaint is None, number
+
+
+def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> None:
+    """LoLa's for colour images, but for its sizes; in a ring that is as small."""
+    adapter, large = harness.adapter(variant), WORKLOADS["lola-cifar"]
+    spec = replace(recommended(large, scheme, registry.declaration(variant)), ring_dimension=2048, security=0)
+    workload = large.outline(adapter.resolve(spec))
+    both = Together(workload, adapter, spec, workload.input(1, None))
+    for seed in (1, 2):
+        image = workload.input(seed, None)
+        judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
+        assert judgement.complaint is None, seed
 
 
 @pytest.mark.variants("seal")

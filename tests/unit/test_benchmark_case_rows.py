@@ -30,7 +30,9 @@ def cells(lines):
     return counts
 
 
-@pytest.mark.parametrize("name", ["inference", "quick", "retrieval", "retrieval-large", "tenseal-ml"])
+@pytest.mark.parametrize(
+    "name", ["inference", "inference-large", "quick", "retrieval", "retrieval-large", "tenseal-ml"]
+)
 def test_no_cell_takes_more_than_five_lines_of_eighty_columns(name):
     cases = planned(name)
     lines = list(layout.lines(case_rows.as_table(cases), 80))

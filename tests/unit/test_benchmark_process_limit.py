@@ -119,6 +119,7 @@ def test_only_what_was_chosen_counts(door):
         "retrieval",
         "retrieval-large",
         "inference",
+        "inference-large",
     ],
 )
 def test_what_is_shipped_fits_on_one_core(path):

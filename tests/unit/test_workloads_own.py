@@ -138,7 +138,11 @@ def test_a_dump_of_a_loop_tells_its_place():
     assert kept.place_in_dump(of_run) == "mine@3b5d12ab.py:41, in circuit"
 
 
-@pytest.mark.parametrize("name", [name for name, item in WORKLOADS.items() if not name.startswith("lr-k5")])
+# What takes long, and what is gigabytes.
+LARGE = ("lr-k5", "lola-cifar")
+
+
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if not name.startswith(LARGE)])
 def test_a_program_does_not_depend_on_the_values_of_inputs(name):
     """Two inputs, one program: what the server is told in the clear may differ, so that it is held fixed."""
     workload = WORKLOADS[name]

@@ -153,6 +153,7 @@ class Suites(BaseModel):
         examples=[
             [
                 "inference",
+                "inference-large",
                 "micro",
                 "pir-report",
                 "quick",
