@@ -64,6 +64,7 @@ def plausible(subject: Subject, operation: str) -> Row:
         Kind.PLAINTEXT: partial(subject.evaluator.encode, subject.vector(1), like=x),
         Kind.PREPARED: partial(subject.evaluator.encode, subject.vector(1), like=x),
         Kind.VECTOR: partial(subject.vector, 1),
+        Kind.NUMBER: subject.vector(1)[0].item,
     }
     handles = [makers[kind]() for kind in called.operation.operands for _ in range(called.count)]
     return (*handles, *called.operands)

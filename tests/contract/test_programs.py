@@ -168,6 +168,9 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
                 if kind in CIPHERTEXTS:
                     operands.append(transformed(evaluator, handle) if kind is Kind.TRANSFORMED else handle)
                     continue
+                if kind is Kind.NUMBER:
+                    operands.append(subject.vector(51 + number)[0].item())
+                    continue
                 scale = evaluator.scale(handle) if row.is_at_scale else None
                 plain = evaluator.encode(subject.vector(51 + number), like=handle, scale=scale)
                 if kind is Kind.PREPARED and "transform_plain" in evaluator.operations:

@@ -90,6 +90,7 @@ class _Maker:
             Kind.PLAINTEXT: self._plaintext,
             Kind.PREPARED: self._prepared,
             Kind.VECTOR: self._full_vector,
+            Kind.NUMBER: self._number,
         }[kind]()
 
     def _vector(self) -> tuple[Vector, Vector]:
@@ -99,6 +100,10 @@ class _Maker:
     def _full_vector(self) -> tuple[Vector, Vector]:
         _, full = self._vector()
         return full, full
+
+    def _number(self) -> tuple[float, float]:
+        values, _ = self._vector()
+        return values[0].item(), values[0].item()
 
     def _ciphertext(self) -> tuple[Handle, Vector]:
         values, full = self._vector()

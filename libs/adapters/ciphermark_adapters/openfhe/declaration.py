@@ -126,6 +126,7 @@ DECLARATIONS = (
             "mod_switch": "OpenFHE's bfv keeps all primes to the end",
             "add_scalar": "OpenFHE adds numbers in ckks only",
             "mul_scalar": "OpenFHE multiplies by numbers in ckks only",
+            "weighted_sum": "OpenFHE's EvalLinearWSum is of ckks, and rescales the sum, too",
             "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
             "mul_word": "OpenFHE's wrapper does not offer the elements of a ciphertext",
             "transform_plain": "OpenFHE encodes to evaluation form",

@@ -161,8 +161,8 @@ class SealModule(Protocol):
     Context: Callable[[str, int, Sequence[int], int], SealContext]
     # Generates secret and public key.
     KeyOwner: Callable[[SealContext], NativeKeyOwner]
-    # Without keys.
-    Evaluator: Callable[[SealContext], NativeEvaluator]
+    # Without keys; the scale that numbers are encoded at (ckks; else 1).
+    Evaluator: Callable[[SealContext, float], NativeEvaluator]
     # Evaluator, number of inputs, nodes, plaintexts, outputs. Raises ``Unsupported`` for an operation that programs do
     # not have.
     Program: Callable[

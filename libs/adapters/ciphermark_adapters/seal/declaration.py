@@ -6,6 +6,7 @@ from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, 
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
     *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
+    "weighted_sum",
 )
 _EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_prepared")
 _OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "mul_word", "transform_ciphertext", "transform_back")
@@ -18,8 +19,11 @@ _COMPOSED = {
     ),
     "multiply_accumulate": (
         "by Ciphermark itself, on SEAL's residues: products are added up unreduced and reduced once for many terms, "
-        "with AVX-512 IFMA where the CPU has it and a prime at most 50 bits; multiply_plain_inplace and add_inplace "
+        "with AVX-512 where the CPU has it and a prime at most 50 bits; multiply_plain_inplace and add_inplace "
         "for each pair where scales or correction factors differ"
+    ),
+    "weighted_sum": (
+        "by Ciphermark itself, as multiply_accumulate, each number encoded as one residue for each prime"
     ),
 }
 

@@ -32,15 +32,16 @@ class SealEvaluator(DeclaredEvaluator):
         self._module = module
         self._slots = Slots(header.parameters)
         self._context = seal_parameters.context(module, header.parameters)
-        self._native = module.Evaluator(self._context)
+        self._native = module.Evaluator(self._context, header.parameters.scale or 1.0)
         _load_keys(self._native, header, parts)
-        of_plaintexts = {
+        not_by_name = {
             "encode": self._bind_encode,
             "encode_coefficients": self._bind_encode_coefficients,
             "transform_plain": self._native.transform_plain,
+            "weighted_sum": self._bind_weighted_sum,
         }
         self._binders: dict[str, Binder] = {
-            name: of_plaintexts.get(name) or partial(self._native.bind, name)
+            name: not_by_name.get(name) or partial(self._native.bind, name)
             for name in self._names
             if name not in declared.calls
         }
@@ -65,7 +66,8 @@ class SealEvaluator(DeclaredEvaluator):
         for operation in {node.operation for node in program.nodes}:
             self.function(operation)
         plaintexts = self._plaintexts(program, constants, threads)
-        return programs.translated(self._module, self._native, program, plaintexts)
+        nodes = programs.translated(program, self._slots.numbers)
+        return self._module.Program(self._native, len(program.inputs), nodes, plaintexts, program.outputs)
 
     def _plaintexts(
         self, program: Program, constants: Mapping[str, Vector], threads: int
@@ -139,6 +141,17 @@ class SealEvaluator(DeclaredEvaluator):
 
     def _bind_encode_coefficients(self, rows: Sequence[Row], /) -> NativeBound:
         return self._native.encode_coefficients([(self._slots.checked(values),) for (values,) in rows])
+
+    def _bind_weighted_sum(self, rows: Sequence[Row], /) -> NativeBound:
+        """Half of a row are ciphertexts, the rest their numbers."""
+        counts = [len(row) // 2 for row in rows]
+        return self._native.bind(
+            "weighted_sum",
+            [
+                (*row[:count], *self._slots.numbers(row[count:]))
+                for row, count in zip(rows, counts, strict=True)
+            ],
+        )
 
 
 def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) -> None:

@@ -1,13 +1,16 @@
-"""Which vectors a parameter set takes."""
+"""Which vectors and numbers a parameter set takes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ciphermark_contract.interfaces import Vector
 from ciphermark_core.model import Parameters
+
+_MOST = 2.0**62  # of a number as the native module has it: an integer of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +34,17 @@ class Slots:
         if len(integers) and not 0 <= integers.min() <= integers.max() < (self.parameters.plain_modulus or 0):
             raise ValueError(f"values must lie in [0, {self.parameters.plain_modulus})")
         return integers
+
+    def numbers(self, values: Sequence[float]) -> list[int]:
+        """Numbers for all slots as the native module wants them: multiples of the scale, or residues of t around 0.
+        Raises ``ValueError`` for those that do not fit.
+        """
+        if self.are_real:
+            multiples = np.rint(np.asarray(values, dtype=np.float64) * (self.parameters.scale or 1.0))
+            if not (np.abs(multiples) < _MOST).all():
+                raise ValueError("numbers times the scale are below 2^62")
+            return [int(multiple) for multiple in multiples]
+        modulus = self.parameters.plain_modulus or 0
+        if not all(float(value).is_integer() for value in values):
+            raise ValueError("numbers of bfv and bgv are whole")
+        return [(int(value) + modulus // 2) % modulus - modulus // 2 for value in values]

@@ -111,6 +111,11 @@ def inner_product(ring: Ring, several: Sequence[Vector], others: Sequence[Vector
     return total_of_many(ring, [product(ring, a, b) for a, b in zip(several, others, strict=True)])
 
 
+def weighted_sum(ring: Ring, several: Sequence[Vector], numbers: Sequence[float]) -> Vector:
+    """The sum of the products, each vector with its number."""
+    return total_of_many(ring, [product(ring, a, b) for a, b in zip(several, numbers, strict=True)])
+
+
 def rotated(ring: Ring, a: Vector, steps: int) -> Vector:
     """Each row turned left by ``steps``."""
     return np.roll(a.reshape(ring.rows, -1), -steps, axis=1).reshape(-1)

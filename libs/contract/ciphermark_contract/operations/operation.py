@@ -33,6 +33,7 @@ class Kind(Enum):
     PLAINTEXT = "encoded plaintext"
     PREPARED = "prepared plaintext"
     VECTOR = "vector of all slots"
+    NUMBER = "number, for all slots"
 
 
 @dataclass(frozen=True, slots=True)

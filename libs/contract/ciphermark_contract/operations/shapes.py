@@ -102,6 +102,11 @@ def multiplied_by_number(parameters: Parameters, a: Shape, *_: Any) -> Shape:
     return replace(a, scale=_scaled(parameters, a, parameters.scale))
 
 
+def weighted_sum(parameters: Parameters, several: Sequence[Shape], _: Sequence[float]) -> Shape:
+    """A sum of products with numbers."""
+    return added(parameters, *(multiplied_by_number(parameters, item) for item in several))
+
+
 def multiplied_fully(parameters: Parameters, a: Shape, b: Shape) -> Shape:
     """A product, relinearized, and one level less in the schemes that go down with a product."""
     product = relinearized(parameters, multiplied(parameters, a, b))

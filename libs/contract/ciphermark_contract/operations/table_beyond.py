@@ -84,6 +84,16 @@ ROWS_BEYOND = (
         is_managed=True,
     ),
     Operation(
+        "weighted_sum",
+        "The sum of as many ciphertexts, each times a number of its own; ckks encodes these at the default scale.",
+        (Kind.CIPHERTEXT, Kind.NUMBER),
+        meaning.weighted_sum,
+        shapes.weighted_sum,
+        absence="has no call for a sum of products with numbers",
+        argument=arguments.COUNT,
+        is_multiplication=True,
+    ),
+    Operation(
         "mul_monomial",
         "The product of a ciphertext and X^k: its coefficients shifted, and no noise added.",
         _ONE,

@@ -9,8 +9,8 @@ namespace ciphermark {
 
 using seal::Plaintext;
 
-Evaluator::Evaluator(std::shared_ptr<const Context> context)
-    : context_(std::move(context)), evaluator_(context_->seal())
+Evaluator::Evaluator(std::shared_ptr<const Context> context, double scale)
+    : context_(std::move(context)), scale_(scale), evaluator_(context_->seal())
 {}
 
 void Evaluator::set_relinearization_keys(seal::RelinKeys keys)

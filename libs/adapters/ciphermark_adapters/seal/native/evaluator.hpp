@@ -26,8 +26,8 @@ using PlaintextBound = BoundPointer<seal::Plaintext>;
 // A Bound refers to its Evaluator, which must outlive it.
 class Evaluator {
 public:
-    // Without keys.
-    explicit Evaluator(std::shared_ptr<const Context> context);
+    // Without keys. `scale` is what numbers are encoded at (ckks; else 1).
+    Evaluator(std::shared_ptr<const Context> context, double scale);
 
     void set_relinearization_keys(seal::RelinKeys keys);
 
@@ -55,12 +55,14 @@ public:
     std::vector<seal::Plaintext> prepared(const std::vector<Constant> &constants, std::size_t threads) const;
 
     const Context &context() const { return *context_; }
+    double scale() const { return scale_; }
     const seal::Evaluator &seal() const { return evaluator_; }
     const seal::RelinKeys &relinearization_keys() const { return relinearization_keys_; }
     const seal::GaloisKeys &rotation_keys() const { return rotation_keys_; }
 
 private:
     std::shared_ptr<const Context> context_;
+    const double scale_;
     seal::Evaluator evaluator_;
     seal::RelinKeys relinearization_keys_; // empty where none were added
     seal::GaloisKeys rotation_keys_;

@@ -95,20 +95,27 @@ void Execution::begin()
 void Execution::execute(Index node)
 {
     const Instruction &instruction = program_.instructions()[node];
-    Value &result = values_[instruction.result];
-    Value *overwritten = overwritable(instruction);
-    result.own = overwritten ? std::move(overwritten->own) : recycled_.taken(instruction);
-    result.ciphertext = result.own.get();
     KernelOperands &operands = operands_[node];
+    Value &first = values_[instruction.result];
+    Value *overwritten = overwritable(instruction);
+    first.own = overwritten ? std::move(overwritten->own) : recycled_.taken(instruction);
+    first.ciphertext = first.own.get();
+    for (std::size_t i = 1; i < instruction.results; ++i) {
+        Value &result = values_[instruction.result + i];
+        result.own = recycled_.taken(instruction);
+        result.ciphertext = operands.further[i - 1] = result.own.get();
+    }
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
         operands.ciphertexts[i] = values_[instruction.operands[i]].ciphertext;
     }
-    instruction.kernel->apply(program_.evaluator(), operands, *result.own);
+    instruction.kernel->apply(program_.evaluator(), operands, *first.own);
     for (const Index operand : instruction.operands) {
         release(values_[operand]);
     }
-    if (program_.uses()[instruction.result] == 0) {
-        recycled_.give(std::move(result.own));
+    for (std::size_t i = 0; i < instruction.results; ++i) {
+        if (program_.uses()[instruction.result + i] == 0) {
+            recycled_.give(std::move(values_[instruction.result + i].own));
+        }
     }
 }
 
@@ -116,7 +123,7 @@ void Execution::execute(Index node)
 Value *Execution::overwritable(const Instruction &instruction)
 {
     const auto &operands = instruction.operands;
-    if (instruction.kernel->has(copies_in_place)) {
+    if (instruction.kernel->has(copies_in_place) || instruction.results > 1) {
         return nullptr;
     }
     if (dies(values_[operands[0]], instruction.words)) {

@@ -93,7 +93,8 @@ void rotate(const Evaluator &evaluator, const KernelOperands &operands, Cipherte
     const auto turn =
         evaluator.context().is_ckks() ? &seal::Evaluator::rotate_vector : &seal::Evaluator::rotate_rows;
     (evaluator.seal().*turn)(
-        *operands.ciphertexts[0], operands.numbers[0], evaluator.rotation_keys(), out, seal::MemoryManager::GetPool());
+        *operands.ciphertexts[0], static_cast<int>(operands.numbers[0]), evaluator.rotation_keys(), out,
+        seal::MemoryManager::GetPool());
 }
 
 void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, Ciphertext &out)
@@ -102,7 +103,7 @@ void rotate_columns(const Evaluator &evaluator, const KernelOperands &operands, 
 }
 
 // A number modulo 2N, a power of two.
-std::uint32_t modulo_order(const Ciphertext &a, int number)
+std::uint32_t modulo_order(const Ciphertext &a, std::int64_t number)
 {
     return static_cast<std::uint32_t>(number) & static_cast<std::uint32_t>(2 * a.poly_modulus_degree() - 1);
 }
@@ -167,7 +168,7 @@ void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &opera
 }
 
 // The word of this number of a ciphertext: of polynomials, their primes, and the digits of their residues in base 2^w.
-void cut_word(const seal::SEALContext &context, const Ciphertext &a, int number, seal::Plaintext &word)
+void cut_word(const seal::SEALContext &context, const Ciphertext &a, std::int64_t number, seal::Plaintext &word)
 {
     if (a.is_ntt_form()) {
         throw std::invalid_argument("a ciphertext in evaluation form has no words");
@@ -205,7 +206,7 @@ void mul_word(const Evaluator &evaluator, const KernelOperands &operands, Cipher
 }
 
 constexpr Takes one{ 1 }, two{ 2 }, one_and_plain{ 1, 1 }, one_and_number{ 1, 0, 1 }, two_and_number{ 2, 0, 1 };
-constexpr Takes several{ 1, 0, 0, true }, several_and_plain{ 1, 1, 0, true };
+constexpr Takes several{ 1, 0, 0, true }, several_and_plain{ 1, 1, 0, true }, several_and_number{ 1, 0, 1, true };
 
 const std::map<std::string, Kernel> kernels = {
     { "negate", { unary<&seal::Evaluator::negate>, one } },
@@ -231,6 +232,7 @@ const std::map<std::string, Kernel> kernels = {
     { "mul_word", { mul_word, two_and_number } },
     { "add_many", { add_many, several } },
     { "multiply_accumulate", { multiply_accumulate, several_and_plain } },
+    { "weighted_sum", { weighted_sum, several_and_number, in_one_pass } },
 };
 
 } // namespace
@@ -238,8 +240,9 @@ const std::map<std::string, Kernel> kernels = {
 bool Takes::fits(const KernelOperands &operands) const
 {
     const std::size_t times = several ? operands.ciphertexts.size() / ciphertexts : 1;
+    const std::size_t results = 1 + operands.further.size();
     return times >= 1 && operands.ciphertexts.size() == times * ciphertexts &&
-           operands.plaintexts.size() == times * plaintexts && operands.numbers.size() == times * numbers;
+           operands.plaintexts.size() == times * plaintexts && operands.numbers.size() == times * numbers * results;
 }
 
 const Kernel &kernel_named(const std::string &operation)

@@ -4,6 +4,7 @@
 #include "evaluator.hpp"
 #include "seal/seal.h"
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,12 @@ namespace ciphermark {
 struct KernelOperands {
     std::vector<const seal::Ciphertext *> ciphertexts;
     std::vector<const seal::Plaintext *> plaintexts;
-    std::vector<int> numbers;
+    std::vector<std::int64_t> numbers;
+    std::vector<seal::Ciphertext *> further; // results after the first, where there are several
 };
 
-// How many of each kind an operation takes, in this order; or, with `several`, this many times any number from 1.
+// How many of each kind an operation takes, in this order; or, with `several`, this many times any number from 1, and the
+// numbers for each result.
 struct Takes {
     std::size_t ciphertexts;
     std::size_t plaintexts = 0;
@@ -31,6 +34,7 @@ enum Trait : unsigned {
     commutes = 2,        // `out` may as well be the second operand, with the same bytes as result:
     commutes_in_bgv = 4, // there sums balance correction factors, and not the same way in both orders
     copies_in_place = 8, // the operand cannot be overwritten, or only at the cost of a copy
+    in_one_pass = 16,    // of the same ciphertexts several results are made at once
 };
 
 struct Kernel {

@@ -1,11 +1,8 @@
 #include "lazy_sums.hpp"
 
+#include "eights.hpp"
 #include "seal/util/uintarithsmallmod.h"
 #include <algorithm>
-#if defined(__x86_64__) && defined(__GNUC__)
-#define CIPHERMARK_HAS_IFMA 1
-#include <immintrin.h>
-#endif
 
 namespace ciphermark {
 
@@ -98,29 +95,13 @@ void wide_sum(const Terms &terms, const seal::Modulus &modulus, std::uint64_t *c
 
 #ifdef CIPHERMARK_HAS_IFMA
 
-#define CIPHERMARK_IFMA __attribute__((target("avx512f,avx512ifma")))
-
-using Eight = __m512i;
-
-// A factor c < q, and ⌊c·2^52/q⌋: by both the product with any x < 2^52 is known modulo q, up to one q too many (Shoup).
-struct Factor {
-    Factor(Wide c, std::uint64_t q) : value(static_cast<std::uint64_t>(c % q)), quotient(
-        static_cast<std::uint64_t>((static_cast<Wide>(value) << 52) / q)) {}
-
-    std::uint64_t value;
-    std::uint64_t quotient;
-};
-
 // Low and high 52 bits of products are added up apart. 2^12 - 1 low halves and a residue are below 2^64; of primes of 50
 // bits, as many high halves are below 2^60.
 class SplitAccumulators {
 public:
     static constexpr std::size_t most = (std::size_t(1) << 12) - 1;
-    static constexpr int most_bits = 50;
 
-    explicit SplitAccumulators(std::uint64_t q)
-        : q_(q), one_(1, q), middle_(Wide(1) << 52, q), high_(Wide(1) << 104, q)
-    {}
+    explicit SplitAccumulators(std::uint64_t q) : reduced_(q, 52) {}
 
     void clear() { std::fill(&sums_[0][0][0], &sums_[0][0][0] + 4 * block, 0); }
 
@@ -134,18 +115,14 @@ public:
         }
     }
 
-    // low + 2^52·high, high in two parts as well: each times its power of 2 is below 2q.
     CIPHERMARK_IFMA void fold(std::size_t sums, std::size_t count)
     {
         const Eight mask = _mm512_set1_epi64((1LL << 52) - 1);
         for (std::size_t p = 0; p < sums; ++p) {
             for (std::size_t i = 0; i < count; i += 8) {
-                Eight low = _mm512_load_si512(&sums_[p][0][i]), high = _mm512_load_si512(&sums_[p][1][i]);
-                high = _mm512_add_epi64(high, _mm512_srli_epi64(low, 52));
-                const Eight parts = _mm512_add_epi64(
-                    times(_mm512_and_si512(low, mask), one_), times(_mm512_and_si512(high, mask), middle_));
-                const Eight whole = _mm512_add_epi64(parts, times(_mm512_srli_epi64(high, 52), high_));
-                _mm512_store_si512(&sums_[p][0][i], less(less(less(whole, 4 * q_), 2 * q_), q_));
+                const Eight low = _mm512_load_si512(&sums_[p][0][i]);
+                const Eight high = _mm512_add_epi64(_mm512_load_si512(&sums_[p][1][i]), _mm512_srli_epi64(low, 52));
+                _mm512_store_si512(&sums_[p][0][i], reduced_(_mm512_and_si512(low, mask), high));
                 _mm512_store_si512(&sums_[p][1][i], _mm512_setzero_si512());
             }
         }
@@ -181,23 +158,7 @@ private:
         }
     }
 
-    CIPHERMARK_IFMA Eight times(Eight x, const Factor &factor) const
-    {
-        const Eight zero = _mm512_setzero_si512(), mask = _mm512_set1_epi64((1LL << 52) - 1);
-        const Eight quotient = _mm512_madd52hi_epu64(zero, x, _mm512_set1_epi64(static_cast<long long>(factor.quotient)));
-        const Eight product = _mm512_madd52lo_epu64(zero, x, _mm512_set1_epi64(static_cast<long long>(factor.value)));
-        const Eight multiple = _mm512_madd52lo_epu64(zero, quotient, _mm512_set1_epi64(static_cast<long long>(q_)));
-        return _mm512_and_si512(_mm512_sub_epi64(product, multiple), mask);
-    }
-
-    // x, or x - amount where that is not negative.
-    CIPHERMARK_IFMA static Eight less(Eight x, std::uint64_t amount)
-    {
-        return _mm512_min_epu64(x, _mm512_sub_epi64(x, _mm512_set1_epi64(static_cast<long long>(amount))));
-    }
-
-    const std::uint64_t q_;
-    const Factor one_, middle_, high_;
+    const EightReduction reduced_;
     alignas(64) std::uint64_t sums_[2][2][block]; // of each sum, low and high halves
 };
 
@@ -214,8 +175,7 @@ CIPHERMARK_IFMA void split_sum(const Terms &terms, const seal::Modulus &modulus,
 LazySum lazy_sum(const seal::Modulus &modulus, std::size_t count)
 {
 #ifdef CIPHERMARK_HAS_IFMA
-    static const bool has_ifma = __builtin_cpu_supports("avx512ifma") != 0;
-    if (has_ifma && count % 8 == 0 && modulus.bit_count() <= SplitAccumulators::most_bits) {
+    if (cpu_has_ifma() && count % 8 == 0 && modulus.bit_count() <= EightReduction::most_bits) {
         return split_sum;
     }
 #endif

@@ -176,7 +176,7 @@ void load_rotation_key(Evaluator &evaluator, std::uint32_t element, nb::handle d
 void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
-        .def(nb::init<std::shared_ptr<const Context>>(), "context"_a)
+        .def(nb::init<std::shared_ptr<const Context>, double>(), "context"_a, "scale"_a)
         .def("load_relinearization_keys", &load_relinearization_keys, "data"_a)
         .def("load_rotation_key", &load_rotation_key, "element"_a, "data"_a)
         .def("bind", &bind_primitive, "operation"_a, "rows"_a, KeepOwner())

@@ -39,7 +39,7 @@ bool is_taken(const nb::object &operand, OwnedOperands &row)
         take(operand, before.plaintexts, row);
         return true;
     }
-    int number = 0;
+    std::int64_t number = 0;
     if (!nb::try_cast(operand, number)) {
         return false;
     }

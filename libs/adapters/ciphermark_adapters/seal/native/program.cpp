@@ -31,20 +31,21 @@ std::unique_ptr<ProgramBound> Program::bind(std::vector<CiphertextPointer> input
 void Program::add(const ProgramNode &node)
 {
     const auto &[operation, operands, plaintexts, numbers, results] = node;
-    if (results.size() != 1) {
-        throw Unsupported("SEAL's programs have no operations of several results");
+    const Kernel &kernel = kernel_named(operation);
+    if (results.size() != 1 && (results.empty() || !kernel.has(in_one_pass))) {
+        throw Unsupported("SEAL's programs have no several results of " + operation);
     }
     const auto [level, polynomials] = results[0];
     const auto parms_id = evaluator_.context().at(level);
     const auto &parms = evaluator_.context().seal().get_context_data(parms_id)->parms();
     const std::size_t words = polynomials * parms.poly_modulus_degree() * parms.coeff_modulus().size();
-    const Index result = static_cast<Index>(inputs_ + instructions_.size());
-    const Kernel &kernel = kernel_named(operation);
+    const Index result = static_cast<Index>(inputs_ + makers_.size());
     const bool is_bgv = parms.scheme() == seal::scheme_type::bgv;
     const bool commutes = kernel.has(is_bgv ? commutes_in_bgv : Trait::commutes);
-    Instruction made{ &kernel, commutes, operands, {}, result, parms_id, polynomials, words };
+    Instruction made{ &kernel, commutes, operands, {}, result, results.size(), parms_id, polynomials, words };
     made.fixed.ciphertexts.resize(operands.size());
     made.fixed.numbers = numbers;
+    made.fixed.further.resize(results.size() - 1);
     for (const Index plaintext : plaintexts) {
         made.fixed.plaintexts.push_back(plaintexts_.at(plaintext).get());
     }
@@ -56,12 +57,13 @@ void Program::add(const ProgramNode &node)
             throw std::invalid_argument("the nodes of a program must be in an order of execution");
         }
     }
+    makers_.insert(makers_.end(), results.size(), static_cast<Index>(instructions_.size()));
     instructions_.push_back(std::move(made));
 }
 
 void Program::count_uses()
 {
-    uses_.assign(inputs_ + instructions_.size(), 0);
+    uses_.assign(inputs_ + makers_.size(), 0);
     for (const Instruction &instruction : instructions_) {
         for (const Index operand : instruction.operands) {
             ++uses_[operand];
@@ -76,15 +78,16 @@ void Program::find_dependencies()
 {
     dependencies_.followers.resize(instructions_.size());
     for (Index node = 0; node < instructions_.size(); ++node) {
-        const auto &operands = instructions_[node].operands;
-        Index waits = 0;
-        for (const Index operand : std::set<Index>(operands.begin(), operands.end())) {
+        std::set<Index> before;
+        for (const Index operand : instructions_[node].operands) {
             if (operand >= inputs_) {
-                dependencies_.followers[operand - inputs_].push_back(node);
-                ++waits;
+                before.insert(makers_[operand - inputs_]);
             }
         }
-        dependencies_.waits.push_back(waits);
+        for (const Index maker : before) {
+            dependencies_.followers[maker].push_back(node);
+        }
+        dependencies_.waits.push_back(static_cast<Index>(before.size()));
     }
 }
 

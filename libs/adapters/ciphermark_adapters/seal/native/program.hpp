@@ -17,19 +17,20 @@ namespace ciphermark {
 // Level and number of polynomials of a result.
 using ResultShape = std::tuple<std::size_t, std::size_t>;
 
-// Operation, values that it takes, plaintexts, numbers, and its results, which are numbered on from those before.
+// Operation, values that it takes, plaintexts, numbers, and its results, which are alike and numbered on from those before.
 using ProgramNode = std::tuple<
-    std::string, std::vector<Index>, std::vector<Index>, std::vector<int>, std::vector<ResultShape>>;
+    std::string, std::vector<Index>, std::vector<Index>, std::vector<std::int64_t>, std::vector<ResultShape>>;
 
 struct Instruction {
     const Kernel *kernel;
     bool commutes;
     std::vector<Index> operands;
     KernelOperands fixed; // all but the ciphertexts, for which there are places
-    Index result;
+    Index result; // the first, of as many as there are
+    std::size_t results;
     seal::parms_id_type level;
     std::size_t polynomials;
-    std::size_t words; // room that the result needs
+    std::size_t words; // room that a result needs
 };
 
 // Results are handed out as they are: nobody copies them.
@@ -64,6 +65,7 @@ private:
     const std::vector<PlaintextPointer> plaintexts_;
     const std::vector<Index> outputs_;
     std::vector<Instruction> instructions_;
+    std::vector<Index> makers_; // of each result, the number of its instruction
     std::vector<Index> uses_;
     Dependencies dependencies_;
 };

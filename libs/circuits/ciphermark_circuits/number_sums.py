@@ -1,0 +1,20 @@
+"""Sums of ciphertexts weighted by numbers, in one operation where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ciphermark_circuits import sums
+from ciphermark_contract.interfaces import Evaluator, Handle
+
+_FUSED = "weighted_sum"
+
+
+def weighted(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[float]) -> Handle:
+    """Σ weights[i]·ciphertexts[i], of one level and scale; not rescaled."""
+    if _FUSED in evaluator.operations and len(ciphertexts) > 1:
+        return evaluator.apply(_FUSED, *ciphertexts, *weights)
+    products = (
+        evaluator.apply("mul_scalar", item, weight) for item, weight in zip(ciphertexts, weights, strict=True)
+    )
+    return sums.total(evaluator, products)
