@@ -1,7 +1,8 @@
 """Section ``inference``: the class of an encrypted digit, at 128 bits, both parties in this process.
 
 Times are the server's evaluation of one image, weights encoded or encrypted before. The class of each of 200 held-out
-images is compared with that of the network in the clear.
+images is compared with that of the network in the clear. Large ones, of thousands of images or of a million weights,
+are of one variant, and tell what a second thread brings.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ class _Case:
 
 
 _CASES = (_Case("lola-mnist", 0.04, 0.561), _Case("lola-mnist-encrypted", 0.06, 1.369))
+_LARGE = {"cryptonets": (4.096, 12.8), "lola-cifar": (3.0, 187.0)}  # target; published, on other hosts
+_LARGE_LOOPS = 5
+_LEAST_SCALING = 1.6
 _VARIANTS = ("seal", "seal-hexl")
 _THREADS = (1, 2)
 
@@ -41,6 +45,30 @@ def section(progress: Progress) -> Iterator[Figure]:
         for variant in _VARIANTS:
             progress(f"{case.name}, {variant}")
             yield from _figures(case, variant)
+    for name in _LARGE:
+        progress(f"{name}, {_VARIANTS[-1]}")
+        yield from _large_figures(name, _VARIANTS[-1])
+
+
+def _large_figures(name: str, variant: str) -> Iterator[Figure]:
+    declared, workload = registry.declaration(variant), WORKLOADS[name]
+    given = workload.input(1, None)
+    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), given)
+    seconds = {}
+    for threads in _THREADS:
+        executed = both.executed(given, _LARGE_LOOPS, threads)["infer"]
+        judgement = both.judged(both.output(executed.outputs, given), given)
+        if judgement.complaint is not None:
+            raise UserError(f"{name}, {variant}: {judgement.complaint}")
+        seconds[threads] = median(executed.evaluate_s)
+    most, published = _LARGE[name]
+    alone, together = seconds[min(_THREADS)], seconds[max(_THREADS)]
+    images = judgement.figures["images"]
+    about = f"{images / together:.4g} images/s; one thread {alone:.3g} s; published {published} s"
+    what = f"{name}, {variant}, {max(_THREADS)} threads"
+    yield Figure("inference", what, together, "s", Target(most=most), about)
+    scaling = Target(least=_LEAST_SCALING)
+    yield Figure("inference", f"{what} beside one", alone / together, "times", scaling, "one image or batch")
 
 
 def _image(number: int) -> Image:

@@ -80,6 +80,7 @@ def recorded(tmp_path_factory, new_url, make):
             (case("seal", threads=2), samples(0.6)),
             (case("seal", batch=8), samples(0.9, images=8)),
             (case("seal", "lola-mnist-encrypted"), samples(1.5, is_encrypted=True)),
+            (case("seal", "cryptonets"), (*samples(40), Sample("images", 4096, "infer"))),
         ):
             database.record_outcome(make.outcome(run, made, found))
         database.record_outcome(
@@ -97,7 +98,7 @@ def asked(recorded, query):
 
 def test_a_row_has_what_a_pass_costs_moves_and_is_worth(recorded) -> None:
     rows = asked(recorded, "select * from inferences where run_id = RUN")
-    assert len(rows) == 5  # and none of what failed
+    assert len(rows) == 6  # and none of what failed
     (row,) = [row for row in rows if row["variant"] == "seal" and row["threads"] == row["images"] == 1
               and row["operation"] == "lola-mnist"]  # fmt: skip
     assert (row["infer_s"], row["image_s"], row["images_per_s"]) == pytest.approx((0.05, 0.05, 20))
@@ -118,6 +119,13 @@ def test_images_of_a_pass_count_each_and_encrypted_weights_apart(recorded) -> No
     (encrypted,) = [row for row in rows if row["operation"] == "lola-mnist-encrypted"]
     assert (encrypted["weights_size"], encrypted["upload"], encrypted["keys_size"]) == (21e6, 2.75e6, 116e6)
     assert encrypted["infer_s"] == pytest.approx(0.075)
+
+
+def test_images_that_lie_side_by_side_count_each(recorded) -> None:
+    (row,) = asked(recorded, "select * from inferences where run_id = RUN and operation = 'cryptonets'")
+    assert (row["images"], row["infer_s"]) == (4096, pytest.approx(2.0))
+    assert (row["images_per_s"], row["image_s"]) == pytest.approx((2048, 2 / 4096))
+    assert (row["agreeing"], row["correct"]) == ("4096 of 4096", "3584 of 4096")
 
 
 def test_results_have_a_table_of_it(recorded) -> None:
@@ -174,9 +182,10 @@ def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
     for row in values:
         place = (row["bar"], row["what"])
         sums[place] = sums.get(place, 0) + row["seconds"]
-    assert len(sums) == 5
+    assert len(sums) == 6
     assert min(sums.values()) == pytest.approx(0.022 + 0.6 * 0.05 + 0.008)
-    assert max(sums.values()) == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))
+    (batch,) = [total for (bar, _), total in sums.items() if bar == "seal, batch 8"]
+    assert batch == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))
 
 
 def test_a_run_without_inference_says_so(recorded, make) -> None:

@@ -22,7 +22,8 @@ from (
         r.operation,
         options_of(r.dimensions) as options,
         r.threads,
-        coalesce((r.dimensions ->> 'batch')::integer, 1) as images,
+        coalesce((r.dimensions ->> 'batch')::integer, 1)
+        * coalesce(max(r.median) filter (where r.metric = 'images'), 1)::integer as images,
         max(r.median) filter (where r.is_time and r.step = 'evaluate') as infer_s,
         max(r.ci_low) filter (where r.is_time and r.step = 'evaluate') as ci_low,
         max(r.ci_high) filter (where r.is_time and r.step = 'evaluate') as ci_high,

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from ciphermark_circuits import sums
 from ciphermark_contract.interfaces import Evaluator, Handle
 
-_FUSED = "weighted_sum"
+# What makes many products and their sum one operation.
+_FUSED = ("weighted_sum",)
 
 
 def weighted(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[float]) -> Handle:
     """Σ weights[i]·ciphertexts[i], of one level and scale; not rescaled."""
-    if _FUSED in evaluator.operations and len(ciphertexts) > 1:
-        return evaluator.apply(_FUSED, *ciphertexts, *weights)
+    fused = next((name for name in _FUSED if name in evaluator.operations), None)
+    if fused is not None and len(ciphertexts) > 1:
+        return evaluator.apply(fused, *ciphertexts, *weights)
     products = (
         evaluator.apply("mul_scalar", item, weight) for item, weight in zip(ciphertexts, weights, strict=True)
     )

@@ -163,8 +163,8 @@ class Workload(ABC, Generic[Input, Output]):
         return None
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """What the server keeps beside keys and ciphertexts, roughly: its constants, and what they are made of. Where
-        that is much, a plan refuses what is more than its budget gives before anything of it is made.
+        """What the server keeps beside keys, roughly: its constants, what they are made of, and ciphertexts where these
+        are many. Where that is much, a plan refuses what is more than its budget gives before anything of it is made.
         """
         return 0
 

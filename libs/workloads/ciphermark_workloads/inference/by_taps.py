@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
@@ -13,21 +12,18 @@ import numpy as np
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_contract.managed import lowered
-from ciphermark_core.dimensions import Value
-from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.inference import given as held
 from ciphermark_workloads.inference import packing
-from ciphermark_workloads.inference.network import Network
-from ciphermark_workloads.inference.networks import from_onnx, own
+from ciphermark_workloads.inference.network import Shape
+from ciphermark_workloads.inference.on_images import OnImages
 from ciphermark_workloads.inference.packing import Packing
 from ciphermark_workloads.inference.quality import judged
-from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth, Workload
+from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
 
 _BABIES, _LAST_BABIES = 8, 4
-_DEPTH = 5  # convolution, square, dense layer, square, last layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,57 +55,14 @@ class _Layers(Generic[Operand]):
         }
 
 
-class ByTaps(Workload[held.Image, Floats]):
-    """The input is one of the images, the output its logits. ``shipped`` is the network, where options
-    name none.
-    """
+class ByTaps(OnImages[held.Image]):
+    """The input is one of the images, the output its logits (classes,)."""
 
-    family = "inference"
-    Options = held.Options
-    schemes: tuple[Scheme, ...] = ("ckks",)
-    stages: tuple[Stage, ...] = (Stage("infer"),)
-    tolerance = 0.002
-
-    def __init__(self, name: str, shipped: str, title: str) -> None:
-        self.name, self.title = name, title
-        self._shipped = shipped
-
-    def as_kept(self, file: str, data: bytes) -> tuple[str, bytes]:
-        """A network of an ONNX file as arrays, for parties to read without ``onnx``."""
-        path = Path(file)
-        if path.suffix.lower() != ".onnx":
-            return file, data
-        return str(path.with_suffix(".npz")), own.packed(from_onnx.network(file, data))
-
-    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Raises ``UserError`` for a network that the packing does not hold, and for images of another size."""
-        settled = {**values, option: name}
-        options = self.with_options(settled).options
-        try:
-            Packing(held.network(self._shipped, options).shape)
-        except Unsupported as error:
-            raise UserError(f"{options.network}: {error}") from None
-        if option == "images" or not options.images:  # else they are read next
-            held.images(self._shipped, options)
-        return settled
-
-    @property
-    def is_seeded(self) -> bool:
-        return True
+    def require_shape(self, shape: Shape) -> None:
+        Packing(shape)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "square", "rotate")
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 8192 and 208 bits: 128-bit secure by both tables. Beside a scale of 2^28 the first prime leaves room for
-        logits of up to 32.
-        """
-        self.require_scheme(scheme)
-        return ParameterSpec("ckks", 8192, (34, *[28] * _DEPTH, 34), scale_bits=28)
-
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return ParameterSpec("ckks", 16384, (50, *[40] * _DEPTH, 60), scale_bits=40)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of sums and diagonals, whatever the image."""
@@ -125,24 +78,12 @@ class ByTaps(Workload[held.Image, Floats]):
 
     def input(self, seed: int, data: Any) -> held.Image:
         """One image of all, alike likely."""
-        images = self._images()
+        images = self.images()
         return images.image(int(np.random.default_rng(seed).integers(len(images))))
 
     def given_input(self, values: Sequence[float]) -> held.Image:
         """An image of somebody's, whose class nobody knows."""
-        return held.image(values, self._network().shape.side)
-
-    def require_room(self, given: held.Image, parameters: Parameters) -> None:
-        """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
-        room = parameters.moduli[0] / 2 / (parameters.scale or 1.0)
-        largest = float(np.ldexp(np.abs(self.reference(given)).max(), -self.options.halvings))
-        if largest >= room:
-            missing = int(np.ceil(np.log2(2 * largest / room)))
-            raise Unsupported(
-                f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
-                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one, or halve the "
-                f"last layer {self.options.halvings + missing} times (halvings)"
-            )
+        return held.image(values, self.network().shape.side)
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
@@ -177,11 +118,13 @@ class ByTaps(Workload[held.Image, Floats]):
         return logits
 
     def reference(self, given: held.Image) -> Floats:
-        logits: Floats = self._network().logits(given.pixels[None])[0]
+        logits: Floats = self.network().logits(given.pixels[None])[0]
         return logits
 
     def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
-        return judged(found, truth.expected, truth.input.label, self.tolerance)
+        label = truth.input.label
+        labels = None if label is None else np.array([label])
+        return judged(found[None], truth.expected[None], labels, self.tolerance)
 
     def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
         """The weights as the server has them."""
@@ -192,7 +135,7 @@ class ByTaps(Workload[held.Image, Floats]):
         return [inputs[start : start + each] for start in range(0, len(inputs), each)]
 
     def _layers(self, slots: int) -> _Layers[Vector]:
-        network, layout = held.halved(self._network(), self.options.halvings), self._packing()
+        network, layout = self.halved_network(), self._packing()
         return _Layers(
             layout.taps(network, slots),
             diagonals.columns(layout.dense(network, slots), _BABIES),
@@ -200,14 +143,8 @@ class ByTaps(Workload[held.Image, Floats]):
             diagonals.with_vectors,
         )
 
-    def _network(self) -> Network:
-        return held.network(self._shipped, self.options)
-
-    def _images(self) -> held.Images:
-        return held.images(self._shipped, self.options)
-
     def _packing(self) -> Packing:
-        return Packing(self._network().shape)
+        return Packing(self.network().shape)
 
 
 class EncryptedByTaps(ByTaps):

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
@@ -69,6 +70,10 @@ class Images:
 
     def __len__(self) -> int:
         return len(self.pixels)
+
+    def chosen(self, numbers: npt.NDArray[np.int64]) -> Images:
+        """Some of them, in this order."""
+        return Images(self.pixels[numbers], None if self.labels is None else self.labels[numbers])
 
     def image(self, number: int) -> Image:
         """One of them."""

@@ -118,3 +118,16 @@ def patches(images: Floats, shape: Shape) -> Floats:
     windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.kernel, shape.kernel), axis=(1, 2))
     chosen = windows[:, :: shape.stride, :: shape.stride]
     return chosen.reshape(len(images), shape.positions, shape.taps).transpose(0, 2, 1)
+
+
+def pixels_met(shape: Shape) -> list[tuple[list[int], list[int]]]:
+    """For each position, row by row, the taps that meet a pixel of the image and no zero around it, and these pixels:
+    both by their numbers, row by row.
+    """
+    margin = (shape.before, shape.after)
+    numbers = np.pad(
+        np.arange(shape.side**2).reshape(shape.side, shape.side), (margin, margin), constant_values=-1
+    )
+    windows = np.lib.stride_tricks.sliding_window_view(numbers, (shape.kernel, shape.kernel))
+    met = windows[:: shape.stride, :: shape.stride].reshape(shape.positions, shape.taps)
+    return [(np.flatnonzero(row >= 0).tolist(), row[row >= 0].tolist()) for row in met]

@@ -1,4 +1,4 @@
-"""How good logits are: against the network in the clear, and against the image's class. Pure."""
+"""How good logits are: against the network in the clear, and against the images' classes. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract import checking
 from ciphermark_core.metrics import Metric, register
+from ciphermark_core.model import Accuracy
+from ciphermark_workloads.inference.networks.own import Labels
 from ciphermark_workloads.workload import Judgement
 
 MARGIN = register(
@@ -18,6 +20,16 @@ MARGIN = register(
         "margin",
         "By how much the largest logit of the network in the clear is above the next: errors below half of it change "
         "no class.",
+    )
+)
+IMAGES = register(
+    Metric(
+        "images",
+        "count",
+        None,
+        1.0,
+        "images",
+        "Images of one input: one, or as many as lie side by side in its ciphertexts.",
     )
 )
 LOGIT_ERROR = register(
@@ -32,28 +44,34 @@ LOGIT_ERROR = register(
 )
 
 
-def judged(found: Floats, right: Floats, label: int | None, tolerance: float) -> Judgement:
-    """Logits (classes,) beside those of the network in the clear, of an image whose class is ``label``, if it is known.
+def judged(found: Floats, right: Floats, labels: Labels | None, tolerance: float) -> Judgement:
+    """Logits (count, classes) beside those of the network in the clear, of images whose classes are ``labels``
+    (count,), if they are known.
 
-    They are right where the class is the network's and no logit is further away than ``tolerance``, relative to
-    max(1, largest): what means nothing has the network's class by chance, too. ``accuracy`` and ``agreement`` are 1
-    or 0, and there is no accuracy without a label.
+    They are right where every class is the network's and no logit is further away than ``tolerance``, relative to
+    max(1, largest): what means nothing has the network's class by chance, too. ``accuracy`` and ``agreement`` are
+    shares of the images, and there is no accuracy without labels.
     """
-    accuracy = checking.accuracy([found], [right], tolerance)
-    chosen, clear = int(np.argmax(found)), int(np.argmax(right))
-    second, first = np.sort(right)[-2:]
-    complaint = None
-    if chosen != clear:
-        complaint = f"the class is {chosen}, and the network in the clear says {clear}"
-    elif accuracy.wrong_slots:
-        complaint = (
-            f"{accuracy.wrong_slots} of {right.size} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
-        )
+    accuracy = checking.accuracy([*found], [*right], tolerance)
+    chosen, clear = np.argmax(found, axis=1), np.argmax(right, axis=1)
+    second, first = np.sort(right, axis=1)[:, -2:].T
     figures = {
-        "agreement": float(chosen == clear),
-        MARGIN.name: float(first - second),
+        IMAGES.name: float(len(right)),
+        "agreement": float(np.mean(chosen == clear)),
+        MARGIN.name: float(np.min(first - second)),
         LOGIT_ERROR.name: accuracy.max_abs_error,
     }
-    if label is not None:
-        figures["accuracy"] = float(chosen == label)
-    return Judgement(accuracy, complaint, figures)
+    if labels is not None:
+        figures["accuracy"] = float(np.mean(chosen == labels))
+    return Judgement(accuracy, _complaint(chosen, clear, accuracy, right.size), figures)
+
+
+def _complaint(chosen: Labels, clear: Labels, accuracy: Accuracy, logits: int) -> str | None:
+    others = np.flatnonzero(chosen != clear)
+    if len(others) and len(clear) == 1:
+        return f"the class is {chosen[0]}, and the network in the clear says {clear[0]}"
+    if len(others):
+        return f"{len(others)} of {len(clear)} images have another class than the network in the clear says"
+    if accuracy.wrong_slots:
+        return f"{accuracy.wrong_slots} of {logits} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
+    return None

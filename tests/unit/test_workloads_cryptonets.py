@@ -1,0 +1,134 @@
+"""CryptoNets in the clear: what its circuit takes, and an image in each slot."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from circuit_execution import ADAPTER
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_workloads_inference import SHAPES, network
+
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.operations import of_scheme
+from ciphermark_contract.tracing import fresh_inputs, trace
+from ciphermark_measure.parties.together import Together
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference import given as held
+from ciphermark_workloads.inference.network import patches, pixels_met
+from ciphermark_workloads.inference.networks import stored
+from ciphermark_workloads.programs import keys_of
+
+
+def together(name, given):
+    workload = WORKLOADS[name]
+    return Together(workload, ADAPTER, workload.parameters("ckks"), given)
+
+
+def some(name, count):
+    images = stored.shipped(name)
+    return held.Images(images.images[:count], images.labels[:count])
+
+
+def terms(nodes):
+    """How many products with numbers there are: an operand of a sum is one."""
+    return sum(len(node.operands) for node in nodes if node.operation == "weighted_sum")
+
+
+@pytest.mark.parametrize(
+    ("name", "network_name"), [("cryptonets-digits", "digits"), ("cryptonets", "lola-mnist")]
+)
+def test_every_image_has_its_logits(name, network_name):
+    images = some(network_name, 7)
+    both = together(name, images)
+    found = both.output(both.executed(images)["infer"].outputs, images)
+    assert found.shape == (7, 10)
+    judgement = both.judged(found, images)
+    assert judgement.complaint is None
+    assert judgement.figures["logit_error"] < 1e-9
+    assert (judgement.figures["images"], judgement.figures["agreement"]) == (7, 1)
+
+
+def test_the_program_takes_what_the_published_one_does():
+    """Of 25 taps at 169 positions, 2·13 meet a zero below or to the right at 5 taps each, one position at both: 4,096
+    pixels are met, 5 maps each. Then 84,500 and 1,000 products, 945 squares and no rotation, at a depth of 5.
+    """
+    both = together("cryptonets", some("lola-mnist", 1))
+    stage = both.programs["infer"]
+    nodes = stage.program.nodes
+    assert terms(nodes) == 5 * 4096 + 84_500 + 1_000 == 20_480 + 84_500 + 1_000
+    assert Counter(node.operation for node in nodes) == {
+        "weighted_sum": 845 + 100 + 10,
+        "rescale": 845 + 100 + 10 + 845 + 100,
+        "add_plain": 845 + 100 + 10,
+        "square": 845 + 100,
+        "relinearize": 845 + 100,
+    }
+    assert (len(stage.program.inputs), len(stage.program.outputs), stage.program.depth) == (784, 10, 5)
+    assert both.workload.keys(both.parameters) == keys_of([stage])
+    assert not stage.program.keys.rotations
+
+
+def test_where_sums_are_no_operation_there_are_products_with_numbers():
+    """The same sums, term by term; where there are neither, the program says what is missing."""
+    workload = WORKLOADS["cryptonets-digits"]
+    parameters = ADAPTER.resolve(workload.parameters("ckks"))
+
+    def traced(*absent):
+        return trace(
+            lambda evaluator, inputs: workload.circuit("infer", evaluator, inputs, [], {}),
+            parameters,
+            fresh_inputs(parameters, 64),
+            [name for name in of_scheme("ckks") if name not in absent],
+        ).program
+
+    apart = Counter(node.operation for node in traced("weighted_sum").nodes)
+    sums = [node for node in traced().nodes if node.operation == "weighted_sum"]
+    pairs = [pair for node in sums for pair in zip(node.operands, node.arguments, strict=True)]
+    assert apart["mul_scalar"] == len({*pairs})  # equal nodes are one
+    assert apart["add"] == len(pairs) - len(sums)
+    with pytest.raises(Unsupported, match="no mul_scalar in ckks"):
+        traced("weighted_sum", "mul_scalar")
+
+
+@settings(deadline=None, max_examples=30)
+@given(SHAPES, st.integers(0, 2**32 - 1))
+def test_a_convolution_is_a_sum_over_the_pixels_that_are_met(shape, seed):
+    random = np.random.default_rng(seed)
+    images, weights = random.uniform(size=(3, shape.side, shape.side)), random.normal(size=shape.taps)
+    flat = images.reshape(3, -1)
+    found = [flat[:, pixels] @ weights[taps] for taps, pixels in pixels_met(shape)]
+    np.testing.assert_allclose(np.transpose(found), weights @ patches(images, shape), atol=1e-12)
+
+
+@settings(deadline=None, max_examples=10)
+@given(SHAPES, st.integers(0, 1000))
+def test_networks_of_any_shape_are_computed(shape, seed):
+    """By the circuit on plain vectors: layers in order, map by map."""
+    of, workload = network(shape, seed), WORKLOADS["cryptonets-digits"].with_options({"halvings": 2})
+    workload.__dict__["network"] = lambda: of
+    images = held.Images(np.random.default_rng(seed).uniform(size=(5, shape.side, shape.side)), None)
+    both = Together(workload, ADAPTER, workload.parameters("ckks"), images)
+    found = both.output(both.executed(images)["infer"].outputs, images)
+    np.testing.assert_allclose(found, of.logits(images.pixels), rtol=1e-6, atol=1e-6)
+
+
+def test_more_images_than_slots_are_refused_with_the_ring_that_has_them():
+    workload = WORKLOADS["cryptonets-digits"].with_options({"images_at_once": 5000})
+    parameters = ADAPTER.resolve(workload.parameters("ckks"))
+    with pytest.raises(
+        Unsupported, match="5000 images do not lie side by side in 4096 slots: take N = 16384"
+    ):
+        workload.vectors("infer", workload.input(1, None), parameters)
+
+
+def test_inputs_have_every_image_alike_often():
+    workload = WORKLOADS["cryptonets-digits"].with_options({"images_at_once": 450})
+    chosen, again, other = (workload.input(seed, None) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(chosen.pixels, again.pixels)
+    assert not np.array_equal(chosen.pixels, other.pixels)
+    counts = Counter(image.tobytes() for image in chosen.pixels)
+    assert {*counts.values()} <= {2, 3, 4, 6}  # some shipped images may be equal
+    assert (len(chosen), sum(counts.values())) == (450, 450)
