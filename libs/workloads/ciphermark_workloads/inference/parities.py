@@ -12,7 +12,6 @@ Which channel goes to which map is a matrix of blocks, and its diagonals are mul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
 
 import numpy as np
 
@@ -84,8 +83,15 @@ class Parities:
 
     @property
     def babies(self) -> int:
-        """Of the diagonals of the first convolution's matrix of blocks."""
-        return 1 << -(-int(log2(self.maps)) // 2)
+        """Of the diagonals of the first convolution's matrix of blocks: so many that rotations are fewest. Inputs are
+        turned by baby steps, and ciphertexts of maps by giant steps.
+        """
+        count = self.maps
+
+        def rotations(babies: int) -> int:
+            return self.inputs * (babies - 1) + self.middle * (count // babies - 1)
+
+        return min((1 << power for power in range(count.bit_length())), key=rotations)
 
     @property
     def shifts(self) -> range:
