@@ -73,7 +73,7 @@ def test_a_workload_without_layers_of_its_own_is_one(bare):
             ["digits", "--variant", "tenseal"],
             "digits has no layers with tenseal in ckks: the library has no rotate",
         ),
-        (["digits", "--scheme", "bfv"], "digits is made for ckks, not bfv"),
+        (["digits", "--scheme", "bgv"], "digits is made for ckks, bfv, not bgv"),
         (["lmc-plain", "--variant", "cleartext"], "each input tells the server something else"),
     ],
     ids=" ".join,

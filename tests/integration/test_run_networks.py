@@ -39,6 +39,7 @@ def experiment(**options):
         "kind": "inference",
         "variants": ["seal"],
         "workloads": ["digits"],
+        "schemes": ["ckks"],
         "batch": [8],
         "options": {"network": ["mine.npz"], "images": ["pictures.npz"], "largest_pixel": [255]} | options,
     }

@@ -33,6 +33,7 @@ from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import keys_of
 
 NAMES = ("digits", "lola-mnist")
+RIGHT = np.array([[0.0, 2.0, 1.0]])
 
 
 def shipped_image(name, number):
@@ -381,7 +382,7 @@ def test_taps_meet_zeros_below_and_to_the_right():
     ],
 )
 def test_logits_are_right_or_told_to_be_wrong(found, told):
-    judgement = judged(np.array([found]), np.array([[0.0, 2.0, 1.0]]), np.array([1]), 0.01)
+    judgement = judged(np.array([found]), RIGHT, RIGHT, np.array([1]), 0.01)
     assert judgement.figures["margin"] == 1
     if told is None:
         assert judgement.complaint is None
@@ -391,7 +392,7 @@ def test_logits_are_right_or_told_to_be_wrong(found, told):
 
 
 def test_a_class_that_the_network_itself_gets_wrong_is_no_fault_of_the_library():
-    judgement = judged(np.array([[3.0, 1.0]]), np.array([[3.0, 1.0]]), np.array([1]), 0.01)
+    judgement = judged(*[np.array([[3.0, 1.0]])] * 3, np.array([1]), 0.01)
     assert judgement.complaint is None
     assert (judgement.figures["accuracy"], judgement.figures["agreement"]) == (0.0, 1.0)
 
@@ -400,7 +401,7 @@ def test_several_images_are_counted():
     """One has another class than the network says, one than its label; the margin is the least."""
     right = np.array([[3.0, 1.0], [1.0, 1.5], [4.0, 0.0], [0.0, 9.0]])
     found = np.array([[3.0, 1.0], [1.5, 1.0], [4.0, 0.0], [0.0, 9.0]])
-    judgement = judged(found, right, np.array([0, 0, 1, 1]), 0.01)
+    judgement = judged(found, right, right, np.array([0, 0, 1, 1]), 0.01)
     assert judgement.complaint == "1 of 4 images have another class than the network in the clear says"
     assert judgement.figures == {
         "images": 4,

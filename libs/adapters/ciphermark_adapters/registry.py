@@ -20,6 +20,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from ciphermark_adapters import added, interpreters
+from ciphermark_adapters.residues import ResidueAdapter
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_core import names
@@ -161,4 +162,4 @@ def load(variant: str) -> Adapter:
     module, _, name = declared.implementation.partition(":")
     implementation = getattr(importlib.import_module(module), name)
     adapter: Adapter = implementation(declared)
-    return adapter
+    return ResidueAdapter(adapter, is_sequential=not declared.programs_have_threads)

@@ -39,8 +39,12 @@ class Layer:
 
 
 def shape_bytes(program: Program, shape: Shape) -> int:
-    """What a ciphertext or plaintext has: a word for each coefficient of each polynomial and prime."""
-    return shape.polynomials * (shape.level + 1) * program.parameters.ring_dimension * _WORD_BYTES
+    """What a ciphertext or plaintext has: a word for each coefficient of each polynomial and prime, as often as a
+    plaintext modulus has residues.
+    """
+    parameters = program.parameters
+    words = shape.polynomials * (shape.level + 1) * parameters.ring_dimension
+    return words * max(1, len(parameters.spec.plain_residues)) * _WORD_BYTES
 
 
 def split(program: Program, ends: Mapping[str, Sequence[int]]) -> list[Layer]:

@@ -35,7 +35,7 @@ def require_slots(spec: ParameterSpec) -> None:
     """Raise ``Unsupported`` for bfv and bgv without a plaintext modulus that gives slots."""
     require_plain_modulus(spec)
     n, t = spec.ring_dimension, spec.plain_modulus
-    if spec.scheme != "ckks" and t is not None and not primes.batches(t, n):
+    if spec.scheme != "ckks" and t is not None and not (primes.batches(t, n) or spec.plain_residues):
         raise no_slots(spec)
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from ciphermark_core import case_keys, security
+from ciphermark_core import case_keys, primes, security
 from ciphermark_core.budget import Budget
 from ciphermark_core.dimensions import Value
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
@@ -55,6 +55,16 @@ class ParameterSpec:
     def slots(self) -> int:
         """Values one ciphertext holds: N integers (bfv, bgv) or N/2 reals (ckks)."""
         return self.ring_dimension // 2 if self.scheme == "ckks" else self.ring_dimension
+
+    @property
+    def plain_residues(self) -> tuple[int, ...]:
+        """The primes of a t (bfv) that is a product of several which give slots: then a ciphertext is one for each of
+        them. None of any other t.
+        """
+        if self.scheme != "bfv" or self.plain_modulus is None:
+            return ()
+        found = primes.batching_factors(self.plain_modulus, self.ring_dimension)
+        return found if len(found) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,28 @@ def batches(plain_modulus: int, ring_dimension: int) -> bool:
     return plain_modulus % (2 * ring_dimension) == 1 and is_prime(plain_modulus)
 
 
+@lru_cache(maxsize=64)
+def batching_factors(plain_modulus: int, ring_dimension: int) -> tuple[int, ...]:
+    """The different primes below 2^31, largest last, that give N slots and whose product is t, below 2^62; none where t
+    is no such product.
+    """
+    step, left = 2 * ring_dimension, plain_modulus
+    if left % step != 1 or left >= 1 << 62:
+        return ()
+    if is_prime(left):
+        return (left,) if left < 1 << 31 else ()
+    found = []
+    for candidate in range(step + 1, 1 << 31, step):
+        if left % candidate == 0:
+            found.append(candidate)
+            left //= candidate
+            if left == 1 or is_prime(left):
+                break
+    found += [left] if left > 1 else []
+    is_product = len({*found}) == len(found) and all(batches(prime, ring_dimension) for prime in found)
+    return tuple(sorted(found)) if is_product and max(found) < 1 << 31 else ()
+
+
 def default_ckks_chain(ring_dimension: int, scale_bits: int) -> tuple[int, ...]:
     """Ciphermark's default ckks chain: as many primes of the scale's size as 128 bits allow.
 

@@ -64,7 +64,7 @@ def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:
     other, modulus = replace(spec, **values), spec.plain_modulus
     if modulus is None or other.plain_modulus != modulus:
         return other
-    if asked_bits is None and primes.batches(modulus, other.ring_dimension):
+    if asked_bits is None and (primes.batches(modulus, other.ring_dimension) or other.plain_residues):
         return other
     bits = asked_bits or modulus.bit_length()
     return replace(other, plain_modulus=primes.batching_modulus(bits, other.ring_dimension))

@@ -35,8 +35,8 @@ class Shape:
 
 
 def top_level(parameters: Parameters) -> int:
-    """The level of a fresh ciphertext: level 0 is the smallest modulus that still exceeds t."""
-    modulus = parameters.plain_modulus or 1
+    """The level of a fresh ciphertext: level 0 is the smallest modulus that still exceeds t, or its largest prime."""
+    modulus = max(parameters.spec.plain_residues, default=parameters.plain_modulus or 1)
     products: Iterable[int] = accumulate(parameters.moduli, operator.mul)
     return sum(product > modulus for product in products) - 1
 

@@ -144,7 +144,7 @@ class ByParity(Workload[Image, Floats]):
         return self._network().logits(given.pixels)
 
     def judge(self, found: Floats, truth: Truth[Image, Floats]) -> Judgement:
-        return judged(found[None], truth.expected[None], None, self.tolerance)
+        return judged(found[None], truth.expected[None], truth.reference[None], None, self.tolerance)
 
     def _network(self) -> Network:
         return _drawn(self.layout.shape, self.options.weights_seed)

@@ -12,11 +12,11 @@ import numpy as np
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
-from ciphermark_contract.managed import lowered
-from ciphermark_core.model import Parameters, Scheme
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.managed import lowered, next_lower
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference import packing
+from ciphermark_workloads.inference import packing, whole_numbers
 from ciphermark_workloads.inference.network import Shape
 from ciphermark_workloads.inference.on_images import OnImages
 from ciphermark_workloads.inference.packing import Packing
@@ -24,6 +24,13 @@ from ciphermark_workloads.inference.quality import judged
 from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
 
 _BABIES, _LAST_BABIES = 8, 4
+# Of the 200 images that are shipped with LoLa's network each has the class that it has in floating point, and no logit
+# is beyond 48.5 bits, its sign included.
+SCALES = whole_numbers.Scales(pixels=3, convolution=3, dense=6, last=9)
+# Of t at N = 8192 the three primes after the least that give slots, 51.3 bits: the next has 19 bits, for which five
+# levels leave too little room. At N = 16384 they are others.
+BFV = ParameterSpec("bfv", 8192, (42, 43, 43, 43, 43), plain_modulus=114689 * 147457 * 163841)
+_ROOMY_BFV = ParameterSpec("bfv", 16384, (56, 56, 56, 56, 60), plain_modulus=65537 * 163841 * 557057)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +43,14 @@ class _Layers(Generic[Operand]):
     inner_products: InnerProducts[Operand]
 
     def each(self, evaluator: Evaluator, image: Sequence[Handle]) -> dict[str, Handle]:
-        """What each layer makes of one image, the last its logits: five levels, a rescaling each."""
-        square = evaluator.managed().function("square")
-        rescaled = partial(evaluator.apply, "rescale")
+        """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
+        rescaled, squared = partial(_rescaled, evaluator), partial(_squared, evaluator)
         (taps,) = self.inner_products(evaluator, image, [self.taps])
         maps = sums.turned_sum(evaluator, rescaled(taps), packing.MAP_SUMS)
-        squared_maps = square(maps)
+        squared_maps = squared(maps)
         dense = diagonals.product(evaluator, squared_maps, self.dense, self.inner_products)
         hidden = sums.turned_sum(evaluator, rescaled(dense), packing.DENSE_SUMS)
-        squared_hidden = square(hidden)
+        squared_hidden = squared(hidden)
         last = diagonals.product(evaluator, squared_hidden, self.last, self.inner_products)
         return {
             "convolution": maps,
@@ -55,14 +61,38 @@ class _Layers(Generic[Operand]):
         }
 
 
+def _rescaled(evaluator: Evaluator, a: Handle) -> Handle:
+    """Whole numbers have no scale."""
+    return a if evaluator.parameters.scale is None else evaluator.apply("rescale", a)
+
+
+def _squared(evaluator: Evaluator, a: Handle) -> Handle:
+    """In bfv at the next modulus, which holds what noise has left, too: key switches take less time there."""
+    square = evaluator.managed().apply("square", a)
+    return next_lower(evaluator, square) if evaluator.parameters.scale is None else square
+
+
 class ByTaps(OnImages[held.Image]):
-    """The input is one of the images, the output its logits (classes,)."""
+    """The input is one of the images, the output its logits (classes,). In bfv these are whole numbers, computed
+    exactly modulo a product of primes, residue by residue.
+    """
+
+    schemes: tuple[Scheme, ...] = ("ckks", "bfv")
 
     def require_shape(self, shape: Shape) -> None:
         Packing(shape)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "square", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """In bfv 214 bits at the same N, and t of 51; in both schemes 128-bit secure by both tables."""
+        real = super().parameters(scheme)
+        return real if real.scheme == scheme else BFV
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        real = super().roomy_parameters(scheme)
+        return real if real.scheme == scheme else _ROOMY_BFV
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of sums and diagonals, whatever the image."""
@@ -87,7 +117,7 @@ class ByTaps(OnImages[held.Image]):
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
-        return self._packing().image(given.pixels, parameters.slots)
+        return _numbers(self._packing().image(given.pixels, parameters.slots), SCALES.pixels, parameters)
 
     def circuit(
         self,
@@ -114,7 +144,35 @@ class ByTaps(OnImages[held.Image]):
         return {name: [image[name] for image in found] for name in found[0]}
 
     def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
-        logits: Floats = np.ldexp(self._packing().logits(outputs[0]), self.options.halvings)
+        found, modulus = self._packing().logits(outputs[0]), parameters.plain_modulus
+        if modulus is not None:
+            found = np.ldexp(whole_numbers.centred(found, modulus), -SCALES.logits)
+        logits: Floats = np.ldexp(found, self.options.halvings)
+        return logits
+
+    def expected(self, given: held.Image, parameters: Parameters) -> Floats:
+        """In bfv what whole numbers come to."""
+        if parameters.plain_modulus is None:
+            return self.reference(given)
+        logits: Floats = np.ldexp(self._whole_logits(given), self.options.halvings - SCALES.logits)
+        return logits
+
+    def require_room(self, given: held.Image, parameters: Parameters) -> None:
+        """In bfv, raise ``Unsupported`` where a logit is beyond t/2, which would be another one."""
+        modulus = parameters.plain_modulus
+        if modulus is None:
+            super().require_room(given, parameters)
+            return
+        largest = int(np.abs(self._whole_logits(given)).max())
+        if 2 * largest >= modulus:
+            missing = (2 * largest).bit_length() - modulus.bit_length() + 1
+            raise Unsupported(
+                f"a logit of {largest.bit_length()} bits and a sign is beyond t, which has {modulus.bit_length()}: "
+                f"take a larger one, or halve the last layer {self.options.halvings + missing} times (halvings)"
+            )
+
+    def _whole_logits(self, given: held.Image) -> whole_numbers.Integers:
+        logits: whole_numbers.Integers = SCALES.of_logits(self.halved_network(), given.pixels[None])[0]
         return logits
 
     def reference(self, given: held.Image) -> Floats:
@@ -124,22 +182,26 @@ class ByTaps(OnImages[held.Image]):
     def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
         label = truth.input.label
         labels = None if label is None else np.array([label])
-        return judged(found[None], truth.expected[None], labels, self.tolerance)
+        is_exact = truth.parameters.plain_modulus is not None
+        tolerance = 0.0 if is_exact else self.tolerance
+        return judged(found[None], truth.expected[None], truth.reference[None], labels, tolerance)
 
     def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
         """The weights as the server has them."""
-        return self._layers(evaluator.parameters.slots)
+        return self._layers(evaluator.parameters)
 
     def _of_images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
         each = self._packing().ciphertexts
         return [inputs[start : start + each] for start in range(0, len(inputs), each)]
 
-    def _layers(self, slots: int) -> _Layers[Vector]:
-        network, layout = self.halved_network(), self._packing()
+    def _layers(self, parameters: Parameters) -> _Layers[Vector]:
+        network, layout, slots = self.halved_network(), self._packing(), parameters.slots
+        dense = _numbers(layout.dense(network, slots), SCALES.dense, parameters)
+        last = _numbers(layout.last(network, slots), SCALES.last, parameters)
         return _Layers(
-            layout.taps(network, slots),
-            diagonals.columns(layout.dense(network, slots), _BABIES),
-            diagonals.columns(layout.last(network, slots), _LAST_BABIES),
+            _numbers(layout.taps(network, slots), SCALES.convolution, parameters),
+            diagonals.columns(dense, _BABIES),
+            diagonals.columns(last, _LAST_BABIES),
             diagonals.with_vectors,
         )
 
@@ -150,6 +212,7 @@ class ByTaps(OnImages[held.Image]):
 class EncryptedByTaps(ByTaps):
     """The weights are the key owner's secret, too: the server is sent them encrypted, in a stage of their own."""
 
+    schemes = ("ckks",)
     stages = (Stage("load", "state"), Stage("infer"))
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -159,7 +222,7 @@ class EncryptedByTaps(ByTaps):
         """The weights of all layers, one after the other, or the image."""
         if stage == self.stages[-1].name:
             return super().vectors(stage, given, parameters)
-        layers = self._layers(parameters.slots)
+        layers = self._layers(parameters)
         return [
             *layers.taps,
             *(vector for part in (layers.dense, layers.last) for column in part for vector in column),
@@ -195,6 +258,14 @@ class EncryptedByTaps(ByTaps):
             _in_columns(state[dense:], _LAST_BABIES),
             diagonals.with_ciphertexts,
         )
+
+
+def _numbers(vectors: Sequence[Vector], scale: int, parameters: Parameters) -> list[Vector]:
+    """As the scheme takes them: reals, or whole numbers at a scale."""
+    modulus = parameters.plain_modulus
+    return (
+        [*vectors] if modulus is None else [whole_numbers.encoded(item, scale, modulus) for item in vectors]
+    )
 
 
 def _in_columns(items: Sequence[Handle], height: int) -> list[Sequence[Handle]]:

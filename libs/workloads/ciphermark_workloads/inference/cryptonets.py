@@ -129,7 +129,7 @@ class CryptoNets(OnImages[held.Images]):
         return self.network().logits(given.pixels)
 
     def judge(self, found: Floats, truth: Truth[held.Images, Floats]) -> Judgement:
-        return judged(found, truth.expected, truth.input.labels, self.tolerance)
+        return judged(found, truth.expected, truth.reference, truth.input.labels, self.tolerance)
 
 
 def _layers(evaluator: Evaluator, network: Network, pixels: Sequence[Handle]) -> _Layers:

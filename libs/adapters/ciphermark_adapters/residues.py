@@ -1,0 +1,288 @@
+"""bfv modulo a product of primes: residue by residue, each with keys and ciphertexts of its own, in any library.
+
+A plaintext modulus T = t₁·…·t_k of different primes has slots as each of them has, by the Chinese remainder theorem.
+What a library does not know of: it is asked k times, and what comes out is put together. All handles are k handles, all
+bytes those of k objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+from time import perf_counter_ns
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Prepared,
+    Unsupported,
+    Vector,
+)
+from ciphermark_contract.program import Program
+from ciphermark_core import wire
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+
+# Between the parts of one residue's public material and the next one's: no library writes such a part.
+_END = b"end of a residue"
+
+
+class _Several(tuple[Handle, ...]):
+    """A handle of each residue."""
+
+
+class ResidueAdapter(Adapter):
+    """Another adapter, which is asked for each residue where a plaintext modulus has several. One after the other where
+    its programs have no threads (``is_sequential``).
+    """
+
+    def __init__(self, adapter: Adapter, *, is_sequential: bool) -> None:
+        self._adapter = adapter
+        self._is_sequential = is_sequential
+
+    def info(self) -> LibraryInfo:
+        return self._adapter.info()
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        moduli = spec.plain_residues
+        if not moduli:
+            return self._adapter.resolve(spec)
+        first, *others = (self._adapter.resolve(replace(spec, plain_modulus=prime)) for prime in moduli)
+        if any(other.moduli != first.moduli for other in others):
+            raise Unsupported("the residues of this plaintext modulus have no chain in common")
+        return replace(first, spec=spec, plain_modulus=spec.plain_modulus)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        each = _each(parameters)
+        if not each:
+            return self._adapter.key_owner(parameters, keys)
+        return _KeyOwner(parameters, [self._adapter.key_owner(one, keys) for one in each])
+
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        parts = iter(public_material)
+        first = next(parts, b"")
+        parameters = _parameters_in(first)
+        if parameters is None:
+            return self._adapter.evaluator(_chained(first, parts))
+        evaluators = []
+        for _ in _each(parameters):
+            own = takewhile(_END.__ne__, parts)
+            evaluators.append(self._adapter.evaluator(own))
+            for _ in own:  # whatever a library leaves
+                pass
+        return _Evaluator(parameters, evaluators, is_sequential=self._is_sequential)
+
+
+def _chained(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from parts
+
+
+def _each(parameters: Parameters) -> list[Parameters]:
+    return [
+        replace(parameters, spec=replace(parameters.spec, plain_modulus=prime), plain_modulus=prime)
+        for prime in parameters.spec.plain_residues
+    ]
+
+
+def _parameters_in(part: bytes) -> Parameters | None:
+    try:
+        return wire.from_line(part, _Header).residues
+    except ValueError:  # a library's own
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    residues: Parameters
+
+
+def _packed(several: Iterable[bytes]) -> bytes:
+    return msgspec.msgpack.encode([*several])
+
+
+def _unpacked(data: bytes, count: int) -> list[bytes]:
+    """Raises ``ValueError`` for what is no such bytes."""
+    found = msgspec.msgpack.decode(data, type=list[bytes])
+    if len(found) != count:
+        raise ValueError(f"these bytes are of {len(found)} residues, and there are {count}")
+    return found
+
+
+class _KeyOwner(KeyOwner):
+    def __init__(self, parameters: Parameters, owners: Sequence[KeyOwner]) -> None:
+        self.parameters = parameters
+        self._owners = owners
+        self._primes = parameters.spec.plain_residues
+
+    def encrypt(self, values: Vector) -> Handle:
+        return _Several(
+            owner.encrypt(values % prime) for owner, prime in zip(self._owners, self._primes, strict=True)
+        )
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        found = [owner.decrypt(item) for owner, item in zip(self._owners, ciphertext, strict=True)]
+        return together(found, self._primes)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """The least."""
+        found = [owner.noise_budget_bits(item) for owner, item in zip(self._owners, ciphertext, strict=True)]
+        return None if None in found else min(bits for bits in found if bits is not None)
+
+    def public_material(self) -> Iterator[bytes]:
+        yield wire.to_line(_Header(self.parameters))
+        for owner in self._owners:
+            yield from owner.public_material()
+            yield _END
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        return _packed(
+            owner.dump(item, compression) for owner, item in zip(self._owners, ciphertext, strict=True)
+        )
+
+    def load(self, data: bytes) -> Handle:
+        parts = _unpacked(data, len(self._owners))
+        return _Several(owner.load(part) for owner, part in zip(self._owners, parts, strict=True))
+
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        return _packed(
+            owner.dump_seeded(item, values % prime, compression)
+            for owner, prime in zip(self._owners, self._primes, strict=True)
+        )
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        return _packed(owner.dump_key(item, compression) for owner in self._owners)
+
+
+class _Evaluator(Evaluator):
+    def __init__(
+        self, parameters: Parameters, evaluators: Sequence[Evaluator], *, is_sequential: bool
+    ) -> None:
+        self.parameters = parameters
+        self._evaluators = evaluators
+        self._is_sequential = is_sequential
+        self._primes = parameters.spec.plain_residues
+        self._table = {name: partial(self._applied, name) for name in evaluators[0].operations}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        return self._evaluators[0].reason_against(operation)
+
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        return _Several(
+            evaluator.encode(values % prime, None if like is None else like[number], scale, level)
+            for number, (evaluator, prime) in enumerate(zip(self._evaluators, self._primes, strict=True))
+        )
+
+    def load(self, data: bytes) -> Handle:
+        parts = _unpacked(data, len(self._evaluators))
+        return _Several(evaluator.load(part) for evaluator, part in zip(self._evaluators, parts, strict=True))
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        return _packed(
+            evaluator.dump(item, compression)
+            for evaluator, item in zip(self._evaluators, ciphertext, strict=True)
+        )
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        return _packed(
+            evaluator.dump_plaintext(item, compression)
+            for evaluator, item in zip(self._evaluators, plaintext, strict=True)
+        )
+
+    def level(self, ciphertext: Handle) -> int:
+        return self._evaluators[0].level(ciphertext[0])
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        return None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        return self._evaluators[0].polynomials(ciphertext[0])
+
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
+        found = []
+        for evaluator, prime in zip(self._evaluators, self._primes, strict=True):
+            own = replace(program, parameters=evaluator.parameters)
+            vectors = {digest: values % prime for digest, values in constants.items()}
+            found.append((own, evaluator.prepare_constants(own, vectors, threads)))
+        return found
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        """Residues have nothing to do with each other: threads take whole ones, and share one where they are more."""
+        each = threads if self._is_sequential else max(1, threads // len(self._evaluators))
+        bounds = [
+            evaluator.bind_program(own, [item[number] for item in inputs], constants, each)
+            for number, (evaluator, (own, constants)) in enumerate(
+                zip(self._evaluators, prepared, strict=True)
+            )
+        ]
+        return _Bound(bounds, 1 if self._is_sequential else min(threads, len(bounds)))
+
+    def _applied(self, operation: str, *operands: Any) -> Handle:
+        found = [
+            evaluator.apply(operation, *(_of_residue(operand, number, prime) for operand in operands))
+            for number, (evaluator, prime) in enumerate(zip(self._evaluators, self._primes, strict=True))
+        ]
+        if isinstance(found[0], list):  # several results
+            return [_Several(items) for items in zip(*found, strict=True)]
+        return _Several(found)
+
+
+def _of_residue(operand: Any, number: int, prime: int) -> Any:
+    if isinstance(operand, _Several):
+        return operand[number]
+    return operand % prime if isinstance(operand, np.ndarray) else operand
+
+
+class _Bound(Bound):
+    """Those of all residues, on so many threads; there are none but while it runs."""
+
+    def __init__(self, bounds: Sequence[Bound], threads: int) -> None:
+        self._bounds = bounds
+        self._threads = threads
+
+    def run(self, loops: int) -> int:
+        if self._threads == 1:
+            return sum(bound.run(loops) for bound in self._bounds)
+        with ThreadPoolExecutor(self._threads) as pool:
+            start = perf_counter_ns()
+            for done in [pool.submit(bound.run, loops) for bound in self._bounds]:
+                done.result()
+            return perf_counter_ns() - start
+
+    def results(self) -> list[Handle]:
+        return [_Several(items) for items in zip(*(bound.results() for bound in self._bounds), strict=True)]
+
+
+def together(residues: Sequence[Vector], moduli: Sequence[int]) -> Vector:
+    """The numbers in [0, Πm) that have these residues modulo pairwise coprime m below 2^31, with a product below 2^62:
+    digit by digit in mixed radix (Garner, "The residue number system", 1959).
+    """
+    total, product = residues[0].astype(np.int64), moduli[0]
+    for values, modulus in zip(residues[1:], moduli[1:], strict=True):
+        digit = (values - total % modulus) % modulus * pow(product, -1, modulus) % modulus
+        total, product = total + product * digit, product * modulus
+    return total
