@@ -29,13 +29,13 @@ def _together(name: str, variant: str, scheme: Scheme) -> Together:
 
 
 def _image(name: str, number: int) -> Image:
-    held = stored.shipped(name.removesuffix("-encrypted"))
+    held = stored.shipped(name.removesuffix("-encrypted").removesuffix("-one"))
     return Image(held.images[number], int(held.labels[number]))
 
 
-@each("name", lambda _: ["digits", "digits-encrypted"])
+@each("name", lambda _: ["digits", "digits-encrypted", "digits-one"])
 def test_digits(variant: str, scheme: Scheme, name: str) -> None:
-    """The smallest network, at the ring that it takes, with weights in the clear and encrypted."""
+    """The smallest network at the ring that it takes: weights in the clear and encrypted, and one ciphertext up."""
     both = _together(name, variant, scheme)
     for number in (0, 60, 199):
         image = _image(name, number)

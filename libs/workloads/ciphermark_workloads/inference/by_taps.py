@@ -18,10 +18,9 @@ from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import given as held
 from ciphermark_workloads.inference import packing, whole_numbers
 from ciphermark_workloads.inference.network import Shape
-from ciphermark_workloads.inference.on_images import OnImages
+from ciphermark_workloads.inference.on_images import OneImage
 from ciphermark_workloads.inference.packing import Packing
-from ciphermark_workloads.inference.quality import judged
-from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
+from ciphermark_workloads.workload import Arrays, Stage
 
 _BABIES, _LAST_BABIES = 8, 4
 # Of the 200 images that are shipped with LoLa's network each has the class that it has in floating point, and no logit
@@ -72,7 +71,7 @@ def _squared(evaluator: Evaluator, a: Handle) -> Handle:
     return next_lower(evaluator, square) if evaluator.parameters.scale is None else square
 
 
-class ByTaps(OnImages[held.Image]):
+class ByTaps(OneImage):
     """The input is one of the images, the output its logits (classes,). In bfv these are whole numbers, computed
     exactly modulo a product of primes, residue by residue.
     """
@@ -105,15 +104,6 @@ class ByTaps(OnImages[held.Image]):
         )
         rotations = tuple(sorted({step for layer in layers for step in layer}))
         return KeyRequest(relinearization=True, rotations=rotations)
-
-    def input(self, seed: int, data: Any) -> held.Image:
-        """One image of all, alike likely."""
-        images = self.images()
-        return images.image(int(np.random.default_rng(seed).integers(len(images))))
-
-    def given_input(self, values: Sequence[float]) -> held.Image:
-        """An image of somebody's, whose class nobody knows."""
-        return held.image(values, self.network().shape.side)
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
@@ -174,17 +164,6 @@ class ByTaps(OnImages[held.Image]):
     def _whole_logits(self, given: held.Image) -> whole_numbers.Integers:
         logits: whole_numbers.Integers = SCALES.of_logits(self.halved_network(), given.pixels[None])[0]
         return logits
-
-    def reference(self, given: held.Image) -> Floats:
-        logits: Floats = self.network().logits(given.pixels[None])[0]
-        return logits
-
-    def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
-        label = truth.input.label
-        labels = None if label is None else np.array([label])
-        is_exact = truth.parameters.plain_modulus is not None
-        tolerance = 0.0 if is_exact else self.tolerance
-        return judged(found[None], truth.expected[None], truth.reference[None], labels, tolerance)
 
     def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
         """The weights as the server has them."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import given as held
 from ciphermark_workloads.inference.network import Network, Shape
 from ciphermark_workloads.inference.networks import from_onnx, own
-from ciphermark_workloads.workload import Stage, Workload
+from ciphermark_workloads.inference.quality import judged
+from ciphermark_workloads.workload import Judgement, Stage, Truth, Workload
 
 Given = TypeVar("Given")  # an image, or several
 _DEPTH = 5  # convolution, square, dense layer, square, last layer
@@ -99,3 +100,27 @@ class OnImages(Workload[Given, Floats]):
     def images(self) -> held.Images:
         """Those that inputs are taken from."""
         return held.images(self._shipped, self.options)
+
+
+class OneImage(OnImages[held.Image]):
+    """The input is one of the images, the output its logits (classes,)."""
+
+    def input(self, seed: int, data: Any) -> held.Image:
+        """One image of all, alike likely."""
+        images = self.images()
+        return images.image(int(np.random.default_rng(seed).integers(len(images))))
+
+    def given_input(self, values: Sequence[float]) -> held.Image:
+        """An image of somebody's, whose class nobody knows."""
+        return held.image(values, self.network().shape.side)
+
+    def reference(self, given: held.Image) -> Floats:
+        logits: Floats = self.network().logits(given.pixels[None])[0]
+        return logits
+
+    def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
+        label = truth.input.label
+        labels = None if label is None else np.array([label])
+        is_exact = truth.parameters.plain_modulus is not None
+        tolerance = 0.0 if is_exact else self.tolerance
+        return judged(found[None], truth.expected[None], truth.reference[None], labels, tolerance)

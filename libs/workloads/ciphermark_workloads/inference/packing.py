@@ -80,8 +80,8 @@ class Packing:
         for step in range(_TURN):
             for quarter in range(QUARTERS):
                 outputs = (inputs - _TURN * quarter - step) % DIAGONALS - _HIDDEN
-                found[step, quarter, inputs - step] = _chosen(weights, outputs)
-        return [_repeated(diagonal, slots) for diagonal in found]
+                found[step, quarter, inputs - step] = chosen(weights, outputs)
+        return [repeated(diagonal, slots) for diagonal in found]
 
     def last(self, network: Network, slots: int) -> list[Vector]:
         """The diagonals of the last layer."""
@@ -89,8 +89,8 @@ class Packing:
         inputs = _HIDDEN + np.arange(weights.shape[1])
         found = np.zeros((LAST_DIAGONALS, LENGTH))
         for step in range(LAST_DIAGONALS):
-            found[step, inputs - step] = _chosen(weights, (inputs - step - _LOGITS) % LAST_DIAGONALS)
-        return [_repeated(diagonal, slots) for diagonal in found]
+            found[step, inputs - step] = chosen(weights, (inputs - step - _LOGITS) % LAST_DIAGONALS)
+        return [repeated(diagonal, slots) for diagonal in found]
 
     def logits(self, slots: Vector) -> Floats:
         """The logits (classes,) in the decrypted slots."""
@@ -101,7 +101,7 @@ class Packing:
         """Rows (taps + 1, features + 1), number 4g + q in quarter q of vector g."""
         quarters = np.zeros((self.ciphertexts * QUARTERS, QUARTER))
         quarters[: len(rows), DIAGONALS : DIAGONALS + rows.shape[1]] = rows
-        return [_repeated(pattern, slots) for pattern in quarters.reshape(self.ciphertexts, LENGTH)]
+        return [repeated(pattern, slots) for pattern in quarters.reshape(self.ciphertexts, LENGTH)]
 
 
 def _with_bias(layer: Layer) -> Floats:
@@ -114,14 +114,14 @@ def _with_one(weights: Floats) -> Floats:
     return np.vstack([weights, np.eye(1, weights.shape[1], weights.shape[1] - 1)])
 
 
-def _chosen(weights: Floats, outputs: npt.NDArray[np.int64]) -> Floats:
+def chosen(weights: Floats, outputs: npt.NDArray[np.int64]) -> Floats:
     """The weight of each input for its output, 0 for outputs that the layer does not have."""
     exists = (outputs >= 0) & (outputs < len(weights))
     return np.where(exists, weights[outputs * exists, np.arange(len(outputs))], 0.0)
 
 
-def _repeated(pattern: Floats, slots: int) -> Vector:
-    """Raises ``Unsupported`` for fewer slots than the pattern has."""
+def repeated(pattern: Floats, slots: int) -> Vector:
+    """The pattern as often as it fits. Raises ``Unsupported`` for fewer slots than the pattern has."""
     if slots < LENGTH:
         raise Unsupported(
             f"an image takes {LENGTH} slots, and a ciphertext has {slots}: take N = {2 * LENGTH} or more"
