@@ -14,6 +14,7 @@ from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files, workload_cases
 from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_core.errors import UserError
+from ciphermark_workloads.catalogue import WORKLOADS
 
 OWN = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
 MANY = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i}\n" for i in range(20))
@@ -96,6 +97,22 @@ def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(catalogue, home
     path.write_text(OWN.replace("3,2,1", "3,3,1"))
     with pytest.raises(UserError, match="its contents are not those that the name tells"):
         parsed(suite_of(NAME), Catalogue(home, {}))
+
+
+def test_a_kept_file_of_an_option_is_for_parties_on_this_host(catalogue, home, tmp_path):
+    """Services are given none: what would fail there is refused where the suite is read."""
+    (tmp_path / "records.bin").write_bytes(bytes(range(240)))
+    workload, values = WORKLOADS["fast-pir"], {"database": "records.bin", "element_bytes": 24}
+    settled = catalogue.with_files(workload, values)
+    catalogue.provide([])
+    assert Catalogue(home, {}).with_files(workload, settled) == settled
+    services = {
+        f"CIPHERMARK_{party}_{what}": value
+        for party in ("CLIENT", "SERVER")
+        for what, value in (("URL", "http://127.0.0.1:1"), ("TOKEN", "token"))
+    }
+    with pytest.raises(ValueError, match="for parties on this host"):
+        Catalogue(home, services).with_files(workload, settled)
 
 
 @pytest.mark.parametrize(

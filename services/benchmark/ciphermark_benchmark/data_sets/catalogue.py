@@ -126,10 +126,11 @@ class Catalogue(Finder):
         return self._settled[key]
 
     def _file(self, text: str, form: own_files.Form) -> tuple[str, bytes]:
+        is_elsewhere = http_party.services(self._environ) is not None  # they are given none
         path = own_files.kept(self._files, text)
-        if path is not None:
+        if path is not None and not is_elsewhere:
             return text, own_files.read(path)
-        if self._base is None or http_party.services(self._environ) is not None:
+        if self._base is None or is_elsewhere:
             raise UserError(f"{text!r}: {FILES_BY_COMMAND}, for parties on this host")
         file, data = form(text, _content(self._base / text, text, own_files.MOST_BYTES, "elements"))
         name = own_files.called(file, data)
