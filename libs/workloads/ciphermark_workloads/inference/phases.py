@@ -25,8 +25,9 @@ LAST_DIAGONALS = 16
 QUARTER_SUMS = (QUARTER, 2 * QUARTER)
 DENSE_SUMS = (512, 256, 128, 64, 32)
 LAST_TURNS = (LAST_DIAGONALS, -LAST_DIAGONALS)
-# Maps, hidden neurons of a quarter and logits do not begin at slot 0: see :mod:`.packing`.
-_MAPS, _HIDDEN, _LOGITS = 24, 7, 8
+# Maps, hidden neurons of a quarter and logits do not begin at slot 0: see :mod:`.packing`. Ten logits from slot 6 on
+# are sums of products in no slot from 0 to 5.
+_MAPS, _HIDDEN, _LOGITS = 24, 7, 6
 _STRIDE = 2
 
 
