@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -29,7 +30,7 @@ from ciphermark_dashboards.errors import (
     UnpreparedError,
 )
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
-from ciphermark_dashboards.serving import assets
+from ciphermark_dashboards.serving import bundled
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.errors import DatabaseUnavailable
@@ -67,10 +68,13 @@ def made(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        assets()
         store.open()
+        # Browsers ask for it with their first page: it is made meanwhile.
+        bundling = asyncio.create_task(asyncio.to_thread(bundled))
         async with vigil.kept():
             yield
+        await asyncio.wait({bundling})
+        bundling.exception()  # whoever asks for it is told, and it is tried again
         store.close()
         if benchmark is not None:
             await benchmark.close()

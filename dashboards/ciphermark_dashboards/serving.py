@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from threading import Lock
 
-import vl_convert
-
-_EXPOSED = "window.vegaEmbed = vegaEmbed;"
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_VEGA = "vega.js"
+_PACKAGE = "vl-convert-python"
+_EXPOSED = "window.vegaEmbed = vegaEmbed;"
+_BUNDLING = f"import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle({_EXPOSED!r}))"
+_bundling = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as it is sent."""
+    """One file as it is sent; ``read`` gives its text, compressed by gzip."""
 
     name: str
     content_type: str
-    compressed: bytes  # gzip
     digest: str
+    read: Callable[[], bytes]
 
     @property
     def path(self) -> str:
@@ -32,18 +38,37 @@ class Asset:
     @property
     def plain(self) -> bytes:
         """Its text as it is, for the few who cannot take gzip."""
-        return gzip.decompress(self.compressed)
+        return gzip.decompress(self.read())
 
 
 @cache
 def assets() -> Mapping[str, Asset]:
-    """The stylesheet, our script, the icon, and Vega with Vega-Lite from the installed package."""
+    """The stylesheet, our scripts, the icon, and Vega with Vega-Lite from the installed package."""
     folder = files(__package__) / "assets"
     found = {file.name: _asset(file.name, file.read_bytes()) for file in folder.iterdir()}
-    found["vega.js"] = _asset("vega.js", vl_convert.javascript_bundle(_EXPOSED).encode())
+    # What it is bundled from says what it is: pages are there before it is.
+    origin = f"{_PACKAGE} {version(_PACKAGE)} {_EXPOSED}".encode()
+    found[_VEGA] = Asset(_VEGA, _TYPES["js"], _digest(origin), bundled)
     return found
 
 
+def bundled() -> bytes:
+    """Vega with Vega-Lite, made when it is first asked for, once; whoever asks meanwhile waits."""
+    with _bundling:
+        return _bundled()
+
+
+@cache
+def _bundled() -> bytes:
+    """It takes seconds in which a process does nothing else, answer requests included: another process does it."""
+    done = subprocess.run([sys.executable, "-c", _BUNDLING], stdout=subprocess.PIPE, check=True)
+    return gzip.compress(done.stdout, mtime=0)
+
+
 def _asset(name: str, data: bytes) -> Asset:
-    kind = _TYPES[name.rpartition(".")[2]]
-    return Asset(name, kind, gzip.compress(data, mtime=0), hashlib.sha256(data).hexdigest()[:16])
+    packed = gzip.compress(data, mtime=0)
+    return Asset(name, _TYPES[name.rpartition(".")[2]], _digest(data), lambda: packed)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -109,7 +109,7 @@ def asset(digest: str, name: str, request: Request) -> Response:
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return Response(found.plain, media_type=found.content_type, headers=headers)
     packed = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Response(found.compressed, media_type=found.content_type, headers=headers | packed)
+    return Response(found.read(), media_type=found.content_type, headers=headers | packed)
 
 
 def nothing_yet() -> HTMLResponse:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+import vl_convert
+from processes import PATIENCE_S
 from starlette.testclient import TestClient
 
 from ciphermark_core.model import ParameterSpec
-from ciphermark_dashboards import app, report
+from ciphermark_dashboards import app, report, serving
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
@@ -167,6 +170,34 @@ def test_assets_come_plain_to_those_who_cannot_take_gzip(client: TestClient) -> 
         assert packed.headers["content-encoding"] == "gzip"
         assert gzip.decompress(b"".join(packed.iter_raw())) == plain.content
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+
+
+def test_pages_are_there_before_vega_is_bundled(url: str, old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bundling takes seconds: a dashboard that is started again answers before, and makes it once for all who ask."""
+    goes_on, made = threading.Event(), []
+
+    def bundle() -> bytes:
+        if not made:
+            assert goes_on.wait(PATIENCE_S)
+            made.append(serving.assets()["vega.js"].path)
+        return gzip.compress(b"window.vegaEmbed")
+
+    monkeypatch.setattr(serving, "_bundled", bundle)
+    with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+        try:
+            (path,) = re.findall(r'<script src="([^"]+vega.js)"', client.get("/runs").text)
+            assert client.get("/readyz").status_code == 200
+            assert made == []
+        finally:
+            goes_on.set()
+        assert client.get(path).text == "window.vegaEmbed"
+        assert made == [path]
+
+
+def test_vega_is_what_the_installed_package_bundles() -> None:
+    """The address is of what it is bundled from: one version of the package has one text."""
+    found = serving.assets()["vega.js"].plain.decode()
+    assert found == vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def test_a_mistake_in_a_query_is_not_taken_for_a_name_that_is_not_there(url: str) -> None:
