@@ -15,13 +15,13 @@ from typing import Any
 
 import psutil
 from ports import free_port
+from processes import PATIENCE_S
 
 REPOSITORY = Path(__file__).parents[1]
 GUARDED = ("benchmark", "client", "server")
 NAMES = (*GUARDED, "dashboard")
 PROGRAMS = {"ciphermark-client", "ciphermark-server", "ciphermark-dashboard", "serve", "worker"}
-START_TIMEOUT_S = 180
-STOP_TIMEOUT_S = 60
+START_TIMEOUT_S = STOP_TIMEOUT_S = PATIENCE_S
 
 
 def free_ports() -> dict[str, int]:
@@ -81,7 +81,7 @@ def status(port: int, path: str, token: str | None = None) -> int:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
@@ -91,7 +91,7 @@ def text_of(port: int, path: str, token: str) -> str:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"}
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return str(answer.read().decode())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hexl import HAS_HEXL
 from ports import free_port
+from processes import PATIENCE_S
 
 REPOSITORY = Path(__file__).parents[2]
 BUILD_TIMEOUT_S = 3600  # what is built once and kept by the engine: two SEALs and Pyfhel
@@ -97,7 +98,7 @@ class Project:
             f"http://127.0.0.1:{self.ports[service]}{path}", headers=headers, data=data
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 return answer.status, content(answer)
         except urllib.error.HTTPError as error:
             return error.code, content(error)
@@ -108,7 +109,7 @@ class Project:
 
 def docker(*arguments):
     return subprocess.run(
-        ["docker", *arguments], capture_output=True, text=True, timeout=60, check=True
+        ["docker", *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     ).stdout
 
 

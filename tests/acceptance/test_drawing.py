@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
+from processes import PATIENCE_S
 from serving import Serving, free_ports
 
 from ciphermark_db import embedded
 from ciphermark_workloads.inference.networks import stored
 
 CHROMIUM = shutil.which("chromium")
-PATIENCE_MS = 120_000  # of the browser, on a machine that is busy with other tests
+PATIENCE_MS = 180_000  # of the browser, on a machine that is busy with other tests
 SEVEN = ((80, 60), (200, 60), (130, 235))
 
 pytestmark = pytest.mark.skipif(
@@ -137,7 +138,7 @@ def test_nothing_drawn_is_nothing_sent(page: Page) -> None:
 def asked(serving: Serving, name: str, method: str, path: str, **more: object) -> httpx.Response:
     headers = {"Authorization": f"Bearer {serving.token(name)}"}
     url = f"http://127.0.0.1:{serving.ports[name]}{path}"
-    return httpx.request(method, url, headers=headers, timeout=200, **more)  # type: ignore[arg-type]
+    return httpx.request(method, url, headers=headers, timeout=PATIENCE_S, **more)  # type: ignore[arg-type]
 
 
 def refused(serving: Serving, status: int, **body: object) -> str:

@@ -16,7 +16,7 @@ import urllib.request
 
 import psutil
 import pytest
-from processes import wait_until
+from processes import PATIENCE_S, freeze, thaw, wait_until
 from serving import (
     GUARDED,
     PROGRAMS,
@@ -96,7 +96,7 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
             text += os.read(ours, 4096).decode()
         (address,) = re.findall(r"http://\S+/login\?token=\S+", text)
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with browser.open(address, timeout=30) as answer:
+        with browser.open(address, timeout=PATIENCE_S) as answer:
             assert (answer.status, answer.url) == (200, f"http://127.0.0.1:{ports['dashboard']}/")
         token = (home / "tokens" / "dashboard").read_text().strip()
         assert not [log for log in (home / "logs").iterdir() if token in log.read_text()]
@@ -134,15 +134,11 @@ def test_a_database_that_was_killed_is_started_again(serving, home):
 
 
 def test_a_database_that_is_frozen_for_a_while_is_left_alone(serving, home):
-    server = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
-    frozen = [server, *server.children(recursive=True)]
-    for process in frozen:
-        process.suspend()
+    frozen = freeze(psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])))
     try:
         wait_until(lambda: not is_ready(serving.ports["dashboard"]), "it is told that the database is away")
     finally:
-        for process in frozen:
-            process.resume()
+        thaw(frozen)
     wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
     assert "postgresql" not in serving.text()
 

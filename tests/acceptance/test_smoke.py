@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hexl import HAS_HEXL
+from processes import PATIENCE_OF_RUNS_S
 
 from ciphermark_db import embedded
 from ciphermark_figures.formats import duration
@@ -37,7 +38,7 @@ def smoke(tmp_path_factory):
             env=kept | {"CIPHERMARK_HOME": str(home)},
             capture_output=True,
             text=True,
-            timeout=400,
+            timeout=PATIENCE_OF_RUNS_S,
             check=False,
         )
 

@@ -13,7 +13,7 @@ import httpx
 import warm
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
 from ports import free_port
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 TOKEN = "the-token-of-the-benchmark-service"
 
@@ -32,7 +32,7 @@ class Service:
     url: str
     database_url: str
 
-    def client(self, token: str | None = TOKEN, timeout_s: float = 60) -> httpx.Client:
+    def client(self, token: str | None = TOKEN, timeout_s: float = PATIENCE_S) -> httpx.Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
 
@@ -65,7 +65,7 @@ def started(folder: Path, database_url: str, *options: str, is_fresh: bool = Fal
 def is_ready(service: Service) -> bool:
     assert service.process.poll() is None, service.log.read_text()
     try:
-        return httpx.get(f"{service.url}/readyz", timeout=5).status_code == 200
+        return httpx.get(f"{service.url}/readyz", timeout=60).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -73,7 +73,7 @@ def is_ready(service: Service) -> bool:
 def ended(service: Service) -> None:
     """It ends politely, and its log is clean."""
     service.process.send_signal(signal.SIGTERM)
-    service.process.wait(60)
+    service.process.wait(PATIENCE_S)
     log = service.log.read_text()
     assert "Traceback" not in log, log
     assert TOKEN not in log
@@ -86,7 +86,7 @@ def submitted(client: httpx.Client, **body: object) -> dict[str, object]:
 
 
 def when(client: httpx.Client, run_id: object, state: str) -> dict[str, object]:
-    wait_until(lambda: client.get(f"/v1/runs/{run_id}").json()["state"] == state, f"the run is {state}", 180)
+    wait_until(lambda: client.get(f"/v1/runs/{run_id}").json()["state"] == state, f"the run is {state}")
     return client.get(f"/v1/runs/{run_id}").json()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import warm
-from processes import command_line
+from processes import PATIENCE_S, command_line
 from warm import PROGRAM, Forked
 
 PLANTED = Path(__file__).parent / "planted"
@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 Running = subprocess.Popen[bytes] | Forked
 
 # A suite that costs next to nothing: the plainest parameters, few samples, no least time.
-CHEAP = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 60, "memory_mb": 1024}
+CHEAP = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1024}
 TINY = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [1024], "modulus_bits": [27]}
 
 
@@ -42,7 +42,7 @@ class Ciphermark:
     database_url: str | None = None
     extra: dict[str, str] = field(default_factory=dict)
 
-    def __call__(self, *arguments: str, code: int | None = 0, timeout_s: float = 180) -> Done:
+    def __call__(self, *arguments: str, code: int | None = 0, timeout_s: float = PATIENCE_S) -> Done:
         """Run a command to its end; its exit code must be ``code``, and nothing may look like a bug."""
         # What an interpreter reads when it starts, it must read anew.
         is_warm = not any(name.startswith("PYTHON") for name in self.extra)
@@ -140,13 +140,13 @@ def workers_of(process: Running) -> list[psutil.Process]:
 def press_ctrl_c(process: Running) -> tuple[bytes, bytes]:
     """What a terminal does: interrupt everything in the foreground; returns what was printed."""
     os.killpg(process.pid, signal.SIGINT)
-    return process.communicate(timeout=60)
+    return process.communicate(timeout=PATIENCE_S)
 
 
 def kill(process: Running, number: int = signal.SIGKILL) -> tuple[bytes, bytes]:
     """Send a signal and wait for the end; returns what was printed."""
     process.send_signal(number)
-    return process.communicate(timeout=60)
+    return process.communicate(timeout=PATIENCE_S)
 
 
 def forget_all_but(database_url, trial_ids):

@@ -17,7 +17,7 @@ import psutil
 import psycopg
 import warm
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
-from processes import command_line, wait_until
+from processes import PATIENCE_S, command_line, wait_until
 from psycopg.rows import dict_row
 
 from ciphermark_benchmark.jobs import queue
@@ -26,7 +26,7 @@ from ciphermark_benchmark.jobs.store import Store, Submission
 from ciphermark_benchmark.suite import files
 from ciphermark_db.gateway import Database
 
-STALLED_S = 4  # machines that test are busy
+STALLED_S = 8  # machines that test are busy, and their disks
 # What Python's multiprocessing prints where a worker is killed while it starts a process.
 ORPHANED = re.compile(
     r'^Traceback \(most recent call last\):\n  File "\S+/multiprocessing/forkserver\.py"(?:.*\n)(?:  .*\n)+'
@@ -87,7 +87,7 @@ class Jobs:
         (row,) = self.rows("select * from job where id = %s", [job_id])
         return row
 
-    def wait(self, job_id: str, state: str, timeout_s: float = 180) -> dict[str, object]:
+    def wait(self, job_id: str, state: str, timeout_s: float = PATIENCE_S) -> dict[str, object]:
         wait_until(lambda: self.job(job_id)["state"] == state, f"the job is {state}", timeout_s)
         return self.job(job_id)
 
@@ -145,8 +145,8 @@ class Worker:
         """Kill it; everything below it must go with it."""
         below = self.below()
         self.process.kill()
-        self.process.wait(30)
-        _, alive = psutil.wait_procs(below, timeout=30)
+        self.process.wait(PATIENCE_S)
+        _, alive = psutil.wait_procs(below, timeout=PATIENCE_S)
         for orphan in alive:
             orphan.kill()
         assert alive == []
@@ -154,7 +154,7 @@ class Worker:
     def end(self) -> None:
         """End it politely; it must end well."""
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0, self.log.read_text()
+        assert self.process.wait(PATIENCE_S) == 0, self.log.read_text()
 
     def said(self, event: str) -> bool:
         return f'"event": "{event}"' in self.log.read_text()

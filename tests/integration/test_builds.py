@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from command import REPOSITORY, TINY, Ciphermark
-from processes import wait_until
+from processes import PATIENCE_OF_RUNS_S, PATIENCE_S, wait_until
 
 from ciphermark_adapters import interpreters, registry
 from ciphermark_core import host
@@ -49,7 +49,14 @@ def elsewhere(tmp_path: Path) -> Path:
 @needs_seal
 def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Path) -> None:
     out = mine(
-        "build", "add", "seal-mine", "--library", "seal", "--prefix", str(elsewhere), timeout_s=600
+        "build",
+        "add",
+        "seal-mine",
+        "--library",
+        "seal",
+        "--prefix",
+        str(elsewhere),
+        timeout_s=PATIENCE_OF_RUNS_S,
     ).out
     assert "flags: not known: libseal-4.1.a has no debug information" in out
     assert "compiler: GCC" in out
@@ -91,7 +98,14 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     environment = interpreters.folder("openfhe")
     before = {path: path.stat().st_mtime_ns for path in environment.glob("lib/python3*/site-packages/*")}
     out = mine(
-        "build", "add", "mine", "--library", "openfhe", "--environment", str(environment), timeout_s=300
+        "build",
+        "add",
+        "mine",
+        "--library",
+        "openfhe",
+        "--environment",
+        str(environment),
+        timeout_s=PATIENCE_OF_RUNS_S,
     ).out
     assert "flags: not known: libOPENFHEcore" in out
     after = {path: path.stat().st_mtime_ns for path in environment.glob("lib/python3*/site-packages/*")}
@@ -103,7 +117,7 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     mine("run", str(suite))
     statuses = mine.rows("select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key")
     assert {row["variant"]: row["status"] for row in statuses} == {"openfhe": "ok", "mine": "ok"}
-    found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", timeout_s=600)
+    found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", timeout_s=PATIENCE_OF_RUNS_S)
     assert "runs: " in found.out
     assert "step" in found.out
     assert mine.rows("select count(*)::int as n from run where suite = 'bisect-planted'")[0]["n"] > 0
@@ -141,12 +155,12 @@ def test_an_interrupted_addition_leaves_nothing(
         wait_until(lambda: _compilers(process), "a compiler is at work")
         children = psutil.Process(process.pid).children(recursive=True)
         os.kill(process.pid, number)
-        process.wait(60)
+        process.wait(PATIENCE_S)
         assert process.returncode != 0
     finally:
         process.kill()
         process.communicate()
-    _, alive = psutil.wait_procs(children, timeout=60)
+    _, alive = psutil.wait_procs(children, timeout=PATIENCE_S)
     assert not alive, "what it started ends with it"
     assert "no build was added" in mine("build", "list").out
     refused = mine("build", "add", "seal-mine", "--library", "seal", "--prefix", "nowhere", code=2).err

@@ -13,6 +13,7 @@ import psycopg
 import pyarrow.parquet as pq
 import pytest
 from command import PROGRAM, Ciphermark
+from processes import PATIENCE_S
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
@@ -145,7 +146,7 @@ def test_the_reader_of_the_output_may_leave(recorded):
     process.stdout.read(1)
     process.stdout.close()
     err = process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=PATIENCE_S)
     process.stderr.close()
     assert b"Traceback" not in err
     assert b"Exception" not in err
@@ -225,7 +226,7 @@ def test_parquet_may_go_through_a_pipe(recorded):
     process = recorded[0].start(
         "sql", "select 7 as n, null as nothing, array[1, 2] as two", "--format", "parquet"
     )
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, b"")
     assert pq.read_table(io.BytesIO(out)).to_pylist() == [{"n": 7, "nothing": None, "two": [1, 2]}]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 from command import PROGRAM, REPOSITORY, TINY, Ciphermark
+from processes import PATIENCE_S
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
@@ -34,10 +35,9 @@ def bare(tmp_path_factory):
 
 def _commands(group, path=()):
     for name, command in group.commands.items():
+        yield (*path, name)
         if hasattr(command, "commands"):
             yield from _commands(command, (*path, name))
-        else:
-            yield (*path, name)
 
 
 COMMANDS = sorted(_commands(typer.main.get_command(app)))
@@ -262,7 +262,7 @@ def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
             said += chunk
     except OSError:  # the other end is closed: the command has ended
         pass
-    assert process.wait(60) == 0, said
+    assert process.wait(PATIENCE_S) == 0, said
     assert b"How many numbers are computed on?" in said
     assert "# 100 whole numbers below 10, 2 multiplications in a row, 128 bits" in path.read_text()
 

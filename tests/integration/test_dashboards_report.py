@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command import Ciphermark
 from markdown_it import MarkdownIt
+from processes import PATIENCE_S
 from pypdf import PdfReader
 from starlette.testclient import TestClient
 from test_dashboards_pages import HERE, links, recorded_run, times
@@ -152,7 +153,7 @@ def test_standard_output_gets_the_report_alone(
 ) -> None:
     url, run_id = reported
     process = Ciphermark(tmp_path / "home", url).fork("report", run_id, "-o", "-", "--format", form)
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, b"")
     assert out.startswith(beginning)
     assert out.rstrip().endswith({"html": b"</html>", "md": b"```", "pdf": b"%%EOF"}[form])

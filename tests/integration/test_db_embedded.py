@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 from ciphermark_db import embedded
 from ciphermark_db.errors import DatabaseUnavailable
@@ -46,14 +46,14 @@ def answer(url: str, sql: str) -> object:
 
 def test_outlives_the_process_that_started_it(new_home: Path) -> None:
     process = start_elsewhere(new_home)
-    url, _ = process.communicate(timeout=120)
+    url, _ = process.communicate(timeout=PATIENCE_S)
     assert answer(url.strip(), "select 1") == 1
     assert embedded.ensure_started(new_home) == url.strip()
 
 
 def test_two_processes_start_one_server(new_home: Path) -> None:
     processes = [start_elsewhere(new_home) for _ in range(2)]
-    urls = {process.communicate(timeout=120)[0].strip() for process in processes}
+    urls = {process.communicate(timeout=PATIENCE_S)[0].strip() for process in processes}
     assert [process.returncode for process in processes] == [0, 0]
     assert len(urls) == 1
     assert answer(urls.pop(), "select current_database()") == "ciphermark"

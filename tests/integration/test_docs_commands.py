@@ -22,6 +22,7 @@ import pytest
 from command import REPOSITORY
 from documents import PAGES, Step, complaint, inline, invocations, languages, shape, steps
 from hexl import HAS_HEXL
+from processes import PATIENCE_OF_RUNS_S
 from running_services import Services
 
 PROGRAMS = Path(sys.executable).parent
@@ -87,7 +88,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=PATIENCE_OF_RUNS_S,
             check=False,
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command import REPOSITORY, Ciphermark
+from processes import PATIENCE_OF_RUNS_S
 from ruamel.yaml import YAML
 
 from ciphermark_adapters import registry
@@ -28,7 +29,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> Cipherma
     ciphermark = Ciphermark(tmp_path_factory.mktemp("cookbook") / "home", new_url())
     experiments = [item for text in RECIPES.values() for item in experiments_of(text)]
     suite = ciphermark.suite(*experiments, name="cookbook", **LESS)
-    ciphermark("run", str(suite), timeout_s=600)
+    ciphermark("run", str(suite), timeout_s=PATIENCE_OF_RUNS_S)
     return ciphermark
 
 

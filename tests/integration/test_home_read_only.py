@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import PLANTED, TINY, Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]
@@ -83,7 +83,7 @@ def test_a_run_waits_in_the_middle(disk: Disk, tmp_path: Path, new_url: Callable
     with pytest.raises(subprocess.TimeoutExpired):
         process.communicate(timeout=6)
     disk.switch("rw")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_S)
     done = held.ended(process.returncode, out, err, code=0)
     assert WAITS in done.err
     assert f"{TRIALS} ok" in done.out

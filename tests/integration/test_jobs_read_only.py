@@ -17,7 +17,7 @@ from ciphermark_db import embedded
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]
 TRIALS = len(OPERATIONS) * len(VARIANTS)
-READ_ONLY_S = 10  # longer than the worker may be silent without being taken for dead
+READ_ONLY_S = STALLED_S + 4  # longer than the worker may be silent without being taken for dead
 _OPEN_MARKS = (
     "select count(*) as n from queue.procrastinate_workers where last_heartbeat > now() - %s * interval '1 s'"
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from benchmark_service import submitted, when
 from command import CHEAP, Ciphermark, forget_all_but
+from processes import PATIENCE_S
 from running_services import Services, done
 
 OWN = "own.csv"
@@ -228,7 +229,7 @@ def test_a_worker_without_the_data_set_refuses_the_job(services, named, tmp_path
         assert run["recorded"] == {}
     finally:
         worker.terminate()
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=PATIENCE_S)
         benchmark_service.ended(service)
 
 

@@ -12,7 +12,7 @@ import psutil
 import psycopg
 import pytest
 from command import TINY, Ciphermark, forget_all_but, kill, press_ctrl_c, workers_of
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 OPERATIONS = ["add", "mul", "sub", "negate"]
 VARIANTS = ["cleartext", "planted-good"]
@@ -57,7 +57,7 @@ def assert_complete(ciphermark, trials=TRIALS):
 
 
 def assert_gone(workers):
-    _, alive = psutil.wait_procs(workers, timeout=30)
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
     for orphan in alive:
         orphan.kill()
     assert alive == []
@@ -101,7 +101,7 @@ def test_killed_again_and_again(ciphermark):
         )
         kill(process)
         process = ciphermark.fork("run", "--resume", ciphermark.run_id())
-    process.communicate(timeout=120)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert_complete(ciphermark)
 
@@ -209,61 +209,66 @@ def test_resuming_a_finished_run_executes_nothing_and_says_so(ciphermark):
     assert_complete(ciphermark)
 
 
-def interrupted(ciphermark, suite):
-    process = ciphermark.fork("run", str(suite))
-    wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
+def interrupted(held, gate, suite, *arguments):
+    """A run that is killed while it stands before the gate, with outcomes of the operation before."""
+    gate.let_pass(0)
+    process = held.fork("run", str(suite), *arguments)
+    wait_until(lambda: gate.arrived() == 2, "a trial is under way")
+    assert held.outcome_count() >= 1
     kill(process)
-    return ciphermark.run_id()
+    gate.let_pass(*range(10))
+    return held.run_id()
 
 
-def test_a_changed_suite_is_refused_and_the_old_one_can_be_gone(ciphermark):
-    suite = small_suite(ciphermark)
-    run_id = interrupted(ciphermark, suite)
+def held_suite(held):
+    return small_suite(held, variants=["cleartext", "planted-waits"])
+
+
+def test_a_changed_suite_is_refused_and_the_old_one_can_be_gone(held, gate):
+    suite = held_suite(held)
+    run_id = interrupted(held, gate, suite)
     text = suite.read_text()
     suite.write_text(text.replace('"samples": 3', '"samples": 4'))
-    done = ciphermark("run", str(suite), "--resume", run_id, code=2)
+    done = held("run", str(suite), "--resume", run_id, code=2)
     assert f"{suite} is not the suite that run {run_id} began with" in done.err
     assert "leave the file out" in done.err
     suite.unlink()
-    resumed(ciphermark, None)
-    assert_complete(ciphermark)
+    resumed(held, None)
+    assert_complete(held)
 
 
-def test_an_unchanged_suite_may_be_named(ciphermark):
-    suite = small_suite(ciphermark)
-    run_id = interrupted(ciphermark, suite)
-    ciphermark("run", str(suite), "--resume", run_id)
-    assert_complete(ciphermark)
+def test_an_unchanged_suite_may_be_named(held, gate):
+    suite = held_suite(held)
+    run_id = interrupted(held, gate, suite)
+    held("run", str(suite), "--resume", run_id)
+    assert_complete(held)
 
 
-def test_chosen_variants_stay_chosen(ciphermark):
-    suite = small_suite(ciphermark)
-    process = ciphermark.fork("run", str(suite), "--variant", "planted-good")
-    wait_until(lambda: ciphermark.outcome_count() >= 1, "an outcome")
-    kill(process)
-    done = ciphermark("run", "--resume", ciphermark.run_id(), "--variant", "cleartext", code=2)
+def test_chosen_variants_stay_chosen(held, gate):
+    run_id = interrupted(held, gate, held_suite(held), "--variant", "planted-waits")
+    done = held("run", "--resume", run_id, "--variant", "cleartext", code=2)
     assert "leave --variant out" in done.err
-    ciphermark("run", "--resume", ciphermark.run_id())
-    assert {outcome["trial"]["case"]["variant"] for outcome in ciphermark.outcomes()} == {"planted-good"}
-    assert_complete(ciphermark, trials=len(OPERATIONS))
+    held("run", "--resume", run_id)
+    assert {outcome["trial"]["case"]["variant"] for outcome in held.outcomes()} == {"planted-waits"}
+    assert_complete(held, trials=len(OPERATIONS))
 
 
-def test_a_run_of_another_host_is_not_resumed(ciphermark):
-    run_id = interrupted(ciphermark, small_suite(ciphermark))
-    (journal,) = ciphermark.journals()
+def test_a_run_of_another_host_is_not_resumed(held, gate):
+    run_id = interrupted(held, gate, held_suite(held))
+    (journal,) = held.journals()
     header, *lines = journal.read_text().splitlines(keepends=True)
     elsewhere = json.loads(header)
     elsewhere["run"]["host"]["fingerprint"] = "0" * 16
     elsewhere["run"]["host"]["hostname"] = "elsewhere"
     journal.write_text(json.dumps(elsewhere) + "\n" + "".join(lines))
-    done = ciphermark("run", "--resume", run_id, code=2)
+    done = held("run", "--resume", run_id, code=2)
     assert f"run {run_id} began on host elsewhere" in done.err
     assert "start a new run here" in done.err
 
 
-def test_resuming_nothing_names_the_unfinished_runs(ciphermark):
-    run_id = interrupted(ciphermark, small_suite(ciphermark))
-    done = ciphermark("run", "--resume", "0" * 8, code=2)
+def test_resuming_nothing_names_the_unfinished_runs(held, gate):
+    run_id = interrupted(held, gate, held_suite(held))
+    done = held("run", "--resume", "0" * 8, code=2)
     assert "no journal of run 00000000" in done.err
     assert run_id in done.err
 
@@ -280,6 +285,6 @@ def test_a_second_run_at_the_same_time_waits_for_the_first(held, gate):
     assert len(held.journals()) == 1  # it has not even begun
     assert held.rows("select count(*) as n from trial") == [{"n": 0}]  # other commands may look meanwhile
     kill(first)
-    out, err = second.communicate(timeout=180)
+    out, err = second.communicate(timeout=PATIENCE_S)
     held.ended(second.returncode, out, err, 0)
     assert len(held.journals()) == 2

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from command import Ciphermark
 from ports import free_port
-from processes import command_line, wait_until
+from processes import PATIENCE_S, command_line, wait_until
 
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import LocalParties
@@ -304,8 +304,8 @@ def test_a_run_that_is_interrupted_leaves_no_party(ciphermark):
     wait_until(lambda: len(parties()) == 2, "two parties")
     found = parties()
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    gone, alive = psutil.wait_procs(found, timeout=30)
+    process.communicate(timeout=PATIENCE_S)
+    gone, alive = psutil.wait_procs(found, timeout=PATIENCE_S)
     assert (len(gone), alive) == (2, [])
 
 
@@ -358,7 +358,7 @@ def services(tmp_path_factory):
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE_S)
 
 
 def is_ready(url):
@@ -368,7 +368,7 @@ def is_ready(url):
         return False
 
 
-def http_seat(services, variant="seal", timeout_s=60.0):
+def http_seat(services, variant="seal", timeout_s=PATIENCE_S):
     needs = WorkerNeeds(variant, a_trial().case.parameters, (), Confinement((), 1, 2048), timeout_s)
     return two_parties.runner(needs, http_party.chosen(services))
 

@@ -9,7 +9,7 @@ import pytest
 from command import TINY, Ciphermark
 
 # What hangs is given this long; all others have to be done by then, on a host that may stop for a while.
-TIMEOUT_S = 10
+TIMEOUT_S = 30
 # Deed -> status of mul, and what its error text must say. None: no error.
 IN_MUL = {
     "good": ("ok", None),

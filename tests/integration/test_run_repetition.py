@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
+from processes import PATIENCE_OF_RUNS_S
 
 from ciphermark_adapters import registry
 from ciphermark_core import host
@@ -47,7 +48,7 @@ def executed(
         pytest.skip("neither SEAL nor OpenFHE is installed")
     ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "home", new_url())
     suite = ciphermark.suite(MULTIPLICATIONS, ADDITIONS, TOO_SMALL, memory_mb=4096, timeout_s=300)
-    told = ciphermark("run", str(suite), timeout_s=500).err
+    told = ciphermark("run", str(suite), timeout_s=PATIENCE_OF_RUNS_S).err
     assert ": repetition bgv smallest N mul × 2, 16 values: " in told
     assert ": repetition bgv 8192 add × 30, 16 values: " in told
     found = {}

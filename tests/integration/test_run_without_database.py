@@ -11,7 +11,7 @@ import psutil
 import psycopg
 import pytest
 from command import TINY, Ciphermark
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 from ciphermark_db import embedded
 
@@ -71,7 +71,7 @@ def started(held, gate):
 
 def finished(held, gate, process):
     gate.let_pass(*range(10))
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return held.ended(process.returncode, out, err, code=0)
 
 

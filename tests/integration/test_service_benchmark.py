@@ -17,7 +17,7 @@ import pytest
 from benchmark_service import Service, ended, events_of, started, submitted, suite, when
 from command import TINY, Ciphermark, Gate
 from jobs import Jobs
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
 from ciphermark_benchmark.suite.process_limit import PER_CORE
@@ -266,7 +266,7 @@ def test_jobs_and_listeners_survive_a_restart_of_the_service(
         run_id = submitted(client, suite=suite("add", "mul", variants=("cleartext", "planted-waits")))["id"]
     wait_until(lambda: gate.arrived() == 1, "the run is under way")
     first.process.send_signal(signal.SIGTERM)  # takes its worker along, which hands the job back
-    assert first.process.wait(60) is not None
+    assert first.process.wait(PATIENCE_S) is not None
     assert Jobs(url).job(str(run_id))["state"] == "queued"
     second = started(tmp_path, url, "--worker", PLANTED_GATE=str(gate.folder))
     gate.let_pass(*range(10))
@@ -293,4 +293,4 @@ def test_the_service_tells_when_the_database_is_away(tmp_path: Path, home: Path)
             assert time.monotonic() < deadline
             time.sleep(0.2)
     service.process.send_signal(signal.SIGTERM)
-    service.process.wait(60)
+    service.process.wait(PATIENCE_S)

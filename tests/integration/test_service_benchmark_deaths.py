@@ -13,7 +13,7 @@ import pytest
 from benchmark_service import Service, ended, started, submitted, suite, when
 from command import PROGRAM, Gate
 from jobs import Jobs, Workers
-from processes import command_line, wait_until
+from processes import PATIENCE_S, command_line, wait_until
 
 TRIALS = 4
 
@@ -47,8 +47,8 @@ def test_nothing_outlives_a_service_that_is_killed(service: Service, gate: Gate,
     below = psutil.Process(service.process.pid).children(recursive=True)
     assert any("ciphermark_measure.worker" in command_line(process) for process in below)
     service.process.kill()
-    service.process.wait(30)
-    _, alive = psutil.wait_procs(below, timeout=60)
+    service.process.wait(PATIENCE_S)
+    _, alive = psutil.wait_procs(below, timeout=PATIENCE_S)
     assert alive == []
     gate.let_pass(*range(10))
     jobs = Jobs(service.database_url)
@@ -60,18 +60,19 @@ def test_nothing_outlives_a_service_that_is_killed(service: Service, gate: Gate,
 def test_a_worker_whose_parent_is_gone_already_ends(tmp_path: Path) -> None:
     """It may be gone before the kernel is asked to tell of its end."""
     with subprocess.Popen(["true"]) as gone:
-        gone.wait(30)
+        gone.wait(PATIENCE_S)
     done = subprocess.run(
         [str(PROGRAM), "worker", "--parent", str(gone.pid)],
         env=os.environ | {"CIPHERMARK_HOME": str(tmp_path)},
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == -signal.SIGTERM
 
 
 def test_a_worker_that_dies_is_replaced(service: Service) -> None:
     for _ in range(2):
+        wait_until(lambda: worker_of(service), "a worker is there")
         first = worker_of(service)
         first.kill()
         wait_until(lambda first=first: worker_of(service) not in (None, first), "another worker is there")

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 from running_services import SOURCE, Services, done, kind_of
 
 from ciphermark_core import host
@@ -392,8 +392,8 @@ def test_parties_end_with_the_service(services, number):
     parties = client.parties()
     assert len(parties) == 2
     client.terminate(number)
-    client.process.wait(timeout=60)
-    gone, alive = psutil.wait_procs(parties, timeout=30)
+    client.process.wait(timeout=PATIENCE_S)
+    gone, alive = psutil.wait_procs(parties, timeout=PATIENCE_S)
     assert (len(gone), alive) == (2, [])
 
 

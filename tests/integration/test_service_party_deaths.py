@@ -14,7 +14,7 @@ import pytest
 from command import CHEAP, Gate
 from jobs import Jobs
 from ports import free_port
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 from running_services import Running, Services
 
 # Three comparisons, one after the other. In each the server's party of one variant waits at the gate.
@@ -22,7 +22,7 @@ VARIANTS = ["planted-waits", "cleartext"]
 SCHEMES = ["bfv", "bgv", "ckks"]
 SUITE = {
     "name": "deaths",
-    "budget": CHEAP | {"timeout_s": 120, "memory_mb": 1500},
+    "budget": CHEAP | {"memory_mb": 1500},
     "experiments": [
         {
             "kind": "learning",
@@ -56,8 +56,8 @@ class Parties:
         parties = self.running[name].parties()
         assert parties
         self.running[name].process.kill()
-        self.running[name].process.wait(30)
-        _, alive = psutil.wait_procs(parties, timeout=30)
+        self.running[name].process.wait(PATIENCE_S)
+        _, alive = psutil.wait_procs(parties, timeout=PATIENCE_S)
         assert alive == []
 
     def addresses(self) -> dict[str, str]:

@@ -20,6 +20,7 @@ import psutil
 import psycopg
 import pytest
 from command import CHEAP, PLANTED
+from processes import PATIENCE_S
 from running_services import CONFESSION, Recorder, Running, Services, done
 from secrecy import (
     count,
@@ -37,7 +38,7 @@ from ciphermark_db import embedded
 
 SUITE = {
     "name": "secrecy",
-    "budget": CHEAP | {"samples": 2, "timeout_s": 300, "memory_mb": 2048},
+    "budget": CHEAP | {"samples": 2, "memory_mb": 2048},
     "experiments": [
         {
             "kind": "learning",
@@ -130,9 +131,9 @@ class Full:
         """Submit the job, look while it is paused, let it end, and look again."""
         pids = [service.process.pid for service in (self.client, self.server, self.benchmark)]
         url = f"http://127.0.0.1:{self.recorder.port}"
-        with replace(self.benchmark, url=url).client(timeout_s=300) as http:
+        with replace(self.benchmark, url=url).client() as http:
             self.run_id = str(benchmark_service.submitted(http, suite=SUITE)["id"])
-            assert pausing.is_paused.wait(300), self.benchmark.log.read_text()
+            assert pausing.is_paused.wait(PATIENCE_S), self.benchmark.log.read_text()
             self.pieces = pieces_of(self.confession)
             self.looks["during"] = Look.at(pids, self.pieces)
             found = files_in(self.services.blobs)

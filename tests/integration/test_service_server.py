@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 from running_services import OPTIONS, Pair, Services, done, kind_of, stages_of
 
 WORKLOAD = "lmc-encrypted"
@@ -266,14 +266,15 @@ def test_a_service_that_is_told_to_end_ends_while_a_library_hangs(hanging):
     pair, waiting = hanging
     parties = pair.server.parties()
     pair.server.terminate()
-    pair.server.process.wait(timeout=60)
-    _, alive = psutil.wait_procs(parties, timeout=30)
+    pair.server.process.wait(timeout=PATIENCE_S)
+    _, alive = psutil.wait_procs(parties, timeout=PATIENCE_S)
     assert alive == []
     waiting.exception()  # it was cut off, or told so
 
 
 def test_a_library_that_takes_too_long(services, client):
-    server = services.start("server", CIPHERMARK_REQUEST_TIMEOUT_S="4")
+    """The time allowed is for whole requests: to start a party, which loads its library, is one of them."""
+    server = services.start("server", CIPHERMARK_REQUEST_TIMEOUT_S="20")
     pair, encrypted = at_the_product(client, server, "planted-hangs")
     answer = pair.evaluate("infer", encrypted)
     assert (answer.status_code, kind_of(answer)) == (409, "session-lost")

@@ -19,7 +19,7 @@ _PAUSE_S = 0.2
 _WAITING = 3  # jobs
 # What a service may answer while something is killed: what was asked for, or that it cannot now.
 _FITTING = (200, 202, 503)
-_BUDGET = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 60, "memory_mb": 1500}
+_BUDGET = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1500}
 _ARITHMETIC = {
     "kind": "arithmetic",
     "schemes": ["bfv"],

@@ -12,8 +12,8 @@ import uvicorn
 from ciphermark_web import deadlines
 
 ALLOWED_S = 0.5
-ROOMY_S = 3.0  # where something has to be sent in time, on a host that may stop for a second
-PATIENCE_S = 30  # of the test: far more than what is allowed
+ROOMY_S = 8.0  # where something has to be sent in time, on a host that may stop for seconds
+PATIENCE_S = 60  # of the test: far more than what is allowed
 WHOLE = b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
 
 
