@@ -99,11 +99,25 @@ def test_a_slot_that_holds_no_symbol_is_no_byte(database, data):
     assert all(byte == rows[index][place] for place, byte in enumerate(found) if place not in lost)
 
 
+def test_a_block_of_many_elements_has_each_in_its_slots():
+    """More than are laid out at a time, and the last of them are fewer."""
+    layout = Layout(700, 11, 1024, 20)
+    rows = Generated(700, 11, 3).rows(0, 700)
+    block = packing.block_vectors(rows, layout).reshape(layout.columns, 2, 1024)
+    for place, row in enumerate(rows):
+        alone = packing.block_vectors(row[np.newaxis], layout).reshape(layout.columns, 2, 1024)
+        assert np.array_equal(block[:, :, place], alone[:, :, 0])
+    assert not block[:, :, 700:].any()
+
+
 def test_a_database_is_the_same_whichever_part_is_asked_for():
     whole = Generated(3000, 5, 7).rows(0, 3000)
     assert whole.shape == (3000, 5)
     assert np.array_equal(Generated(3000, 5, 7).rows(1000, 2100), whole[1000:2100])
     assert np.array_equal(Generated(3000, 5, 7).rows(2999, 3000), whole[2999:])
+    parts = [Generated(3000, 5, 7).rows(start, min(start + 35, 3000)) for start in range(0, 3000, 35)]
+    assert np.array_equal(np.concatenate(parts), whole)
+    assert np.array_equal(Generated(3000, 6, 7).rows(0, 9), Generated(9, 6, 7).rows(0, 9))
     assert not np.array_equal(Generated(3000, 5, 8).rows(0, 3000), whole)
     assert set(np.unique(Generated(4096, 256, 1).rows(0, 4096))) == set(range(256))
 

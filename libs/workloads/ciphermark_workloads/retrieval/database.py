@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -31,10 +32,14 @@ class Generated:
 
     def rows(self, start: int, stop: int) -> Rows:
         """The elements from ``start`` to before ``stop``, 0 ≤ start < stop ≤ n: of shape (stop − start, S)."""
-        first = start // _CHUNK
-        chunks = [self._chunk(number) for number in range(first, -(-stop // _CHUNK))]
-        return np.concatenate(chunks)[start - first * _CHUNK : stop - first * _CHUNK]
+        parts = []
+        for first in range(start - start % _CHUNK, stop, _CHUNK):
+            chunk = _chunk(self.element_bytes, self.seed, first // _CHUNK)
+            parts.append(chunk[max(start - first, 0) : stop - first])
+        return np.concatenate(parts)
 
-    def _chunk(self, number: int) -> Rows:
-        generator = np.random.default_rng([self.seed, number])
-        return generator.integers(0, 256, (_CHUNK, self.element_bytes), dtype=np.uint8)
+
+@lru_cache(maxsize=1)  # who takes few elements after few others makes each chunk once
+def _chunk(element_bytes: int, seed: int, number: int) -> Rows:
+    generator = np.random.default_rng([seed, number])
+    return generator.integers(0, 256, (_CHUNK, element_bytes), dtype=np.uint8)

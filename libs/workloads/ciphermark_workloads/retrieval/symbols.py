@@ -20,16 +20,27 @@ def count_of(size: int, bits: int) -> int:
 
 
 def symbols_of(rows: Rows, bits: int) -> Integers:
-    """The symbols in [0, 2^w) of rows of bytes, of shape (count, symbols of a row)."""
-    shifts, per_symbol = _digits(bits)
-    digits = (rows[..., np.newaxis] >> shifts) & _mask(bits)
+    """The symbols in [0, 2^w) of rows of bytes, w < 32, of shape (count, symbols of a row)."""
+    unit = _unit(bits)
+    each, size = 8 // unit, bits // unit  # symbols and bytes of what repeats
     count = count_of(rows.shape[1], bits)
-    filled = np.zeros((len(rows), count * per_symbol), dtype=np.uint8)
-    filled[:, : shifts.size * rows.shape[1]] = digits.reshape(len(rows), -1)
-    symbols = np.zeros((len(rows), count), dtype=np.int64)
-    for number in range(per_symbol):
-        symbols = (symbols << _unit(bits)) | filled[:, number::per_symbol]
-    return symbols
+    filled = np.zeros((len(rows), -(-count // each), size), dtype=np.uint8)
+    filled.reshape(len(rows), -1)[:, : rows.shape[1]] = rows
+    symbols = np.empty((*filled.shape[:2], each), dtype=np.int64)
+    for number in range(each):
+        symbols[:, :, number] = _symbol(filled, number * bits, bits)
+    return symbols.reshape(len(rows), -1)[:, :count]
+
+
+def _symbol(groups: npt.NDArray[np.uint8], first: int, bits: int) -> npt.NDArray[np.uint32]:
+    """Of each group of bytes the ``bits`` bits from the ``first`` on; what a shift loses is of the symbol before."""
+    end = first + bits
+    total = np.zeros(groups.shape[:2], dtype=np.uint32)
+    for place in range(first // 8, -(-end // 8)):
+        octets, left = groups[:, :, place].astype(np.uint32), end - 8 * (place + 1)
+        total |= octets << left if left >= 0 else octets >> -left
+    total &= (1 << bits) - 1
+    return total
 
 
 def bytes_of(symbols: Integers, size: int, bits: int) -> Integers:
