@@ -110,7 +110,7 @@ RETRIEVAL_PAGE = Page(
     "Retrieval",
     "Elements of a database by an index or a keyword that the server does not learn.",
     (filters.WORKLOAD, filters.VARIANT),
-    (retrieval.RETRIEVALS, retrieval.MOVED, retrieval.SCALING),
+    (retrieval.RETRIEVALS, retrieval.MOVED, retrieval.AT_ONCE, retrieval.SCALING),
 )
 INFERENCE_PAGE = Page(
     "/inference",

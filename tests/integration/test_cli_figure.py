@@ -29,6 +29,7 @@ NOTHING_OF = {
     "communication",
     "inferences",
     "prediction",
+    "retrieval-at-once",
     "retrieval-scaling",
     "retrievals",
     "workloads",

@@ -10,7 +10,7 @@ from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database
-from ciphermark_figures.catalogue.retrieval import MOVED, RETRIEVALS, SCALING
+from ciphermark_figures.catalogue.retrieval import AT_ONCE, MOVED, RETRIEVALS, SCALING
 
 MB = 10**6
 # Of a database of so many bytes: seconds of the answer, a constant 10 ms and 1 GB/s.
@@ -40,6 +40,9 @@ def samples(database_bytes, factor, queries=1, elements=1):
         Sample("database_size", float(database_bytes), "answer"),
         Sample("answers", float(elements), "answer"),
         Sample("answered_size", 256.0 * elements, "answer"),
+        Sample("store_size", 4.0 * database_bytes, "answer"),
+        Sample("memory_bandwidth", 10e9, "answer"),
+        *(Sample("noise_budget", bits, "answer", ordinal=i) for i, bits in enumerate((7.0, 6.0, 8.0))),
     )
 
 
@@ -88,6 +91,10 @@ def test_a_row_has_what_a_query_costs_moves_and_brings(recorded) -> None:
     assert (row["upload"], row["download"], row["keys_size"]) == (250_000, 65_000, 788_000)
     assert row["throughput"] == pytest.approx(4 * MB / 0.014)
     assert row["rate"] == pytest.approx(256 / 65_000)
+    assert (row["store_size"], row["store_expansion"]) == (16 * MB, 4)
+    assert row["memory_bandwidth"] == pytest.approx(10e9)
+    assert row["bandwidth_share"] == pytest.approx(0.0016 / 0.014)
+    assert row["noise_budget_bits"] == 7
     links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
     assert links == pytest.approx([0.017 + 315_000 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
 
@@ -104,6 +111,10 @@ def test_queries_of_a_pass_and_elements_of_a_query_count_each(recorded) -> None:
     assert batch["inputs"] == 2
     assert batch["throughput"] == pytest.approx(alone["throughput"] / 0.75)
     assert batch["element_s"] == pytest.approx(0.75 * alone["element_s"])
+    assert batch["query_s"] == pytest.approx(0.75 * batch["alone_s"])
+    assert batch["alone_s"] == alone["alone_s"] == alone["query_s"] == alone["answer_s"]
+    assert many["alone_s"] == many["query_s"]  # another case, which is asked for alone
+    assert batch["bandwidth_share"] == pytest.approx(alone["bandwidth_share"] / 1.5)
     assert many["answers"] == 64
     assert many["element_s"] == pytest.approx(alone["element_s"] * 8 / 64)
     assert many["throughput"] == pytest.approx(alone["throughput"] / 8)
@@ -143,12 +154,23 @@ def test_results_have_a_table_of_it(recorded) -> None:
     ciphermark, _, run_id = recorded
     lines = ciphermark("results", run_id).out.splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("retrieval · "))
-    end = next(place for place in range(start, len(lines)) if not lines[place].strip())
+    end = next(place for place in range(start, len(lines)) if lines[place].endswith(" · retrieval"))
     told = "\n".join(lines[start:end])
-    for text in ("by-index", "4 MB, 256 B got", "2 queries", "16.4 kB got", "286 MB/s", "14 ms", "788 kB"):
+    for text in (
+        "by-index",
+        "4 MB, 256 B got",
+        "2 queries",
+        "16.4 kB got",
+        "286 MB/s",
+        "14 ms",
+        "788 kB",
+        "11.4 %",
+        "16 MB",
+    ):
         assert text in told, text
     others = "\n".join(lines[end:])
-    assert "size of the database" not in others  # it is told above
+    for text in ("size of the database", "size of the store", "memory bandwidth"):
+        assert text not in others, text  # it is told above
 
 
 def costs(ciphermark, run_id, *options):
@@ -177,14 +199,33 @@ def test_there_is_a_page_with_both_figures(recorded) -> None:
     _, url, run_id = recorded
     with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
         page = client.get("/retrieval", params={"run": run_id}).text
-        titles = (figure.title for figure in (RETRIEVALS, MOVED, SCALING))
+        titles = (figure.title for figure in (RETRIEVALS, MOVED, AT_ONCE, SCALING))
         for told in (*titles, "by-index", "954 MiB/s"):
             assert told in page
-        for name in ("retrievals", "communication"):
+        for name in ("retrievals", "communication", "retrieval-at-once"):
             svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
-            assert (svg.status_code, "Database" in svg.text or "an element" in svg.text) == (200, True)
+            assert (svg.status_code, "Database" in svg.text or "lement" in svg.text) == (200, True)
         chosen = client.get("/figures/retrievals.csv", params={"run": run_id, "variant": "tenseal"}).text
         assert len(chosen.splitlines()) == 1 + len(ANSWERS_S)
+
+
+def test_what_several_at_once_save_is_shown(recorded) -> None:
+    """By two queries in a pass and by 64 elements for one; of databases of which one element alone was got, nothing."""
+    _, url, run_id = recorded
+    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+        chart = client.get("/figures/retrieval-at-once.json", params={"run": run_id}).json()
+        table = client.get("/figures/retrieval-at-once.csv", params={"run": run_id}).text
+    marks = chart["data"]["values"]
+    assert sorted((row["variant"], row["got"]) for row in marks) == [
+        *(("seal", got) for got in (1, 2, 64)),
+        ("tenseal", 1),
+    ]
+    one, two, many = (
+        next(row for row in marks if (row["variant"], row["got"]) == ("seal", got)) for got in (1, 2, 64)
+    )
+    assert one["alike"] == two["alike"] != many["alike"]
+    assert two["element_s"] == pytest.approx(0.75 * one["element_s"])
+    assert len(table.splitlines()) == 1 + len(marks)
 
 
 def test_a_run_without_retrieval_says_so(recorded, make) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.interfaces import Handle, KeyRequest, Vector
 from ciphermark_contract.operations import Shape, fresh, top_level
 from ciphermark_contract.program import UNUSED, Node, Program, digest_of
 from ciphermark_contract.tracing import Traced, TracingEvaluator, fresh_inputs, trace
@@ -196,6 +196,28 @@ def test_a_missing_constant_is_told() -> None:
     prepared = evaluator.prepare_constants(traced.program, traced.constants)
     with pytest.raises(ValueError, match="takes 2 inputs, not 1"):
         evaluator.bind_program(traced.program, [None], prepared)
+
+
+def test_plaintexts_have_the_bytes_of_the_form_that_nodes_take() -> None:
+    """Two data primes. One vector is taken in evaluation form twice and by its coefficients once, another in
+    evaluation form a level further down.
+    """
+    names = ("mul_plain", "mul_plain_prepared", "mod_switch", "add")
+    evaluator = TracingEvaluator(PARAMETERS, fresh_inputs(PARAMETERS, 1), names)
+    (a,) = evaluator.inputs
+    same, other = (np.full(RING, value, dtype=np.int64) for value in (1, 2))
+
+    def product(operation: str, value: Handle, vector: Vector) -> Handle:
+        return evaluator.apply(operation, value, evaluator.encode(vector, like=value))
+
+    results = [product("mul_plain_prepared", a, same), product("mul_plain_prepared", a, same)]
+    results.append(product("mul_plain", a, same))
+    lower = evaluator.apply("mod_switch", a)
+    results.append(product("mul_plain_prepared", lower, other))
+    program = evaluator.traced(results).program
+    assert program.plaintext_bytes == 8 * RING * (2 + 1 + 1)
+    assert dataclasses.replace(program, is_managed=True).plaintext_bytes == 0
+    assert evaluator.traced([a]).program.plaintext_bytes == 0
 
 
 def test_digests_tell_vectors_apart() -> None:

@@ -4,7 +4,13 @@ select
     *,
     inputs * database_size / nullif(answer_s, 0) as throughput,
     answer_s / nullif(inputs * answers, 0) as element_s,
+    answer_s / inputs as query_s,
+    max(answer_s) filter (where inputs = 1) over (
+        partition by run_id, variant, operation, dimensions - 'batch', parameter_set_id, division, threads
+    ) as alone_s,
     inputs * answered_size / nullif(download, 0) as rate,
+    store_size / nullif(database_size, 0) as store_expansion,
+    store_size / nullif(answer_s, 0) / nullif(memory_bandwidth, 0) as bandwidth_share,
     client_s + server_s + (upload + download) * 8 / 1e7 as over_10_s,
     client_s + server_s + (upload + download) * 8 / 1e8 as over_100_s,
     client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
@@ -32,6 +38,9 @@ from (
         max(r.median) filter (where r.metric = 'time' and r.party = 'client') as client_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'server') as server_s,
         sum(r.median) filter (where r.metric = 'time' and r.step in ('trace', 'encode')) as preparation_s,
+        max(r.median) filter (where r.metric = 'store_size') as store_size,
+        max(r.median) filter (where r.metric = 'memory_bandwidth') as memory_bandwidth,
+        min(r.median) filter (where r.metric = 'noise_budget') as noise_budget_bits,
         max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = r.answering) as upload,
         max(r.median) filter (where r.metric = 'size' and r.step = 'returned' and r.stage = r.answering) as download,
         max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = 'prepare') as keys_size,

@@ -20,9 +20,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
-from ciphermark_contract.operations import OPERATIONS, Call, Shape
+from ciphermark_contract.operations import OPERATIONS, Call, Kind, Shape, top_level
 from ciphermark_contract.vectors import Vector
-from ciphermark_core.model import Parameters, Scheme
+from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
 # The lowest last use of a value that nothing uses, and of an input that no node takes.
 UNUSED = -1
@@ -141,6 +141,20 @@ class Program:
         """The evaluation keys that one node takes."""
         call = Call(OPERATIONS[node.operation], node.arguments)
         return call.managed_keys if self.is_managed else call.keys
+
+    @cached_property
+    def plaintext_bytes(self) -> int:
+        """Bytes of its constants as nodes take them, each form of one once: N words of 8 bytes for every prime of its
+        level in evaluation form, N words in coefficient form; 0 in the managed form, whose constants are vectors.
+        """
+        uses = {(constant, self._takes_evaluated(node)) for node in self.nodes for constant in node.constants}
+        lowest = len(self.parameters.moduli) - top_level(self.parameters)
+        words = (lowest + self.constants[constant].level if evaluated else 1 for constant, evaluated in uses)
+        return 0 if self.is_managed else 8 * self.parameters.ring_dimension * sum(words)
+
+    def _takes_evaluated(self, node: Node) -> bool:
+        """Whether its plaintexts are in evaluation form: prepared ones, and those of ckks."""
+        return self.scheme not in EXACT_SCHEMES or Kind.PREPARED in OPERATIONS[node.operation].operands
 
     def level_of(self, node: Node) -> int:
         """The level at which a node computes."""

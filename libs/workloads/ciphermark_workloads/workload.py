@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Vector
+from ciphermark_contract.program import Program
 from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, ParameterSpec, Scheme
@@ -266,6 +267,12 @@ class Workload(ABC, Generic[Input, Output]):
         It is traced once for each stage, number of inputs and ``public``, and what was traced is what is executed: it
         must not depend on anything else. What it encodes is encoded once (step ``encode``).
         """
+
+    def server_figures(self, program: Program, threads: int) -> Mapping[str, float]:
+        """What a server tells once of the program that it made for a stage, by the names of registered metrics; made in
+        the first pass, where nothing is timed.
+        """
+        return {}
 
     def layers(
         self,

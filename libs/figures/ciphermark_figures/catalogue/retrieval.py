@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ciphermark_figures import formats, subject
 from ciphermark_figures.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_figures.figure import Column, Figure
@@ -16,19 +18,33 @@ def _bytes(name: str, label: str) -> Column:
     return Column(name, label, formats.size, is_number=True, brief=formats.brief_size)
 
 
+def _percentage(value: float | None) -> str:
+    """Of shares that may be far below a thousandth."""
+    return formats.NOTHING if value is None else f"{formats.digits(100 * value)} %"
+
+
+def _speed(name: str, label: str) -> Column:
+    def written(size: Callable[[float | None], str]) -> Callable[[float | None], str]:
+        return lambda value: formats.NOTHING if value is None else f"{size(value)}/s"
+
+    return Column(name, label, written(formats.size), is_number=True, brief=written(formats.brief_size))
+
+
 COSTS = (
     _seconds("answer_s", "Answer"),
-    Column(
-        "throughput",
-        "Throughput",
-        lambda value: f"{formats.size(value)}/s",
-        is_number=True,
-        brief=lambda value: f"{formats.brief_size(value)}/s",
-    ),
+    _speed("throughput", "Throughput"),
     _seconds("element_s", "Answer, an element", "an element"),
     _bytes("upload", "Upload"),
     _bytes("download", "Download"),
     _bytes("keys_size", "Keys"),
+)
+STORES = (
+    _bytes("store_size", "Store"),
+    Column("store_expansion", "By the database", formats.digits, is_number=True, short="by the database"),
+    _speed("memory_bandwidth", "Bandwidth"),
+    Column("bandwidth_share", "Of bandwidth", formats.share, is_number=True, short="of bandwidth"),
+    Column("rate", "Rate", _percentage, is_number=True),
+    Column("noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"),
 )
 LINKS = (
     _seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
@@ -54,8 +70,10 @@ RETRIEVALS = Figure(
     lead=(
         "Median time of the server's answer by the size of the database, elements times their length; both axes are "
         "logarithmic. Throughput is bytes of the database by this time, for each query of a pass. Preparing the "
-        "database, once, is in none of it. Published throughputs are of one core and of other hosts; lattice schemes "
-        "with a hint at the client are one to two orders of magnitude faster (docs/retrieval.md)."
+        "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
+        "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
+        "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
+        "faster (docs/retrieval.md)."
     ),
     view="retrievals",
     subject=subject.RETRIEVAL,
@@ -63,7 +81,7 @@ RETRIEVALS = Figure(
     order=_ORDER,
     tell=retrieval.answers,
     chart="retrieval.against_size",
-    columns=(*_ASKED, *COSTS, Column("rate", "Rate", formats.share, is_number=True)),
+    columns=(*_ASKED, *COSTS, *STORES),
     empty="This run has no retrieval whose answers are right.",
 )
 MOVED = Figure(
@@ -82,6 +100,30 @@ MOVED = Figure(
     chart="retrieval.moved",
     columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
     empty=RETRIEVALS.empty,
+)
+AT_ONCE = Figure(
+    name="retrieval-at-once",
+    title="Several at once",
+    lead=(
+        "Median time of the server's answer for each element that is got, by how many a pass brings: by queries of "
+        "several clients in a pass, and by several elements for one query, where a run has both one and more of a "
+        "database. Low is better; both axes are logarithmic. Of one alone: the time of a query among several by that "
+        "of the same query alone."
+    ),
+    view="retrievals_at_once",
+    subject=subject.RETRIEVAL,
+    narrowed_by=("operation", "variant"),
+    order="database_size, scheme, threads, operation, answered_size, got, variant",
+    chart="retrieval.at_once",
+    columns=(
+        *_ASKED,
+        Column("inputs", "Queries", formats.digits, is_number=True),
+        _seconds("answer_s", "Answer"),
+        _seconds("query_s", "A query"),
+        _seconds("element_s", "An element"),
+        Column("alone_share", "Of one alone", formats.share, is_number=True),
+    ),
+    empty="This run has no database of which both one element and several were got in a pass.",
 )
 SCALING = Figure(
     name="retrieval-scaling",
@@ -107,9 +149,7 @@ SCALING = Figure(
         _bytes("largest_database", "To"),
         Column("exponent", "Exponent", formats.digits, is_number=True),
         _seconds("constant_s", "Of no data"),
-        Column(
-            "marginal_throughput", "From there on", lambda value: f"{formats.size(value)}/s", is_number=True
-        ),
+        _speed("marginal_throughput", "From there on"),
         Column("fit", "Fit", formats.share, is_number=True),
     ),
     empty="This run has no protocol of retrieval over three databases or more.",

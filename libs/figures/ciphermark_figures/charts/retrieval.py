@@ -92,6 +92,45 @@ def moved(rows: Sequence[Row]) -> Chart | None:
     )
 
 
+def at_once(rows: Sequence[Row]) -> Chart | None:
+    """Time of an element by how many a pass brings, one small chart for each database and length of an element. A line
+    joins cases that differ in the number of queries alone.
+    """
+    known = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
+    if not known:
+        return None
+    names = style.variants_of(known)
+    columns = ("variant", "what", "operation", "alike", "got", "element_s", "inputs", "answers")
+    times = alt.Chart().encode(
+        x=alt.X("got:Q", title="Elements of a pass", scale=style.log_scale(), axis=_counts(known)),
+        y=alt.Y("element_s:Q", title=None, scale=style.log_scale(), axis=style.seconds_axis()),
+        color=style.colour(names),
+        tooltip=style.tips(
+            "operation:N", "variant:N", "inputs:Q", "answers:Q", alt.Tooltip("element_s:Q", format=".3s")
+        ),
+    )
+    lines = times.mark_line(strokeWidth=1.5).encode(detail="alike:N")
+    points = times.mark_point(filled=True, size=70, opacity=1).encode(
+        shape=alt.Shape("operation:N", title="Protocol")
+    )
+    return style.dressed(
+        alt.layer(lines, points, data=style.data(known, *columns))
+        .properties(width=style.WIDTH, height=style.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def _alike(row: Row) -> str:
+    """What cases that differ in the number of queries alone have in common."""
+    options = {name: value for name, value in row["dimensions"].items() if name != "batch"}
+    return f"{row['operation']} {row['variant']} {row['parameter_set_id']} {sorted(options.items())}"
+
+
+def _counts(rows: Sequence[Row]) -> alt.Axis:
+    return alt.Axis(format=",", values=sorted({row["got"] for row in rows}), labelOverlap="parity")
+
+
 def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows whose bytes and time are known, each with the small chart that it is in, and whether none beats it."""
     known = [

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from ciphermark_figures import formats
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
-from ciphermark_figures.catalogue.retrieval import COSTS, LINKS, RETRIEVALS
+from ciphermark_figures.catalogue.retrieval import COSTS, LINKS, RETRIEVALS, STORES
 from ciphermark_figures.listings import headings
 from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed
 
 FIGURES = (RETRIEVALS,)
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
+
+_STORES = (
+    "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "
+    "the store once at it, of the answer's time; rate: what is got, of what is returned"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,8 @@ class Prices:
 
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool, prices: Prices) -> Iterator[Printed]:
-    """A table for each scheme and security level by the 2018 table, or of all levels with ``any_security``, with the
-    databases of each protocol below each other.
+    """Two tables for each scheme and security level by the 2018 table, or of all levels with ``any_security``, with the
+    databases of each protocol below each other: of answers, and of what they are made of.
     """
 
     def place(row: Row) -> tuple[object, ...]:
@@ -49,17 +54,17 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool, prices: Prices)
 
     (rows,) = answers
     for same in grouped(sorted(rows, key=place), place):
-        columns = [
+        asked = [
             (Head("protocol"), lambda row: row["operation"]),
             (Head("database", True), _database),
             of(VARIANT),
             *map(of, headings.columns(same)),
-            *map(of, (*COSTS, *LINKS)),
-            (Head("a million cost", True), lambda row: _million(prices.of_element(row))),
         ]
+        cost = (Head("a million cost", True), lambda row: _million(prices.of_element(row)))
         title = f"retrieval · {headings.heading(same)}"
         charged = f"cost: of as many elements, by {prices.cpu_hour:g} an hour of a core, {prices.gb:g} a GB returned"
-        yield printed(title, f"{_ABOUT}; {charged}", columns, same, once=2)
+        yield printed(title, f"{_ABOUT}; {charged}", [*asked, *map(of, (*COSTS, *LINKS)), cost], same, once=2)
+        yield printed("", _STORES, [*asked, *map(of, STORES)], same, once=2)
 
 
 def _million(cost: float | None) -> str:

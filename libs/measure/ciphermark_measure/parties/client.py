@@ -129,9 +129,10 @@ class Client(Party):
         samples = steps.samples()
         with check.step(messages.CHECK):
             found = judged(workload, outputs, given.truths)
-        if found.complaint and _is_spent(owner, workload.opened(owner, ciphertexts)):
+            left = _bits_left(owner, workload.opened(owner, ciphertexts))
+        if found.complaint and 0 in left.values():
             raise Exhausted("no noise budget is left in what the server returned")
-        figures = tuple(Sample(name, value, last) for name, value in found.figures.items())
+        figures = tuple(Sample(name, value, last) for name, value in {**found.figures, **left}.items())
         told = None if request.source.given is None else _to_two_digits(outputs[0])
         return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + figures, told)
 
@@ -221,5 +222,8 @@ def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
     return parameters
 
 
-def _is_spent(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> bool:
-    return 0 in [owner.noise_budget_bits(item) for item in ciphertexts]
+def _bits_left(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> Mapping[str, float]:
+    """The least noise budget of all, by the name of the metric; nothing where the library tells none."""
+    told = [owner.noise_budget_bits(item) for item in ciphertexts]
+    known = [float(bits) for bits in told if bits is not None]
+    return {"noise_budget": min(known)} if known else {}

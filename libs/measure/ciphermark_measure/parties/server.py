@@ -10,6 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
 from ciphermark_contract.program import Program
+from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import arrays, messages
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
@@ -100,6 +101,7 @@ class Server(Party):
         with steps.step("deserialize"):
             inputs = equal_parts([evaluator.load(item) for item in dumped], loaded.batch)
         shapes = () if before is None else loaded.ready[before].made.returned
+        known = loaded.ready.get(stage.name)
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
             outputs = _executed(loaded, ready, [[*a, *b] for a, b in zip(inputs, states, strict=True)])
@@ -107,7 +109,8 @@ class Server(Party):
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
-        return messages.Evaluated(self.kept(results), ready.made.program.digest, steps.samples())
+        samples = steps.samples() + (() if ready is known else _own_figures(loaded, ready))
+        return messages.Evaluated(self.kept(results), ready.made.program.digest, samples)
 
     def _describe(self, request: messages.Describe) -> messages.Described:
         ready = self._made().ready.get(request.stage)
@@ -135,6 +138,15 @@ def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
             prepared = loaded.evaluator.prepare_constants(executed, made.traced.constants, loaded.threads)
         loaded.ready[call.stage] = ready = _Ready(call, made, at_once, executed, prepared)
     return ready
+
+
+def _own_figures(loaded: _Loaded, ready: _Ready) -> tuple[Sample, ...]:
+    """What the workload tells of a program that was just made, off the clock and off the request's memory."""
+    stage, check = ready.call.stage, Watch(ready.call.stage)
+    with check.step(messages.CHECK):
+        figures = loaded.workload.server_figures(ready.made.program, loaded.threads)
+    told = tuple(Sample(name, value, stage) for name, value in figures.items())
+    return told + check.samples() if told else ()
 
 
 def _executed(loaded: _Loaded, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import msgspec
 
+from ciphermark_contract.program import Program
 from ciphermark_core.dimensions import Value
+from ciphermark_workloads.retrieval import stores
 from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Input, Judgement, Output, Truth, Workload
 
@@ -51,6 +53,10 @@ class Queried(Workload[Input, Output]):
     def with_less(self, values: Mapping[str, Value]) -> Workload[Input, Output]:
         """Itself over a generated database, with some options changed: see :meth:`outline`."""
         return self.with_options({**msgspec.to_builtins(self.options), "database": "", **values})
+
+    def server_figures(self, program: Program, threads: int) -> Mapping[str, float]:
+        """The store that it answers from: see :mod:`.stores`."""
+        return stores.figures(program, threads)
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
         """Byte for byte; :meth:`work` in figures."""

@@ -1,0 +1,14 @@
+select *
+from (
+    select
+        *,
+        inputs * answers as got,
+        query_s / alone_s as alone_share,
+        min(inputs * answers) over same <> max(inputs * answers) over same as has_several
+    from retrievals
+    where answer_s > 0
+    window same as (
+        partition by run_id, database_size, answered_size / answers, scheme, threads, security_2018
+    )
+) as each
+where has_several
