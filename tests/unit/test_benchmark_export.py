@@ -209,3 +209,23 @@ def test_a_wide_table_is_not_folded_where_there_is_no_margin():
     assert header.split() == list(columns)
     assert row.split() == ["1"] * 40
     assert rest == []
+
+
+@given(rows=st.lists(st.tuples(st.text("abc{}:,"), st.integers(), st.text("xyz", max_size=200)), max_size=4))
+def test_a_terminal_shows_every_value_within_its_width(rows):
+    """A row is a line where that fits; else each value has its own, and what is long goes on below it."""
+    table = Table(("parameter_set_id", "count", "words"), rows)
+    lines = list(export.at_width(table, 60))
+    assert max(map(len, lines), default=0) <= 60
+    letters = "".join(lines).replace(" ", "")
+    for row in rows:
+        assert all(str(value) in letters for value in row)
+
+
+def test_few_columns_are_a_table_and_many_are_a_list():
+    few = Table(("operation", "median"), [("add", 0.5), ("mul", 2.0)])
+    assert list(export.at_width(few, 80)) == ["operation  median", "add        0.5", "mul        2"]
+    many = Table(tuple(f"column_{number}" for number in range(30)), [tuple(range(30))] * 2)
+    first, second, *_ = export.at_width(many, 80)
+    assert (first, second.split()) == ("row 1", ["column_0", "0"])
+    assert len(list(export.at_width(many, 80))) == 2 * 31

@@ -68,7 +68,8 @@ def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
     for name in shipped.names():
         suite, text = files.load(Path(name))
         assert suite.name == name
-        assert shipped.summary(text)
+        assert shipped.purpose(text).endswith(".")
+        assert len(shipped.purpose(text)) < 220  # five lines beside name and time in 80 columns
 
 
 def test_what_is_left_out_has_the_documented_default():

@@ -49,6 +49,16 @@ def test_columns_go_on_below_beside_what_names_the_row():
     assert len(list(layout.lines(table, 120))) == 2
 
 
+def test_prose_goes_on_below_too_where_footnotes_make_no_table_fit():
+    heads = (Head("run"), Head("label"), Head("suite"), Head("trials", is_prose=True))
+    table = Printed(
+        "", "", heads, (("8136aaf8", "a-label-of-25-characters-x", "seal-vs-openfhe", "251 ok, 85 not"),)
+    )
+    found = list(layout.lines(table, 50))
+    assert [line.split()[0] for line in found] == ["run", "8136aaf8"] * 2
+    assert found[3].endswith("251 ok, 85 not")
+
+
 def test_what_would_take_more_than_five_lines_is_a_footnote_told_once():
     reason = " ".join(["because"] * 60)
     table = Printed(

@@ -9,18 +9,18 @@ import math
 import sys
 import uuid
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Table
-from ciphermark_figures.listings import markup
+from ciphermark_figures.listings import layout, markup
 from ciphermark_figures.listings.printed import Head, Printed
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
@@ -36,7 +36,7 @@ _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
 }
 STANDARD_OUTPUT = Path("-")
-_WIDEST = 100_000
+_WIDEST = 100_000  # no margin in files and pipes: a row is a line
 
 
 def form_of(chosen: Format | None, output: Path | None) -> Format:
@@ -71,7 +71,9 @@ def write_bytes(content: bytes, output: Path | None) -> None:
 def write(table: Table, form: Format, output: Path | None = None) -> None:
     """Write a table to a file or standard output; raises ``UserError`` where that cannot be."""
     if form == "table" and output is None and sys.stdout.isatty():
-        Console().print(_pretty(table))
+        console = Console(highlight=False)
+        for line in at_width(table, console.width):
+            console.print(Text(line), soft_wrap=True)
         return
     if form == "parquet" and output is None and sys.stdout.isatty():
         raise UserError("parquet is no text: name a file with --output, or pipe it somewhere")
@@ -90,13 +92,24 @@ def rendered(table: Table, form: Format) -> bytes:
         _require_distinct(table.columns)
         return _parquet(table)
     if form in markup.FORMATS:
-        heads = tuple(Head(name) for name in table.columns)
-        texts = tuple(tuple(map(_short, row)) for row in table.rows)
-        return markup.FORMATS[form]([Printed("", "", heads, texts)]).encode()
-    console = Console(file=io.StringIO(), width=_WIDEST)  # no margin here: cells are not folded
-    with console.capture() as capture:
-        console.print(_pretty(table))
-    return capture.get().encode()
+        return markup.FORMATS[form]([_printed(table)]).encode()
+    return "".join(f"{line}\n" for line in layout.lines(_printed(table), _WIDEST)).encode()
+
+
+def at_width(table: Table, width: int) -> Iterator[str]:
+    """A line for each row where these fit; else a line for each value, row after row. Pure."""
+    whole = list(layout.lines(_printed(table), _WIDEST))
+    if max(map(len, whole)) <= width:
+        yield from whole
+        return
+    for number, row in enumerate(table.rows, 1):
+        yield f"row {number}"
+        yield from layout.named(zip(table.columns, map(_short, row), strict=True), width, indent="  ")
+
+
+def _printed(table: Table) -> Printed:
+    heads = tuple(Head(name) for name in table.columns)
+    return Printed("", "", heads, tuple(tuple(map(_short, row)) for row in table.rows))
 
 
 def _require_distinct(columns: tuple[str, ...]) -> None:
@@ -161,15 +174,6 @@ def _arrow_column(pa: Any, values: tuple[Any, ...]) -> Any:
 
 def _json_text(value: Any) -> str | None:
     return None if value is None else json.dumps(_json_ready(value))
-
-
-def _pretty(table: Table) -> RichTable:
-    pretty = RichTable(box=None, pad_edge=False)
-    for name in table.columns:
-        pretty.add_column(Text(name), overflow="fold")
-    for row in table.rows:
-        pretty.add_row(*[Text(_short(value)) for value in row])
-    return pretty
 
 
 def _short(value: Any) -> str:

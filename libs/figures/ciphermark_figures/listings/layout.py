@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from string import ascii_lowercase
@@ -38,20 +38,33 @@ class _Column:
 def lines(table: Printed, width: int) -> Iterator[str]:
     """The table without its title, in lines of ``width`` characters at most.
 
-    Only a name that is wider than that by itself makes a longer line. Columns that have no room go on below, beside
-    those that name the row; prose takes up to :data:`MOST_LINES` lines, or becomes a footnote.
+    Only a name that is wider than that by itself makes a longer line. Prose takes up to :data:`MOST_LINES` lines, or
+    becomes a footnote; columns that have no room even so go on below, beside those that name the row.
     """
     noted, notes = with_footnotes(table)
-    found = _fitting(table, width)
-    if found is not None:
-        notes = ()
+    whole, brief = _fitting(table, width), _fitting(noted, width)
+    below = _below(table, width)
     columns, gap = (
-        found or _fitting(noted, width) or (_squeezed(_columns(noted), table.keys, width, _GAPS[0]), _GAPS[0])
+        whole or brief or below or (_squeezed(_columns(noted), table.keys, width, _GAPS[0]), _GAPS[0])
     )
     for block in _blocks(columns, table.keys, width, gap):
         yield from _printed(block, gap)
-    for note in notes:
-        yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
+    if whole is None and (brief is not None or below is None):
+        for note in notes:
+            yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
+
+
+def named(facts: Iterable[tuple[str, str]], width: int, indent: str = "") -> Iterator[str]:
+    """A name and what is said of it, one below the other; a long text goes on below itself."""
+    facts = list(facts)
+    room = max((len(name) for name, _ in facts), default=0)
+    below = " " * (len(indent) + room + max(_GAPS))
+    for name, text in facts:
+        first = f"{indent}{name:<{room}}{' ' * max(_GAPS)}"
+        found = textwrap.wrap(
+            text, width, initial_indent=first, subsequent_indent=below, break_on_hyphens=False
+        )
+        yield from found or [first.rstrip()]
 
 
 def _fitting(table: Printed, width: int) -> tuple[list[_Column], int] | None:
@@ -65,6 +78,28 @@ def _fitting(table: Printed, width: int) -> tuple[list[_Column], int] | None:
             if _total(found, gap) <= width:
                 return found, gap
     return None
+
+
+def _below(table: Printed, width: int) -> tuple[list[_Column], int] | None:
+    """Columns that go on below, prose as wide as there is room beside what names the row; nothing where some prose
+    takes too many lines even so, or itself names rows.
+    """
+    gap = _GAPS[0]
+    columns = _columns(table)
+    if any(column.head.is_prose for column in columns[: table.keys]):
+        return None
+    room = width - sum(column.width + gap for column in columns[: table.keys])
+    found = [
+        replace(column, width=min(column.width, room)) if column.head.is_prose else column
+        for column in columns
+    ]
+    prose = [column for column in found[table.keys :] if column.head.is_prose]
+    has_room = all(
+        _longest_word(column) <= column.width
+        and all(len(column.lines(text)) <= MOST_LINES for text in column.texts)
+        for column in prose
+    )
+    return (found, gap) if has_room else None
 
 
 def with_footnotes(table: Printed) -> tuple[Printed, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import added, registry
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.suite import description
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core import host as hosts
@@ -56,7 +56,7 @@ def adapters(
     """
     wanted = sorted(registry.declarations()) if name is None else [registry.declaration(name).variant]
     found = description.describe_all(wanted, frozenset(hosts.collect().cpu_flags))
-    console = wide_console()
+    console = console_for()
     if format == "json":
         typer.echo(json.dumps([item.as_dict() for item in found], indent=2))
     elif name is None:
@@ -98,5 +98,5 @@ def _tell(console: Console, item: Description) -> None:
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
     console.print(f"[bold]{escape(declared.variant)}[/bold]  {state}  {escape(declared.license)}")
-    for name, text in item.lines():
-        console.print(f"  {name:<11} {escape(text)}", soft_wrap=True)
+    for line in layout.named(item.lines(), console.width, indent="  "):
+        console.print(Text(line), soft_wrap=True)

@@ -15,7 +15,7 @@ from ciphermark_benchmark.builds import bisect as searching
 from ciphermark_benchmark.builds import search
 from ciphermark_benchmark.builds.search import Found
 from ciphermark_benchmark.cli.execution import say_that_it_waits
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Prepared
@@ -48,7 +48,7 @@ def bisect(
     """Find the build where a case became slower: the ends first, then halves, each pair in turns in fresh processes."""
     if len(builds) < 2 or len(set(builds)) < len(builds):
         raise UserError("name two builds or more, each once, from old to new")
-    home, console = homes.find(), wide_console()
+    home, console = homes.find(), console_for()
     loaded, _ = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
     subject = searching.chosen(searching.subjects(loaded, builds, hosts.collect()), case)
     rule = search.rule_for(len(builds), error)

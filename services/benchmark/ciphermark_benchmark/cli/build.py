@@ -12,9 +12,13 @@ from rich.markup import escape
 from ciphermark_adapters import added
 from ciphermark_adapters.added import AddedBuild
 from ciphermark_benchmark.builds import adding
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 
-_build = typer.Typer(help="Builds of your own: variants beside the shipped ones.", no_args_is_help=True)
+_build = typer.Typer(
+    help="Builds of your own: variants beside the shipped ones.",
+    epilog="[bold]Example[/bold]  ciphermark build add seal-mine --library seal --prefix /opt/seal",
+    no_args_is_help=True,
+)
 _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark build add seal-mine --library seal --prefix /opt/seal
@@ -55,7 +59,7 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     hexl: Annotated[bool, typer.Option("--hexl/--no-hexl", help="With Intel HEXL (seal).")] = False,
 ) -> None:
     """Add a build: compiled or taken from where it is installed, checked, and from then on a variant like any other."""
-    console = wide_console()
+    console = console_for()
     request = adding.Request(name, library, prefix, environment, compiler, flags, hexl)
     build = adding.add(request, lambda text: console.print(escape(text), soft_wrap=True))
     console.print(f"[green]added[/green] [bold]{escape(name)}[/bold]")
@@ -67,7 +71,7 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
 
 def list_all() -> None:
     """The builds that were added, and whether they can be used as they were."""
-    console = wide_console()
+    console = console_for()
     builds = added.all_builds()
     if not builds:
         console.print("no build was added; see: ciphermark build add --help")
@@ -82,7 +86,7 @@ def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
     build = added.all_builds().get(name)
     if build is None:
         raise adding.unknown(name)
-    console = wide_console()
+    console = console_for()
     against = added.reason_against(name)
     if against is not None:
         console.print(f"[red]{escape(against[0])}[/red]; {escape(against[1])}", soft_wrap=True)
@@ -95,7 +99,7 @@ def refresh(
     ] = None,
 ) -> None:
     """Make native modules anew that are of other sources than the adapter's: set-up does it, too."""
-    console = wide_console()
+    console = console_for()
     done = adding.refresh(names or [], lambda text: console.print(escape(text), soft_wrap=True))
     console.print(f"made anew: {', '.join(done)}" if done else "every build is up to date")
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.tables import MIXED, show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
@@ -84,7 +84,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             ids = run_names.found(database, run_a), run_names.found(database, run_b)
             found = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
-                _show(wide_console(output), database, ids, shared.once(found), how)
+                _show(console_for(output), database, ids, shared.once(found), how)
             else:
                 table = Table(COLUMNS, [tuple(row.values()) for row in found])
                 export.write(table, form, output)

@@ -12,7 +12,11 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.runner.recorder import caught_up
 
-_db = typer.Typer(help="The database behind the results.", no_args_is_help=True)
+_db = typer.Typer(
+    help="The database behind the results.",
+    epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"',
+    no_args_is_help=True,
+)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ from rich.markup import escape
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_notes, storage
 from ciphermark_benchmark.cli import result_tables
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.progress import progress_of
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Ended, Prepared
@@ -61,7 +61,7 @@ def run(
 ) -> None:
     """Execute a suite, record every sample, and show the ranked results."""
     home = homes.find()
-    console = wide_console()
+    console = console_for()
     with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
         if json is not None:
             _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import form_of, wide_console
+from ciphermark_benchmark.cli.output import console_for, form_of
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
@@ -62,7 +62,7 @@ def figure(
     from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
 
     if name is None:
-        _list(wide_console())
+        _list(console_for())
         return
     if name not in FIGURES:
         near = did_you_mean(name, FIGURES)

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.suite import loaded
 from ciphermark_benchmark.suite import description
 from ciphermark_core import host as hosts
+from ciphermark_figures.listings import layout
 from ciphermark_measure import probes
 
 
@@ -29,11 +30,9 @@ def doctor(
     """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
     asked = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
-    console = wide_console()
-    table = Table(show_header=False, box=None, pad_edge=False)
-    for name, value in description.host_lines(facts):
-        table.add_row(name, value)
-    console.print(table)
+    console = console_for()
+    for line in layout.named(description.host_lines(facts), console.width):
+        console.print(Text(line), soft_wrap=True)
     crowding = hosts.thread_warning({count for item in asked for count in item.threads}, facts.cores)
     found = [*facts.warnings, *([] if crowding is None else [crowding])]
     if not found:

@@ -8,19 +8,27 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.program import setting
+from ciphermark_benchmark.cli.tables import show
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_measure.layers import LayersFound
+from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_measure.layers import LayerFound, LayersFound
 from ciphermark_workloads.catalogue import WORKLOADS, named
 
 _DEADLINE_S = 1800.0
+_HEADS = (
+    Head("layer"),
+    Head("level"),
+    Head("scale"),
+    Head("operations", is_prose=True),
+    *(Head(name, is_number=True) for name in ("takes MB", "gives MB", "ms", "share", "largest", "error")),
+)
 EPILOG = "[bold]Example[/bold]  ciphermark workload layers lola-mnist --variant seal"
 
 
@@ -79,40 +87,28 @@ def _answered(command: list[str]) -> LayersFound:
 
 
 def _print(title: str, found: LayersFound) -> None:
-    columns = (
-        "layer",
-        "level",
-        "scale",
-        "operations",
-        "takes MB",
-        "gives MB",
-        "ms",
-        "share",
-        "largest",
-        "error",
-    )
-    table = Table(*columns, title=title, title_justify="left")
     together = sum(layer.seconds for layer in found.layers)
-    for layer in found.layers:
-        table.add_row(
-            escape(layer.name),
-            f"{layer.level} → {layer.end_level}",
-            "" if layer.scale_bits is None else f"2^{layer.scale_bits:.2f}",
-            ", ".join(f"{count} {name}" for name, count in layer.operations.items()),
-            f"{layer.operand_bytes / 1e6:.3g}",
-            f"{layer.result_bytes / 1e6:.3g}",
-            f"{layer.seconds * 1e3:.3g}",
-            f"{layer.seconds / together:.0%}",
-            f"{layer.largest:.3g}",
-            f"{layer.error:.2g}",
+    console = console_for()
+    show(console, [Printed(title, "", _HEADS, tuple(_row(layer, together) for layer in found.layers))])
+    console.print(
+        Text(
+            f"\nTogether {together * 1e3:.3g} ms; the whole program {found.whole_s * 1e3:.3g} ms (medians of "
+            f"{found.passes} passes). Right: {found.right} of {found.inputs} inputs. Errors: the largest of all slots "
+            "and inputs, decrypted in a run that is not timed."
         )
-    console = wide_console()
-    console.print(table)
-    console.print(
-        f"Together {together * 1e3:.3g} ms; the whole program {found.whole_s * 1e3:.3g} ms (medians of {found.passes} "
-        f"passes). Right: {found.right} of {found.inputs} inputs.",
-        soft_wrap=True,
     )
-    console.print(
-        "Errors: the largest of all slots and inputs, decrypted in a run that is not timed.", soft_wrap=True
+
+
+def _row(layer: LayerFound, together: float) -> tuple[str, ...]:
+    return (
+        layer.name,
+        f"{layer.level} → {layer.end_level}",
+        "" if layer.scale_bits is None else f"2^{layer.scale_bits:.2f}",
+        ", ".join(f"{count} {name}" for name, count in layer.operations.items()),
+        f"{layer.operand_bytes / 1e6:.3g}",
+        f"{layer.result_bytes / 1e6:.3g}",
+        f"{layer.seconds * 1e3:.3g}",
+        f"{layer.seconds / together:.0%}",
+        f"{layer.largest:.3g}",
+        "" if layer.error is None else f"{layer.error:.2g}",
     )

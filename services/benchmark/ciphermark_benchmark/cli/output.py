@@ -11,18 +11,17 @@ from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 
-_PIPED_WIDTH = 120
 
-
-def wide_console(output: Path | None = None) -> Console:
-    """The terminal; a file or a pipe gets as much width as the tables need, since nobody sees a margin there."""
-    if output is not None:
-        try:
-            return Console(file=output.open("w", encoding="utf-8"), width=_PIPED_WIDTH)
-        except OSError as error:
-            raise UserError(f"{output}: cannot write: {error.strerror}") from None
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=_PIPED_WIDTH, highlight=False)
+def console_for(output: Path | None = None) -> Console:
+    """Standard output, or a file: as wide as the terminal that somebody sits at, or as ``COLUMNS`` says, also where it
+    goes through a pipe; 80 columns where nobody says.
+    """
+    if output is None:
+        return Console(highlight=False)
+    try:
+        return Console(file=output.open("w", encoding="utf-8"), highlight=False)
+    except OSError as error:
+        raise UserError(f"{output}: cannot write: {error.strerror}") from None
 
 
 def form_of(forms: Sequence[str], chosen: str | None, output: Path | None, things: str) -> str | None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli.tables import show as show_tables
+from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs
 from ciphermark_benchmark.suite.programs import Question
@@ -20,18 +21,21 @@ from ciphermark_contract import drawing, listing
 from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_figures.listings.printed import Head, Printed
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _program = typer.Typer(
     help="The graph of operations that a workload executes: its nodes, a picture, counts.",
+    epilog="[bold]Examples[/bold]  ciphermark program counts lr-k3-encrypted; ciphermark program counts last",
     no_args_is_help=True,
 )
-_RUN = re.compile(r"last|[0-9a-f]+(-[0-9a-f]*)*")
+_RUN = re.compile(r"last([:~].*)?|[0-9a-f]+(-[0-9a-f]*)*")
 Named = Annotated[
     list[str],
     typer.Argument(
         metavar="WORKLOAD [OPTION=VALUE] | RUN",
-        help="A workload, and options of it that are not their defaults; or a run, by its id or `last`.",
+        help=f"A workload, and options of it that are not their defaults; or: {RUN_HELP[0].lower()}{RUN_HELP[1:]}",
     ),
 ]
 InScheme = Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")]
@@ -55,7 +59,7 @@ def show(
     stage: OfStage = None,
 ) -> None:
     """The facts of each stage's program, and its nodes, one a line."""
-    console = wide_console()
+    console = console_for()
     for name, program in _found(wanted, scheme, variant, stage).items():
         console.print(f"[bold]{wanted[0]}, {name}[/bold]")
         for fact, value in listing.facts(program).items():
@@ -76,9 +80,8 @@ def counts(
     if format == "json":
         typer.echo(json.dumps({name: _as_rows(program) for name, program in found.items()}, indent=2))
         return
-    console = wide_console()
-    for name, program in found.items():
-        console.print(_table(f"{wanted[0]}, {name}", program))
+    console = console_for()
+    show_tables(console, [_table(f"{wanted[0]}, {name}", program) for name, program in found.items()])
 
 
 def draw(
@@ -107,10 +110,13 @@ def _found(wanted: list[str], scheme: Scheme | None, variant: str, stage: str | 
 
 
 def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
-    """The programs of a run, by its id, the beginning of one, or ``last``; ``None`` for what is the name of none."""
-    if not _RUN.fullmatch(run):
+    """The programs of the run that a text means; ``None`` where it means none, and is no way to name one."""
+    is_id = _RUN.fullmatch(run) is not None
+    if not is_id and did_you_mean(run, WORKLOADS):  # a slip of the pen, and no label: nobody has to be asked
         return None
     with caught_up(homes.find()) as database:
+        if not is_id and not database.runs_named(run):
+            return None
         return database.programs(run_names.found(database, run))
 
 
@@ -132,12 +138,13 @@ def _as_rows(program: Program) -> list[dict[str, object]]:
     ]
 
 
-def _table(title: str, program: Program) -> Table:
+def _table(title: str, program: Program) -> Printed:
     levels = sorted({level for _, level in program.counts}, reverse=True)
-    table = Table(
-        "operation", *(f"level {level}" for level in levels), "all", title=title, title_justify="left"
-    )
+    rows = []
     for operation in sorted({name for name, _ in program.counts}):
         of_levels = [program.counts.get((operation, level), 0) for level in levels]
-        table.add_row(operation, *(str(count or "") for count in of_levels), str(sum(of_levels)))
-    return table
+        rows.append((operation, *(str(count or "") for count in of_levels), str(sum(of_levels))))
+    heads = (*(f"level {level}" for level in levels), "all")
+    return Printed(
+        title, "", (Head("operation"), *(Head(name, is_number=True) for name in heads)), tuple(rows)
+    )

@@ -19,6 +19,7 @@ from ciphermark_figures.listings import (
     depths,
     first_executions,
     inference,
+    layers,
     learning,
     objects,
     overview,
@@ -92,6 +93,7 @@ def _tables(
     tables += learning.tables(found(learning.FIGURES), any_security, titles)
     tables += inference.tables(found(inference.FIGURES), any_security)
     tables += retrieval.tables(found(retrieval.FIGURES), any_security, wanted.prices)
+    tables += layers.tables(found(layers.FIGURES), any_security)
     tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
     tables += depths.tables(found(depths.FIGURES), any_security)
     if is_main:

@@ -12,7 +12,7 @@ import typer
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import result_tables, tables
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, Wanted
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -109,7 +109,7 @@ def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> No
         text = markup.FORMATS[where.form](result_tables.of_run(database, run_id, wanted))
         export.write_bytes(text.encode(), where.output)
     else:
-        result_tables.show_results(wide_console(where.output), database, run_id, wanted)
+        result_tables.show_results(console_for(where.output), database, run_id, wanted)
 
 
 def _prices(cpu_hour: float, gb: float) -> Prices:
@@ -154,6 +154,6 @@ def _with_units(names: list[str], row: tuple[object, ...]) -> tuple[object, ...]
 
 def _published(database: Database, run_id: str | None, where: _Where) -> None:
     if where.form == "table":
-        tables.show_published(wide_console(where.output), database, run_id)
+        tables.show_published(console_for(where.output), database, run_id)
     else:
         export.write(tables.published_table(database, run_id), where.form, where.output)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from ciphermark_benchmark import archive, export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli.tables import show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Table as Answer
 from ciphermark_db.reports import report
+from ciphermark_figures.listings.printed import Head, Printed
 
 _runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
 _ID_SHOWN = 8
+_HEADS = (
+    Head("run"),
+    Head("label"),
+    Head("suite"),
+    Head("when (UTC)"),
+    Head("host"),
+    Head("trials", is_prose=True),
+)
 _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 
 
@@ -54,11 +64,11 @@ def listed(
         columns = tuple(rows[0]) if rows else ("run_id",)
         export.write(Answer(columns, [tuple(row.values()) for row in rows]), form, output)
         return
-    console = wide_console()
+    console = console_for()
     if not rows:
         console.print("no run is recorded yet: begin with `ciphermark run quick`")
         return
-    console.print(_table(rows))
+    show(console, [table_of(rows)])
 
 
 def label(
@@ -103,22 +113,22 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(
-        "run", "label", "suite", "when (UTC)", "host", "trials", "ok", "not ok", box=None, pad_edge=False
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
+    """A row for each run. Pure."""
+    return Printed("", "", _HEADS, tuple(_row(run) for run in rows))
+
+
+def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = {
+        "ok": run["ok"],
+        "not ok": run["other"],
+        **{name: run[name] for name in ("unsupported", "refused")},
+    }
+    return (
+        run["run_id"][:_ID_SHOWN],
+        run["label"] or "",
+        run["suite"],
+        f"{run['started_at']:%Y-%m-%d %H:%M}",
+        run["host"] + (" (imported)" if run["is_imported"] else ""),
+        ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none",
     )
-    for row in rows:
-        failed = row["other"]
-        more = [f"{row[name]} {name}" for name in ("unsupported", "refused") if row[name]]
-        told = f"{failed}" + (f" (+{', '.join(more)})" if more else "")
-        table.add_row(
-            row["run_id"][:_ID_SHOWN],
-            row["label"] or "",
-            row["suite"],
-            f"{row['started_at']:%Y-%m-%d %H:%M}",
-            row["host"] + (" (imported)" if row["is_imported"] else ""),
-            str(row["trials"]),
-            str(row["ok"]),
-            told,
-        )
-    return table

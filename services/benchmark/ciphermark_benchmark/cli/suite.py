@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.tables import show
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import durations, runs
@@ -36,9 +34,11 @@ from ciphermark_benchmark.suite.composition import Wish
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
+from ciphermark_figures.listings.printed import Head, Printed
 
 _suite = typer.Typer(
     help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",
+    epilog="[bold]Examples[/bold]  ciphermark suite list; ciphermark suite explain quick",
     no_args_is_help=True,
 )
 _NEW_EXAMPLES = """[bold]Examples[/bold]
@@ -47,6 +47,11 @@ _NEW_EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark suite new mine.yaml --values 10000 --exact --largest 1000 --depth 3
 """
+_HEADS = (Head("suite"), Head("time"), Head("what for", is_prose=True))
+_ABOUT_LIST = (
+    "Times are of the last run here, or guesses for an idle host and what is installed. Execute one with: "
+    "ciphermark run NAME; its cases, and what cannot be: ciphermark suite explain NAME"
+)
 T = TypeVar("T")
 
 
@@ -75,20 +80,16 @@ def _read(path: Path) -> tuple[form.Suite, str]:
 
 def list_() -> None:
     """The suites that come with Ciphermark: name, what for, and how long they take."""
-    console = Console(highlight=False)
     facts = hosts.collect()
-    table = Table(box=None, pad_edge=False)
-    for name in ("suite", "time", "what for"):
-        table.add_column(name, overflow="fold", no_wrap=name != "what for")
+    rows = []
     for name in shipped.names():
         suite, text = files.load(shipped.path(name))
         planned = plan.cases(suite, runs.available(suite, facts))
         took = durations.expected(homes.find(), text, suite, planned, facts)
-        table.add_row(name, estimate.in_words(took.seconds), escape(shipped.summary(text)))
-    console.print(table)
-    console.print(
-        "Times are of the last run here, or guesses for an idle host. Execute one with: ciphermark run NAME"
-    )
+        rows.append((name, estimate.in_words(took.seconds), shipped.purpose(text)))
+    console = console_for()
+    show(console, [Printed("", "", _HEADS, tuple(rows))])
+    console.print(f"\n{_ABOUT_LIST}")
 
 
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
@@ -128,7 +129,7 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
     took = durations.expected(homes.find(), text, suite, planned, facts)
-    console = Console(highlight=False)
+    console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
 
@@ -193,7 +194,7 @@ def explain(
         }
         typer.echo(json.dumps(told, indent=2))
         return
-    console = wide_console()
+    console = console_for()
     show(console, [case_rows.as_table(planned)])
     console.print(_outlook(suite, planned, took))
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)

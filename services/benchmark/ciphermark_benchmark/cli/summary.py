@@ -12,7 +12,7 @@ from rich.text import Text
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, heading
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -36,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 
 def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None:
     """A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
-    console = wide_console()
+    console = console_for()
     with caught_up(homes.find()) as database:
         run_id = run_names.found(database, run)
         parts = list(_parts(database, run_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,21 +11,28 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.markup import escape
+from rich.text import Text
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.cli import layers
-from ciphermark_benchmark.cli.output import wide_console
+from ciphermark_benchmark.cli.output import console_for
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
+from ciphermark_figures.listings import layout
 from ciphermark_measure.examination import Found, faults
 from ciphermark_workloads import options, own
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
+from ciphermark_workloads.options import Option
 
 _CLEARTEXT = "cleartext"
 _LETTING_GO_S = 20.0  # loading a library, and ending the process
 _COLOURS = {"right": "green", "wrong": "red", "unsupported": "yellow"}
-_workload = typer.Typer(help="Workloads: those that are installed, and your own.", no_args_is_help=True)
+_workload = typer.Typer(
+    help="Workloads: those that are installed, and your own.",
+    epilog="[bold]Examples[/bold]  ciphermark workload list; ciphermark workload new mine.py",
+    no_args_is_help=True,
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -38,14 +46,21 @@ def add_to(app: typer.Typer) -> None:
 
 def list_all() -> None:
     """The workloads that are installed: family, schemes and options."""
-    console = wide_console()
+    console = console_for()
     for workload in WORKLOADS.values():
         schemes = ", ".join(workload.schemes)
-        console.print(f"[bold]{workload.name}[/bold]  {workload.family}  {schemes}  {escape(workload.title)}")
-        for option in options.declared(workload.Options):
-            console.print(f"  {option.name} = {option.default}: {escape(option.sentence)}")
+        console.print(f"[bold]{workload.name}[/bold]  {workload.family}  {schemes}")
+        title = textwrap.wrap(workload.title, console.width, initial_indent="  ", subsequent_indent="  ")
+        declared = [(f"{option.name}:", _told(option)) for option in options.declared(workload.Options)]
+        for line in (*title, *layout.named(declared, console.width, indent="  ")):
+            console.print(Text(line), soft_wrap=True)
     for name, reason in BROKEN.items():
         console.print(f"[red]{escape(name)}[/red]  {escape(reason)}")
+
+
+def _told(option: Option) -> str:
+    default = "" if option.default == "" else f" (by default {option.default})"
+    return f"{option.sentence}{default}"
 
 
 def new(file: Annotated[Path, typer.Argument(help="The file to write; it must not be there yet.")]) -> None:
@@ -68,7 +83,7 @@ def check(
     """Carry a workload out in the clear, then with every installed library, on small parameters where it fits them, and
     tell what is wrong in it.
     """
-    console = wide_console()
+    console = console_for()
     found = list[Found]()
     for name, scheme in _subjects(_known(workload), variant or ()):
         found.append(_examined(workload, name, scheme, deadline))

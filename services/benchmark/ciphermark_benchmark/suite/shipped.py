@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "suites"
+_SENTENCE = re.compile(r"^(.*?\.)(?: .*)?$")  # and what follows it
 
 
 def names() -> list[str]:
@@ -17,11 +19,13 @@ def path(name: str) -> Path:
     return FOLDER / f"{name}.yaml"
 
 
-def summary(text: str) -> str:
-    """What a suite says of itself: the comment at its beginning; empty where there is none. Pure."""
+def purpose(text: str) -> str:
+    """What a suite says first of itself: the comment at its beginning, to the end of its first sentence; empty where
+    there is none. Pure.
+    """
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):
             break
         lines.append(line.lstrip("# "))
-    return " ".join(lines)
+    return _SENTENCE.sub(r"\1", " ".join(lines))
