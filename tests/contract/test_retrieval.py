@@ -25,10 +25,10 @@ from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas, word_formulas
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
+from ciphermark_workloads.retrieval.by_keyword import ABSENT
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
 from ciphermark_workloads.retrieval.grid import Grid
-from ciphermark_workloads.retrieval.keyword_pir import ABSENT
 from ciphermark_workloads.retrieval.keywords import Table, generated
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.mul_pir import MulPir
@@ -65,7 +65,15 @@ TOO_SMALL = {"fast-pir": (34, 56), "mul-pir": (35, 35, 50), "seal-pir": (24, 35,
 SEVERAL: Mapping[str, Mapping[str, Value]] = {
     "batch-pir groups": {"elements": 700, "element_bytes": 129, "wanted": 16},
     "keyword-pir blocks": {"records": 1000, "value_bytes": 33},
+    # 17 places, of which at N = 1024 and 16 bits a slot 32 records of 18 symbols share a plaintext; and two chunks a
+    # record, as published.
+    "constant-weight-pir shelves": {"records": 900, "value_bytes": 33, "keyword_bits": 12},
+    "constant-weight-pir chunks": {"records": 7, "value_bytes": 2501, "keyword_bits": 4},
+    "constant-weight-pir one": {"records": 1, "value_bytes": 1, "keyword_bits": 1},
+    "constant-weight-pir-published records": {"records": 40, "value_bytes": 33, "keyword_bits": 6},
+    "constant-weight-pir-published chunks": {"records": 7, "value_bytes": 2501, "keyword_bits": 4},
 }
+CODED = tuple(case for case in SEVERAL if case.startswith("constant-weight"))
 # Elements of a block or plaintext, in the first of the cases above.
 UNITS = {"fast-pir": ROW, "mul-pir": 60, "seal-pir": 73}
 
@@ -152,6 +160,22 @@ def test_by_keyword(variant: str, scheme: Scheme) -> None:
     assert both.output(outputs, b"another").tolist() == [ABSENT]
 
 
+@each("case", _of(*CODED))
+def test_by_a_number_as_keyword(variant: str, scheme: Scheme, case: str) -> None:
+    """The first and the last keywords that the database has and does not have, and others of both kinds; what is absent
+    is told apart. A wrong answer is 2^18 standard deviations of the noise away in bfv (code_formulas.noise_ratio).
+    """
+    workload = _workload(case)
+    both = _together(workload, variant, scheme, small_ring(variant, scheme))
+    known, every = set(workload.numbers()), range(1 << workload.options.keyword_bits)
+    present, absent = ([key for key in every if (key in known) is is_there] for is_there in (True, False))
+    for keyword in {*present[:4], *present[-4:], *present[::100]}:
+        assert _complaint(both, keyword) is None, keyword
+    for keyword in {absent[0], absent[-1], absent[len(absent) // 2]}:
+        outputs = both.executed(keyword)["answer"].outputs
+        assert both.output(outputs, keyword).tolist() == [ABSENT], keyword
+
+
 class _Same(NamedTuple):
     """A database whose bytes are all the same."""
 
@@ -204,6 +228,17 @@ def test_answers_are_wrong_where_noise_reaches_them(variant: str, scheme: Scheme
     """
     both = _together(WORKLOADS[name], variant, scheme, Override(modulus_bits=TOO_SMALL[name]))
     assert "values are wrong" in str(_complaint(both, 7))
+
+
+@pytest.mark.variants("seal")
+@each("name", _of("constant-weight-pir"))
+def test_no_record_comes_back_where_noise_reaches_it(variant: str, scheme: Scheme, name: str) -> None:
+    """With 2^-30 of the modulus noise is a thousand times what decrypts right, and a right record a matter of
+    256^-256.
+    """
+    workload = WORKLOADS[name]
+    both = _together(workload, variant, scheme, Override(modulus_bits=TOO_SMALL["mul-pir"]))
+    assert _complaint(both, next(iter(workload.numbers()))) is not None
 
 
 def _fast_sizes(parameters: Parameters) -> tuple[int, ...]:
@@ -301,7 +336,15 @@ def _given(case: str, workload: AnyWorkload) -> Mapping[int, Any]:
 
 @each(
     "case",
-    _of("fast-pir three blocks", "mul-pir grid", "seal-pir grid", "batch-pir groups", "keyword-pir blocks"),
+    _of(
+        "fast-pir three blocks",
+        "mul-pir grid",
+        "seal-pir grid",
+        "batch-pir groups",
+        "keyword-pir blocks",
+        "constant-weight-pir shelves",
+        "constant-weight-pir-published records",
+    ),
 )
 def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     variant: str, scheme: Scheme, case: str, tmp_path: Path

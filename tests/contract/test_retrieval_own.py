@@ -14,7 +14,7 @@ from ciphermark_measure.parties.together import Together
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, recommended
-from ciphermark_workloads.retrieval.keyword_pir import ABSENT
+from ciphermark_workloads.retrieval.by_keyword import ABSENT
 
 from . import harness
 from .cells import each
@@ -68,3 +68,16 @@ def test_values_of_several_lengths_by_keyword(variant: str, scheme: Scheme) -> N
         assert bytes(both.output(outputs, keyword).tolist()) == records[keyword.decode()].encode()
     outputs = both.executed(b"nobody")["answer"].outputs
     assert both.output(outputs, b"nobody").tolist() == [ABSENT]
+
+
+def test_values_of_several_lengths_by_a_number(variant: str, scheme: Scheme) -> None:
+    """256 records of 23 symbols share a plaintext, those of keywords that differ in the lowest eight bits."""
+    records = {13 * number: "v" * (number % 40) + str(number) for number in range(COUNT)}
+    data = "".join(f"{keyword},{value}\n" for keyword, value in records.items()).encode()
+    workload = _with_file("constant-weight-pir", "records.csv", data, {"keyword_bits": 17})
+    both = _together(workload, variant, scheme)
+    for keyword in (0, 13 * 39, 13 * 1000, 13 * (COUNT - 1)):
+        outputs = both.executed(keyword)["answer"].outputs
+        assert bytes(both.output(outputs, keyword).tolist()) == records[keyword].encode()
+    outputs = both.executed(14)["answer"].outputs
+    assert both.output(outputs, 14).tolist() == [ABSENT]

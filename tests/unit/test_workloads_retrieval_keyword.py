@@ -19,7 +19,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import formulas, keywords, packing
-from ciphermark_workloads.retrieval.keyword_pir import ABSENT
+from ciphermark_workloads.retrieval.by_keyword import ABSENT
 from ciphermark_workloads.retrieval.keywords import Table, generated, value_in
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import NO_BYTE

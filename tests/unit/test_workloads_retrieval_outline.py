@@ -23,6 +23,8 @@ DATABASES = {
     "mul-pir": {"elements": 200, "element_bytes": 288},
     "seal-pir": {"elements": 200, "element_bytes": 288},
     "keyword-pir": {"records": 700, "value_bytes": 40},
+    "constant-weight-pir": {"records": 700, "value_bytes": 40},
+    "constant-weight-pir-published": {"records": 70, "value_bytes": 40, "keyword_bits": 12},
 }
 # Whose ciphertexts are kept by coefficients, in evaluation form, or both; seal has operations for sums of products.
 LIBRARIES = dict.fromkeys(DATABASES, ("seal", "openfhe", "pyfhel")) | {"seal-pir": ("seal",)}

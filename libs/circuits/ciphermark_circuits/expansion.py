@@ -8,6 +8,8 @@ have the same order, 2^(j+1), in the group that rotations form, which is cyclic.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ciphermark_circuits.plain_products import Factors
@@ -35,7 +37,7 @@ def steps(ring_dimension: int, count: int) -> tuple[int, ...]:
     return tuple(ring_dimension >> (j + 2) for j in reversed(range(rounds(count))))
 
 
-def monomials(parameters: Parameters, exponents: list[int]) -> Vector:
+def monomials(parameters: Parameters, exponents: Sequence[int]) -> Vector:
     """The slots of X^k for each exponent k ≥ 0, of shape (exponents, N): for bfv and bgv, t < 2^31."""
     ring = Ring.of(parameters)
     assert ring.modulus is not None
@@ -45,6 +47,16 @@ def monomials(parameters: Parameters, exponents: list[int]) -> Vector:
         powers[place] = powers[place - 1] * root % ring.modulus
     places = np.outer(np.asarray(exponents, dtype=np.int64), ring.exponents) % order
     found: Vector = powers[places]
+    return found
+
+
+def packed(parameters: Parameters, places: Sequence[int], count: int) -> Vector:
+    """The slots of what is encrypted to be expanded to ``count`` ciphertexts: 2^(−rounds)·ΣX^k over the ``places`` k
+    that are to be 1.
+    """
+    modulus = parameters.plain_modulus or 0
+    chosen = monomials(parameters, places).sum(axis=0)
+    found: Vector = chosen % modulus * pow(2, -rounds(count), modulus) % modulus
     return found
 
 

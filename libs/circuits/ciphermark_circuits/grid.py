@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ciphermark_circuits import sums
 from ciphermark_circuits.plain_products import Factors
@@ -23,11 +23,25 @@ def answer(
     sums, of which n2 − 1 of three polynomials, and one relinearization.
     """
 
-    def products() -> Iterator[Handle]:
-        for selected, plaintexts in zip(columns, store, strict=True):
-            yield raw_product(evaluator, selected, rows.inner_product(plaintexts))
+    return summed(
+        evaluator,
+        (
+            (selected, rows.inner_product(plaintexts))
+            for selected, plaintexts in zip(columns, store, strict=True)
+        ),
+    )
 
-    found = shrunk(evaluator, sums.total(evaluator, products()))
+
+def summed(evaluator: Evaluator, pairs: Iterable[tuple[Handle, Handle]]) -> Handle:
+    """The sum of the products of pairs, each taken when the sum of those before it is there: relinearized once, and at
+    the smallest modulus that the library switches to.
+    """
+    products = (raw_product(evaluator, a, b) for a, b in pairs)
+    return lowest(evaluator, shrunk(evaluator, sums.total(evaluator, products)))
+
+
+def lowest(evaluator: Evaluator, found: Handle) -> Handle:
+    """At the smallest modulus that the library switches to."""
     while (lower := next_lower(evaluator, found)) is not found:
         found = lower
     return found

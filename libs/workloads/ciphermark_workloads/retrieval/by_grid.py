@@ -42,13 +42,11 @@ class GridRetrieval(IndexRetrieval):
         Raises ``UserError`` for an index that the database does not have.
         """
         self.require_index(given)
-        layout, modulus = self.layout(parameters), parameters.plain_modulus or 0
-        vectors = []
-        for count, places in zip(layout.selections, layout.selected(given), strict=True):
-            monomials = expansion.monomials(parameters, places).sum(axis=0)
-            divisor = pow(2, -expansion.rounds(count), modulus)
-            vectors.append(monomials % modulus * divisor % modulus)
-        return vectors
+        layout = self.layout(parameters)
+        return [
+            expansion.packed(parameters, places, count)
+            for count, places in zip(layout.selections, layout.selected(given), strict=True)
+        ]
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return self.layout(parameters).element(list(outputs), given)

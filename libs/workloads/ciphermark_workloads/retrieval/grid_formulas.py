@@ -116,17 +116,26 @@ def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, de
     Vercauteren, "Somewhat practical fully homomorphic encryption", 2012). The selection's own error is smaller by the
     first factor.
     """
-    (rows, columns), size = grid.shape, grid.slots
-    selection = selection_deviation(grid, primes, deviation)
-    column = selection * plain_modulus / sqrt(12) * sqrt(size * rows)
-    answer = column * plain_modulus * sqrt(rounding_variance(size) * size * columns)
+    rows, columns = grid.shape
+    selection = selection_deviation(grid.slots, max(grid.selections), primes, deviation)
+    answer = answer_deviation(selection, grid.slots, rows * columns, plain_modulus)
     return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
 
 
-def selection_deviation(grid: Grid, primes: int, deviation: float) -> float:
-    """The standard deviation of the noise of what a query expands to, of fresh errors of this ``deviation``."""
-    switch = primes * grid.slots * SIGMA**2 / 12 + rounding_variance(grid.slots)
-    copies = float(1 << expansion.rounds(max(grid.selections)))
+def answer_deviation(selection: float, slots: int, plaintexts: int, plain_modulus: int) -> float:
+    """Of the noise of an answer over so many plaintexts of N slots, of selections whose noise has the deviation
+    ``selection``: see :func:`noise_ratio`.
+    """
+    product = selection * plain_modulus / sqrt(12) * sqrt(slots)
+    return product * plain_modulus * sqrt(rounding_variance(slots) * slots * plaintexts)
+
+
+def selection_deviation(slots: int, count: int, primes: int, deviation: float) -> float:
+    """The standard deviation of the noise of the ``count`` ciphertexts that one of a query expands to, of fresh errors
+    of this ``deviation``.
+    """
+    switch = primes * slots * SIGMA**2 / 12 + rounding_variance(slots)
+    copies = float(1 << expansion.rounds(count))
     return sqrt(copies * deviation**2 + (copies - 1) * switch)
 
 

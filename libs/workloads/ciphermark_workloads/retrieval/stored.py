@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,13 @@ from ciphermark_workloads.retrieval.database import Rows
 MOST_VALUE_BYTES = 1 << 15
 _SEED = "database_seed"
 _FORMS = "a database is a file records.bin or records.csv"
+
+
+Complaint: TypeAlias = Callable[[bytes], str | None]  # what is wrong with a keyword, if anything
+
+
+def _no_complaint(_: bytes) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,13 @@ def element_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict
     return _agreed(name, values, shape)
 
 
-def record_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The options of retrieval by keyword from a file; raises ``UserError`` as :func:`element_options` does."""
-    found = _records(name, data)
+def record_options(
+    name: str, data: bytes, values: Mapping[str, Value], complaint: Complaint = _no_complaint
+) -> dict[str, Value]:
+    """The options of retrieval by keyword from a file, of which all keywords have to be such that there is no
+    ``complaint`` of them; raises ``UserError`` as :func:`element_options` does.
+    """
+    found = _records(name, data, complaint)
     return _agreed(name, values, {"records": len(found.values), "value_bytes": found.value_bytes})
 
 
@@ -128,7 +140,7 @@ def _of_csv(name: str, data: bytes, size: int | None) -> Rows:
 _ELEMENTS: Mapping[str, Callable[[str, bytes, int | None], Rows]] = {".bin": _of_bin, ".csv": _of_csv}
 
 
-def _records(name: str, data: bytes) -> Records:
+def _records(name: str, data: bytes, complaint: Complaint = _no_complaint) -> Records:
     if Path(name).suffix != ".csv":
         raise UserError(
             f"{name}: keywords and values are read from a .csv, lines of a keyword and a value: key,value"
@@ -139,6 +151,8 @@ def _records(name: str, data: bytes) -> Records:
         place = f"{name}, line {line}"
         if not keyword or not value:
             raise UserError(f"{place}: an empty {'value' if keyword else 'keyword'}")
+        if against := complaint(keyword):
+            raise UserError(f"{place}: the keyword {keyword.decode()!r} {against}")
         if keyword in numbers:
             raise UserError(
                 f"{place}: the keyword {keyword.decode()!r} is there twice: keep one record of it"

@@ -72,7 +72,8 @@ def noise_ratio(grid: Grid, data_bits: Sequence[int], plain_modulus: int, deviat
     the last, and rounding leaves :func:`.grid_formulas.rounding_variance`. The first layer's noise is not in the
     second: the words of a ciphertext are numbers like any other.
     """
-    size, selection = grid.slots, grid_formulas.selection_deviation(grid, len(data_bits), deviation)
+    size, count = grid.slots, max(grid.selections)
+    selection = grid_formulas.selection_deviation(size, count, len(data_bits), deviation)
     product = selection * plain_modulus / sqrt(12) * sqrt(size * max(grid.shape))
     last, *dropped = data_bits
     layer = sqrt((product / 2.0 ** sum(dropped)) ** 2 + grid_formulas.rounding_variance(size))

@@ -1,0 +1,52 @@
+"""The plaintext that an encrypted code word of two ones selects, of many with a code word each (Mahdavi and Kerschbaum,
+"Constant-weight PIR", USENIX Security 2022).
+
+A ciphertext for each place of code words holds one value in all slots: 1 for the two places of the selected code word,
+else 0. So the product of the two places of another code word is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ciphermark_circuits import grid
+from ciphermark_circuits.plain_products import Factors
+from ciphermark_circuits.products import product
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+
+Code: TypeAlias = tuple[int, int]  # the places that are 1, the lower first
+
+
+def grouped(
+    evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
+) -> list[Handle]:
+    """The selected plaintext of each store, at the smallest modulus that the library switches to.
+
+    A store has a vector of all slots for each code, and none of them is 0. Code words with the same upper place b are
+    one group, of which the sum over their lower places a, c_b·Σ c_a·P_(a,b), takes one product of ciphertexts: for each
+    store as many as there are groups, summed as three polynomials and relinearized once, and a product with a plaintext
+    for each code.
+    """
+    lower = sorted({a for a, _ in codes})
+    factors = Factors.of(evaluator, [places[a] for a in lower])
+    of_place = dict(zip(lower, factors.ciphertexts, strict=True))
+    groups = {b: [number for number, code in enumerate(codes) if code[1] == b] for _, b in codes}
+
+    def products(store: Sequence[Vector]) -> Iterator[tuple[Handle, Handle]]:
+        for b, members in groups.items():
+            of_group = replace(factors, ciphertexts=[of_place[codes[number][0]] for number in members])
+            yield places[b], of_group.inner_product([store[number] for number in members])
+
+    return [grid.summed(evaluator, products(store)) for store in stores]
+
+
+def one_by_one(
+    evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
+) -> list[Handle]:
+    """As :func:`grouped`, by the circuit as published: a product of ciphertexts and a relinearization for each code,
+    and an inner product with each store.
+    """
+    factors = Factors.of(evaluator, [product(evaluator, places[a], places[b]) for a, b in codes])
+    return [grid.lowest(evaluator, factors.inner_product(store)) for store in stores]

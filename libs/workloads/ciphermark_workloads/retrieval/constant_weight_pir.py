@@ -1,0 +1,205 @@
+"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, ClassVar
+
+import msgspec
+import numpy as np
+
+from ciphermark_circuits import constant_weight, expansion
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_core.dimensions import Value
+from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.retrieval import by_keyword, code_formulas, stored
+from ciphermark_workloads.retrieval.by_keyword import KeywordRetrieval
+from ciphermark_workloads.retrieval.shelves import Shelves
+from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.workload import Arrays, Stage, Workload
+
+# Symbols of two whole bytes, and slots in every ring up to N = 32768.
+_PLAIN_MODULUS = 65537
+_MOST_BITS = 32
+_OUTLINE_BITS = 2  # of shelves: four of them, two of which have their upper place in common
+
+
+class Options(by_keyword.Options, frozen=True):
+    """The records, and how many keywords there can be."""
+
+    records: Annotated[
+        int, msgspec.Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
+    ] = 1024
+    keyword_bits: Annotated[
+        int, msgspec.Meta(ge=1, le=_MOST_BITS, description="bits of a keyword, which is a number")
+    ] = 16
+
+
+class ConstantWeightPir(KeywordRetrieval[int]):
+    """Keywords are numbers of so many bits; see :mod:`.shelves` and :mod:`ciphermark_circuits.constant_weight`."""
+
+    name = "constant-weight-pir"
+    title = "private retrieval of a record of a database by its keyword (constant-weight codes)"
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
+    stages = (Stage("answer"),)
+    Options = Options
+    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the values
+    pass_s = 1.0
+    most_shared_bits: ClassVar[int] = _MOST_BITS
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "sub", "mul", "mul_plain", "rotate")
+
+    def require_scheme(self, scheme: Scheme) -> None:
+        """Raise ``Unsupported`` for another scheme, and for more records than there are keywords."""
+        super().require_scheme(scheme)
+        options = self.options
+        if options.records > 1 << options.keyword_bits:
+            raise Unsupported(
+                f"{options.records} records have a keyword each, and of {options.keyword_bits} bits there are "
+                f"{1 << options.keyword_bits}"
+            )
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """MulPIR's: N = 8192 and three primes of 50 bits, 192 bits secure, with room for the noise of every database
+        that options allow: see :mod:`.code_formulas`.
+        """
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=_PLAIN_MODULUS)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 8192, (56, 56, 60), plain_modulus=_PLAIN_MODULUS)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of the expansion's rotations, told without making the database, and of the product."""
+        steps = expansion.steps(parameters.ring_dimension, self.layout(parameters).length)
+        return KeyRequest(relinearization=True, rotations=steps)
+
+    def server_bytes(self, parameters: Parameters) -> int:
+        layout, primes = self.layout(parameters), len(parameters.moduli)
+        ciphertexts = self.ciphertexts(layout)
+        return code_formulas.server_bytes(layout, self.options.records, primes, ciphertexts)
+
+    def ciphertexts(self, layout: Shelves) -> int:
+        """How many a server holds at once: of each code place one, and one in evaluation form."""
+        return 2 * layout.length
+
+    def outline(self, parameters: Parameters) -> Workload[int, Integers]:
+        """Of four shelves at most, all of which are full where there are as many records."""
+        options, shared = self.options, self.layout(parameters).shared_bits
+        bits = min(options.keyword_bits, shared + _OUTLINE_BITS)
+        return self.with_less({"records": min(options.records, 1 << bits), "keyword_bits": bits})
+
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        bits = int(values.get("keyword_bits", Options().keyword_bits))
+        return stored.record_options(name, data, values, lambda keyword: _complaint(keyword, bits))
+
+    def numbers(self) -> Mapping[int, int]:
+        options, own = self.options, self.own()
+        if own is None:
+            return _numbers(options.records, options.keyword_bits, options.database_seed)
+        return {int(keyword): number for keyword, number in own.numbers.items()}
+
+    def another(self, generator: np.random.Generator) -> int:
+        """Each alike likely of those that the database does not have; where it has all, one of them."""
+        known = np.sort(np.fromiter(self.numbers(), dtype=np.int64))
+        free = (1 << self.options.keyword_bits) - known.size
+        if free == 0:
+            return int(generator.choice(known))
+        rank = int(generator.integers(free))
+        # So many of the free numbers are below each known one.
+        below = known - np.arange(known.size)
+        return rank + int(np.searchsorted(below, rank, side="right"))
+
+    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+        """The slots of 2^(−rounds)·(X^a + X^b), a and b the places of the keyword's code word. Raises ``UserError`` for
+        a keyword that no database of these options can have.
+        """
+        bits = self.options.keyword_bits
+        if not 0 <= given < 1 << bits:
+            raise UserError(f"{given} is no keyword: those of {bits} bits are 0 to {(1 << bits) - 1}")
+        layout = self.layout(parameters)
+        return [expansion.packed(parameters, layout.code(given), layout.length)]
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """A ciphertext for each chunk. The database is made and laid out here, its plaintexts are the constants of the
+        program, and which places are multiplied follows from all of its keywords.
+        """
+        layout = self.layout(evaluator.parameters)
+        places = expansion.expanded(evaluator, inputs[0], layout.length)
+        shelves = layout.stored(dict(zip(self.numbers(), self.values(), strict=True)))
+        return self.answers(evaluator, places, [*shelves], [*zip(*shelves.values(), strict=True)])
+
+    def answers(
+        self,
+        evaluator: Evaluator,
+        places: Sequence[Handle],
+        codes: Sequence[constant_weight.Code],
+        stores: Sequence[Sequence[Vector]],
+    ) -> list[Handle]:
+        """The selected plaintext of each store, which has one for each code."""
+        return constant_weight.grouped(evaluator, places, codes, stores)
+
+    def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
+        try:
+            found = self.layout(parameters).value([*outputs], given)
+        except ValueError:
+            return self.no_record()
+        return self.absent() if found is None else found
+
+    def layout(self, parameters: Parameters) -> Shelves:
+        """Raises ``Unsupported`` for keywords of too many bits."""
+        options = self.options
+        return Shelves.of(options.keyword_bits, options.value_bytes, parameters, self.most_shared_bits)
+
+
+class PublishedConstantWeightPir(ConstantWeightPir):
+    """As published, in bfv: a record a plaintext, and a product of ciphertexts with its relinearization a record."""
+
+    name = "constant-weight-pir-published"
+    title = "private retrieval of a record by its keyword (constant-weight codes, as published)"
+    schemes = ("bfv",)
+    pass_s = 4.0
+    most_shared_bits = 0
+
+    def ciphertexts(self, layout: Shelves) -> int:
+        """Of each code place one, and of each record one, and one in evaluation form."""
+        return layout.length + 2 * code_formulas.most_plaintexts(layout, self.options.records)
+
+    def answers(
+        self,
+        evaluator: Evaluator,
+        places: Sequence[Handle],
+        codes: Sequence[constant_weight.Code],
+        stores: Sequence[Sequence[Vector]],
+    ) -> list[Handle]:
+        return constant_weight.one_by_one(evaluator, places, codes, stores)
+
+
+@lru_cache(maxsize=2)
+def _numbers(records: int, bits: int, seed: int) -> dict[int, int]:
+    """Keywords of generated records, no two of them equal, and the number of each record."""
+    drawn = np.random.default_rng([seed, bits]).choice(1 << bits, size=records, replace=False)
+    return {int(keyword): number for number, keyword in enumerate(drawn)}
+
+
+def _complaint(keyword: bytes, bits: int) -> str | None:
+    """What is wrong with a keyword of a file: one of ASCII digits, without leading zeros, is right below 2^bits."""
+    text = keyword.decode()
+    is_number = text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
+    if is_number and int(text) < 1 << bits:
+        return None
+    return f"is no number from 0 to {(1 << bits) - 1} (keyword_bits: {bits})"
+
+
+WORKLOADS = (ConstantWeightPir(), PublishedConstantWeightPir())

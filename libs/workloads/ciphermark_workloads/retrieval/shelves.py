@@ -1,0 +1,121 @@
+"""Where records lie that constant-weight codes select: on *shelves*, which are plaintexts. Pure.
+
+Keywords are numbers. Those that are alike but for their lowest bits share a shelf: the lowest bits say where on it, the
+others are the number that is coded. A record that is longer than a plaintext takes several, its *chunks*, and a shelf
+has one record then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ciphermark_circuits import expansion
+from ciphermark_circuits.constant_weight import Code
+from ciphermark_contract.interfaces import Vector
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Parameters
+from ciphermark_workloads.retrieval import codes, symbols
+from ciphermark_workloads.retrieval.layout import symbol_bits
+from ciphermark_workloads.retrieval.symbols import Integers
+
+LENGTH_BYTES = 2  # of a value, before it
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """For keywords of ``keyword_bits`` bits and values of at most ``value_bytes`` bytes, in plaintexts of ``slots``
+    slots of ``symbol_bits`` bits each, with up to 2^``most_shared_bits`` records each.
+
+    Raises ``Unsupported`` for code words that are longer than what a query of one ciphertext expands to.
+    """
+
+    keyword_bits: int
+    value_bytes: int
+    slots: int
+    symbol_bits: int
+    most_shared_bits: int
+
+    def __post_init__(self) -> None:
+        most = expansion.most(self.slots)
+        if self.length > most:
+            raise Unsupported(
+                f"keywords of {self.keyword_bits} bits, {1 << self.shared_bits} of them a plaintext, are coded by "
+                f"{self.length} places, and one ciphertext of N = {self.slots} has {most}"
+            )
+
+    @classmethod
+    def of(
+        cls, keyword_bits: int, value_bytes: int, parameters: Parameters, most_shared_bits: int
+    ) -> Shelves:
+        """For resolved parameters of bfv or bgv; raises ``Unsupported`` for keywords of too many bits."""
+        bits = symbol_bits(parameters.plain_modulus or 0)
+        return cls(keyword_bits, value_bytes, parameters.ring_dimension, bits, most_shared_bits)
+
+    @property
+    def symbols(self) -> int:
+        """Symbols of a record, which is the length of the value and the value."""
+        return symbols.count_of(LENGTH_BYTES + self.value_bytes, self.symbol_bits)
+
+    @property
+    def chunks(self) -> int:
+        """Plaintexts of a record: 1 where it fits one."""
+        return -(-self.symbols // self.slots)
+
+    @property
+    def shared_bits(self) -> int:
+        """The lowest bits of a keyword, by which records on a shelf differ: as many as there is room for."""
+        room = max(1, self.slots // self.symbols)
+        return min(room.bit_length() - 1, self.keyword_bits, self.most_shared_bits)
+
+    @property
+    def shelves(self) -> int:
+        """How many there can be."""
+        return 1 << (self.keyword_bits - self.shared_bits)
+
+    @property
+    def length(self) -> int:
+        """Places of a code word: m."""
+        return codes.length(self.shelves)
+
+    def code(self, keyword: int) -> Code:
+        """Of the shelf of a keyword, 0 ≤ keyword < 2^keyword_bits."""
+        return codes.code(keyword >> self.shared_bits)
+
+    def stored(self, records: Mapping[int, bytes]) -> dict[Code, list[Vector]]:
+        """The plaintexts of each shelf that is not empty, a vector of shape (N,) for each chunk, in the order of the
+        shelves' numbers. Symbols are kept as themselves plus 1, and slots without a record are 0.
+        """
+        found: dict[Code, Integers] = {}
+        for keyword in sorted(records):
+            shelf = found.setdefault(self.code(keyword), np.zeros(self.chunks * self.slots, dtype=np.int64))
+            shelf[self._place(keyword)] = self._symbols(records[keyword])
+        return {code: [*shelf.reshape(self.chunks, self.slots)] for code, shelf in found.items()}
+
+    def value(self, chunks: list[Vector], keyword: int) -> Integers | None:
+        """The value of a keyword in the slots of an answer: ``None`` where there is no record, of which slots are 0.
+
+        Raises ``ValueError`` for what is no record.
+        """
+        found = np.concatenate(chunks)[self._place(keyword)]
+        if not found.any():
+            return None
+        size = LENGTH_BYTES + self.value_bytes
+        record: Integers = symbols.bytes_of(found[np.newaxis] - 1, size, self.symbol_bits)[0]
+        length = int(record[0]) << 8 | int(record[1])
+        if (record < 0).any() or not 0 < length <= self.value_bytes:
+            raise ValueError("what was decrypted is no record")
+        return record[LENGTH_BYTES : LENGTH_BYTES + length]
+
+    def _place(self, keyword: int) -> slice:
+        """The slots of a record, those of all chunks one after the other."""
+        first = (keyword & ((1 << self.shared_bits) - 1)) * self.symbols
+        return slice(first, first + self.symbols)
+
+    def _symbols(self, value: bytes) -> Integers:
+        record = len(value).to_bytes(LENGTH_BYTES, "big") + value.ljust(self.value_bytes, b"\0")
+        found = symbols.symbols_of(np.frombuffer(record, dtype=np.uint8)[np.newaxis], self.symbol_bits)
+        kept: Integers = found[0] + 1
+        return kept
