@@ -66,6 +66,7 @@ class Supervisor:
         self._conditions = [Condition() for _ in units]
         self._tell = tell
         self._file = file
+        self._is_file_behind = False
         self._write()
 
     @property
@@ -76,7 +77,7 @@ class Supervisor:
     def look(self, now_s: float) -> None:
         """Notice who died, and start whose pause is over."""
         after = [self._looked_at(*pair, now_s) for pair in zip(self._units, self._conditions, strict=True)]
-        if after != self._conditions:
+        if after != self._conditions or self._is_file_behind:
             self._conditions = after
             self._write()
 
@@ -105,7 +106,19 @@ class Supervisor:
         return after
 
     def _write(self) -> None:
-        """Say how all of them are, in a file that is always whole."""
+        """Say how all of them are, in a file that is always whole; where the disk takes none, as soon as it does."""
+        fresh = self._file.with_suffix(".new")
+        try:
+            fresh.write_text(self._told(), encoding="utf-8")
+            os.replace(fresh, self._file)
+        except OSError as error:
+            if not self._is_file_behind:
+                self._tell(f"{self._file} is not written: {error.strerror}; the services go on")
+            self._is_file_behind = True
+        else:
+            self._is_file_behind = False
+
+    def _told(self) -> str:
         rows = [
             {
                 "name": unit.name,
@@ -115,6 +128,4 @@ class Supervisor:
             }
             for unit, now in zip(self._units, self._conditions, strict=True)
         ]
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-        os.replace(fresh, self._file)
+        return json.dumps(rows, indent=1) + "\n"

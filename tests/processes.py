@@ -25,6 +25,14 @@ def command_line(process: psutil.Process) -> list[str]:
         return []
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or nothing of it is left but its exit code."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
 def freeze(first: psutil.Process) -> list[psutil.Process]:
     """Stop a process and all below it; returns those that stand now.
 

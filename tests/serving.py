@@ -30,18 +30,30 @@ def free_ports() -> dict[str, int]:
 
 
 class Serving:
-    """The foreground process, and what it printed: to a file, unless another place is given."""
+    """The foreground process, and what it printed: to a file, unless another place is given. Its database is the
+    embedded one, unless it has another.
+    """
 
-    def __init__(self, home: Path, ports: dict[str, int], terminal: Any = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        ports: dict[str, int],
+        terminal: Any = None,
+        printed: Path | None = None,
+        database_url: str | None = None,
+    ) -> None:
         self.home = home
         self.ports = ports
-        self.printed = home.parent / "printed.txt"
+        self.printed = printed or home.parent / "printed.txt"
+        told = {"CIPHERMARK_HOME": str(home)}
+        if database_url is not None:
+            told["CIPHERMARK_DATABASE_URL"] = database_url
         options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
         kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
         with self.printed.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, REPOSITORY / "deploy" / "serve.py", *options],
-                env=kept | {"CIPHERMARK_HOME": str(home)},
+                env=kept | told,
                 stdin=subprocess.DEVNULL,
                 stdout=output if terminal is None else terminal,
                 stderr=subprocess.STDOUT,
@@ -100,10 +112,3 @@ def is_ready(port: int) -> bool:
         return status(port, "/readyz") == 200
     except OSError:
         return False
-
-
-def has_ended(process: psutil.Process) -> bool:
-    try:
-        return bool(process.status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return True

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
-from processes import PATIENCE_S
+from processes import PATIENCE_S, wait_until
 from serving import Serving, free_ports
 
 from ciphermark_db import embedded
@@ -105,7 +105,7 @@ def test_a_drawn_digit_is_classified_and_both_parties_are_told_of(serving: Servi
     assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
     # The key was the session's, and the session is over.
     for name in ("client", "server"):
-        assert asked(serving, name, "GET", "/v1/sessions").json() == []
+        wait_until(lambda name=name: asked(serving, name, "GET", "/v1/sessions").json() == [], "it is over")
 
 
 @pytest.mark.parametrize("is_dark", [False, True], ids=["ink on paper", "light on dark"])

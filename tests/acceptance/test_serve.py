@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -16,7 +17,8 @@ import urllib.request
 
 import psutil
 import pytest
-from processes import PATIENCE_S, freeze, thaw, wait_until
+from disks import filled, mounted
+from processes import PATIENCE_S, freeze, has_ended, thaw, wait_until
 from serving import (
     GUARDED,
     PROGRAMS,
@@ -25,7 +27,6 @@ from serving import (
     STOP_TIMEOUT_S,
     Serving,
     free_ports,
-    has_ended,
     is_ready,
     status,
     text_of,
@@ -80,7 +81,7 @@ def test_all_are_ready_guarded_and_gone_when_told_to_end(serving, home, number):
     assert "<option>smoke</option>" in text_of(serving.ports["dashboard"], "/runs", token)
     assert token not in serving.text()  # a file may be kept and read
     assert serving.end(number) == 0, serving.text()
-    assert all(has_ended(process) for process in running.values())
+    assert all(has_ended(process.pid) for process in running.values())
     assert all(refuses_connections(port) for port in serving.ports.values())
 
 
@@ -158,12 +159,47 @@ def test_three_deaths_within_a_minute_stop_that_one_alone_and_the_page_says_so(s
     assert "ended with exit code -9" in page
 
 
+def is_alive(port):
+    try:
+        return status(port, "/healthz") == 200
+    except OSError:
+        return False
+
+
+def deaths(home):
+    """Service -> how many deaths are told of it."""
+    return {row["name"]: row["deaths"] for row in json.loads((home / "logs" / "services.json").read_text())}
+
+
+def test_on_a_full_disk_one_that_dies_is_started_again_and_the_others_go_on(home, tmp_path):
+    """The home is on that disk, and the database is not."""
+    database_url = embedded.ensure_started(home)
+    with mounted(tmp_path / "disk", "16m") as disk:
+        started = Serving(disk / "home", free_ports(), None, tmp_path / "printed.txt", database_url)
+        try:
+            started.wait_until_serving()
+            filler = filled(disk)
+            before = started.services()
+            before["ciphermark-server"].kill()
+            wait_until(lambda: "server is started again" in started.text(), "the server is started again")
+            wait_until(lambda: is_alive(started.ports["server"]), "it answers")
+            assert status(started.ports["server"], "/readyz") == 503  # which says that nothing can be written
+            assert "services.json is not written: No space left on device" in started.text()
+            after = started.services()
+            assert {name for name in before if after.get(name) != before[name]} == {"ciphermark-server"}
+            filler.unlink()
+            wait_until(lambda: all(map(is_ready, started.ports.values())), "all services are ready")
+            wait_until(lambda: deaths(disk / "home")["server"] == 1, "what happened is told")
+        finally:
+            assert started.end() == 0
+
+
 def test_nothing_outlives_a_supervisor_that_is_killed(serving):
     running = psutil.Process(serving.process.pid).children(recursive=True)
     assert len(running) >= len(PROGRAMS)
     serving.end(signal.SIGKILL)
     deadline_s = time.monotonic() + STOP_TIMEOUT_S
-    while not all(has_ended(process) for process in running):
+    while not all(has_ended(process.pid) for process in running):
         assert time.monotonic() < deadline_s, running
         time.sleep(0.1)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import psycopg
+from processes import has_ended
 
 PIECE_BYTES = 48
 READ_BYTES = 1 << 24
@@ -83,9 +84,13 @@ def files_of(process: psutil.Process) -> set[Path]:
 
 
 def found_in_memory(pid: int, pieces: list[bytes]) -> int:
-    """How many of the pieces are in the memory of a process, as they are."""
+    """How many of the pieces are in the memory of a process, as they are. Raises ``ProcessLookupError`` for one that
+    ends while it is looked through.
+    """
     blocks = list(_memory_of(pid))
-    assert sum(map(len, blocks)) > 1 << 20
+    if sum(map(len, blocks)) <= 1 << 20:
+        assert has_ended(pid)
+        raise ProcessLookupError(pid)
     return sum(any(piece in block for block in blocks) for piece in pieces)
 
 

@@ -10,10 +10,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
-from processes import PATIENCE_S, wait_until
+from processes import PATIENCE_S, has_ended, wait_until
 
 from ciphermark_db import embedded
 from ciphermark_db.errors import DatabaseUnavailable
@@ -33,10 +32,6 @@ def start_elsewhere(folder: Path) -> subprocess.Popen[str]:
 
 def postmaster(folder: Path) -> int:
     return int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
-
-
-def is_over(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def answer(url: str, sql: str) -> object:
@@ -97,7 +92,7 @@ def test_a_gateway_survives_a_kill(home: Path, make) -> None:
         (backend,) = database.query("select pg_backend_pid()").rows[0]
         os.kill(postmaster(home), signal.SIGKILL)
         # Without its postmaster a backend ends when it next looks, and answers until then.
-        wait_until(lambda: is_over(backend), "the backend has ended")
+        wait_until(lambda: has_ended(backend), "the backend has ended")
         outcome = make.outcome(run, samples=make.times([0.1]))
         with pytest.raises(DatabaseUnavailable, match=r"(?s)cannot be used.*CIPHERMARK_DATABASE_URL"):
             database.record_outcome(outcome)

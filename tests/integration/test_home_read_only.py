@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import PLANTED, TINY, Ciphermark, Gate
+from disks import mounted
 from jobs import Jobs, Workers, suite_text
 from processes import PATIENCE_S, wait_until
 
@@ -40,13 +40,8 @@ class Disk:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("a disk of its own can be mounted by root alone")
-    yield Disk(folder)
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "16m") as folder:
+        yield Disk(folder)
 
 
 @pytest.fixture

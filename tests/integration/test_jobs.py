@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 from command import TINY, Ciphermark, Gate
-from jobs import Jobs, Worker, Workers, suite_text
-from processes import command_line, wait_until
+from jobs import STALLED_S, Jobs, Worker, Workers, suite_text
+from processes import PATIENCE_S, command_line, freeze, has_ended, thaw, wait_until
 
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
 from ciphermark_db import embedded
@@ -149,13 +149,6 @@ def test_an_attempt_that_dies_again_and_again_fails_with_a_reason(
     jobs.wait(next_job, "done")
 
 
-def has_ended(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
 def forked_from(worker: Worker) -> psutil.Process:
     """The process below a worker that its attempts are forked from."""
     (found,) = [
@@ -174,7 +167,7 @@ def test_an_attempt_ends_with_the_process_that_it_was_forked_from(
     attempt = psutil.Process(worker.measuring()[0].pid).parent()
     assert attempt is not None
     forked_from(worker).kill()
-    wait_until(lambda: has_ended(attempt), "the attempt ends")
+    wait_until(lambda: has_ended(attempt.pid), "the attempt ends")
     gate.let_pass(*range(10))
     job = jobs.wait(job_id, "done")
     jobs.assert_exactly_once(job_id, TRIALS)
@@ -260,7 +253,7 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     workers: Workers, jobs: Jobs, gate: Gate, tmp_path: Path
 ) -> None:
     (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
-    worker = started(workers, jobs, gate)
+    started(workers, jobs, gate)
     wait_until(lambda: gate.arrived() == 1, "the job measures")
     command = Ciphermark(tmp_path / "home", jobs.url, {"PLANTED_GATE": str(gate.folder)})
     suite = command.suite(TINY | {"variants": ["planted-waits"], "operations": ["mul"]})
@@ -274,9 +267,9 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     jobs.wait(job_id, "done")
     wait_until(lambda: gate.arrived() == 3, "the run measures")
     (other,) = jobs.submit(suite_text(["cleartext"], ["add"]))
-    wait_until(lambda: worker.said("the job waits for another run"), "the job waits")
+    wait_until(lambda: "another run" in str(jobs.job(other)["reason"]), "the job says what it waits for")
     gate.let_pass(2, 3)
-    out, err = run.communicate(timeout=180)
+    out, err = run.communicate(timeout=PATIENCE_S)
     command.ended(run.returncode, out, err, 0)
     jobs.wait(other, "done")
 
@@ -289,7 +282,7 @@ def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) ->
         wait_until(lambda count=count: done_count(jobs) >= count, f"{count} jobs are done")
         worker.kill()
         worker = workers.start(jobs.url)
-    wait_until(lambda: done_count(jobs) == len(submitted), "all are done", 120)
+    wait_until(lambda: done_count(jobs) == len(submitted), "all are done")
     trials = jobs.rows("select run_id, count(*) as n, min(status) as status from trial group by run_id")
     assert {row["run_id"] for row in trials} == set(submitted)
     assert {(row["n"], row["status"]) for row in trials} == {(1, "unsupported")}
@@ -300,9 +293,14 @@ def done_count(jobs: Jobs) -> int:
     return int(str(row["n"]))
 
 
+def postmaster(home: Path) -> int:
+    """The embedded server's first process."""
+    return int((home / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
 def killed(home: Path) -> None:
     """Kill the embedded server; its other processes end when they see that it is gone."""
-    os.kill(int((home / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    os.kill(postmaster(home), signal.SIGKILL)
 
 
 def measured_without_database(
@@ -332,6 +330,25 @@ def test_a_job_survives_the_end_of_the_database(
     assert before <= {row["id"] for row in jobs.rows("select id from trial")}
     (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
     jobs.wait(next_job, "done")  # the same worker goes on
+    assert worker.process.poll() is None
+
+
+def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, home: Path) -> None:
+    """For longer than a worker may be silent without being taken for dead: its heart beats late, and it goes on."""
+    jobs = Jobs(embedded.ensure_started(home))
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    frozen = freeze(psutil.Process(postmaster(home)))
+    try:
+        gate.let_pass(*range(10))
+        time.sleep(STALLED_S + 4)
+    finally:
+        thaw(frozen)
+    jobs.wait(job_id, "done")
+    jobs.assert_exactly_once(job_id, TRIALS)
+    job = jobs.job(job_id)
+    assert (job["attempts"], job["deaths"], job["reason"]) == (1, 0, None)
+    (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    jobs.wait(next_job, "done")
     assert worker.process.poll() is None
 
 

@@ -7,11 +7,10 @@ import os
 import signal
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 from command import TINY, Ciphermark
-from processes import PATIENCE_S, wait_until
+from processes import PATIENCE_S, has_ended, wait_until
 
 from ciphermark_db import embedded
 
@@ -162,7 +161,7 @@ def test_an_embedded_server_that_is_killed_is_started_again(tmp_path, gate):
         process = started(held, gate)
         pid = int((held.home / "postgres" / "postmaster.pid").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie", "its end")
+        wait_until(lambda: has_ended(pid), "its end")
         done = finished(held, gate, process)
         assert f"{TRIALS} ok" in done.out
         assert f"in the embedded PostgreSQL of {held.home}" in done.out

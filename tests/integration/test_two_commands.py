@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from command import PLANTED, TINY, Ciphermark, Gate, Running, kill
 from jobs import Jobs, Workers, suite_text
-from processes import wait_until
+from processes import PATIENCE_S, wait_until
 
 from ciphermark_db import embedded
 
@@ -58,7 +58,7 @@ def wait_for_word(process: Running) -> None:
 
 def ended(command: Ciphermark, process: Running) -> str:
     """What a command printed that must end well."""
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return command.ended(process.returncode, out, err, 0).out
 
 
@@ -148,7 +148,7 @@ def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Ga
     together = [held.fork(*arguments) for arguments in looks]
     gate.let_pass(*range(10))  # the run goes on beside them
     for process in together:
-        out, err = process.communicate(timeout=180)
+        out, err = process.communicate(timeout=PATIENCE_S)
         held.ended(process.returncode, out, err, 0)
     ended(held, run)
     assert held.database_url is not None
@@ -162,11 +162,13 @@ def test_a_job_goes_on_where_a_run_in_its_home_is_killed_and_the_run_can_be_resu
     assert held.database_url is not None
     jobs = Jobs(held.database_url)
     run = under_way(held, gate)
-    worker = workers.start(held.database_url, PLANTED_GATE=str(gate.folder))
+    workers.start(held.database_url, PLANTED_GATE=str(gate.folder))
     (job_id,) = jobs.submit(suite_text(["cleartext"], OPERATIONS))
-    wait_until(lambda: worker.said("the job waits for another run"), "the job waits")
+    waits = "waits for another run"
+    wait_until(lambda: waits in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
+    assert jobs.job(job_id)["state"] == "running"
     kill(run)
-    jobs.wait(job_id, "done")
+    assert jobs.wait(job_id, "done")["reason"] is None
     jobs.assert_exactly_once(job_id, len(OPERATIONS))
     gate.let_pass(*range(10))
     held("run", "--resume", held.run_id())

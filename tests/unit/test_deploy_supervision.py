@@ -89,6 +89,25 @@ def test_one_that_cannot_be_started_dies_of_that(tmp_path):
     assert "it cannot be started: no space left" in told[-1]
 
 
+def test_a_disk_that_takes_nothing_stops_nobody_and_is_told_once(tmp_path):
+    """What is to be written is a folder's name until the disk takes files again."""
+    victim = Unit("worker")
+    supervisor, told, file = supervised(tmp_path, victim)
+    before = file.read_text()
+    (in_the_way := file.with_suffix(".new")).mkdir()
+    victim.reason = "gone"
+    for tenth in range(5):
+        supervisor.look(100 + tenth / 10)
+    assert victim.starts == 1
+    assert file.read_text() == before
+    assert [text for text in told if str(file) in text] == [
+        f"{file} is not written: Is a directory; the services go on"
+    ]
+    in_the_way.rmdir()
+    supervisor.look(200.0)
+    assert json.loads(file.read_text())[0]["deaths"] == 1
+
+
 @given(st.lists(st.floats(0.001, 200), max_size=30))
 def test_it_is_left_alone_only_for_three_deaths_within_a_minute(gaps):
     condition, now_s, deaths = Condition(), 0.0, []

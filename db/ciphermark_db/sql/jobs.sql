@@ -56,6 +56,9 @@ returning attempts;
 -- name: count_job_trials
 update job set trials = %(trials)s where id = %(id)s;
 
+-- name: tell_wait
+update job set reason = %(reason)s where id = %(id)s and state = 'running';
+
 -- name: requeue_job
 update job set state = 'queued', reason = %(reason)s where id = %(id)s and state in ('queued', 'running');
 

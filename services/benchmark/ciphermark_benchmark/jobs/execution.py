@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any
@@ -29,11 +30,13 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome, Trial
 from ciphermark_core.run import Host, Run
 from ciphermark_db import rows
+from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database
 from ciphermark_db.sql import blocks
 from ciphermark_measure import probes
 
 _AGAIN_S = 1.0
+_ANOTHER_RUN = "the job waits for another run that is executed in this home"
 _log = structlog.get_logger()
 
 
@@ -47,15 +50,35 @@ class Request:
     variants: tuple[str, ...]
 
 
+class Waiting:
+    """Tells what a job waits for while it is executed: it is the job's reason until it is waited for no longer."""
+
+    def __init__(self, home: Home, job_id: str) -> None:
+        self._home = home
+        self._job_id = job_id
+        self._is_told = False
+
+    def __call__(self, reason: str | None) -> None:
+        """Where the database is away, too, the log alone is told."""
+        if reason is None and not self._is_told:
+            return
+        _log.info("the job waits" if reason else "the job goes on", job_id=self._job_id, reason=reason)
+        self._is_told = reason is not None
+        with suppress(DatabaseUnavailable, UserError), storage.connected(self._home) as database:
+            _write(database, {"id": self._job_id, "reason": reason}, "jobs", "tell_wait")
+
+
 def execute(home: Home, job_id: str) -> None:
     """Execute what is left of a job, and record it; returns when everything is recorded.
 
     Raises ``UserError`` where the job makes no sense here, or the database refuses what was measured;
     ``DatabaseUnavailable`` where it cannot begin.
     """
-    prepared = _prepared(home, job_id)
+    prepared, waiting = _prepared(home, job_id), Waiting(home, job_id)
+    prepared.record.journal.on_wait = waiting
     with runs.recording(home, prepared) as recorder:
-        with runs.alone_on_host(home, lambda: _log.info("the job waits for another run", job_id=job_id)):
+        with runs.alone_on_host(home, lambda: waiting(_ANOTHER_RUN)):
+            waiting(None)
             runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(job_id, outcome))
         while not recorder.finish():
             if recorder.is_refused:

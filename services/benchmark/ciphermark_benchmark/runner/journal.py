@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
@@ -48,12 +48,21 @@ class Header:
     options: dict[str, dict[str, Value]] = field(default_factory=dict)
 
 
-class Journal:
-    """An open journal, for one process at a time."""
+def _say(reason: str | None) -> None:
+    """Say on standard error what is waited for."""
+    if reason is not None:
+        print(reason, file=sys.stderr)
 
-    def __init__(self, path: Path, header: Header) -> None:
+
+class Journal:
+    """An open journal, for one process at a time. ``on_wait`` is called with what is waited for where nothing can be
+    written, once, and with ``None`` when it is waited for no longer.
+    """
+
+    def __init__(self, path: Path, header: Header, on_wait: Callable[[str | None], None] = _say) -> None:
         self.path = path
         self.header = header
+        self.on_wait = on_wait
 
     @classmethod
     def create(cls, home: Home, header: Header) -> Journal:
@@ -89,21 +98,27 @@ class Journal:
 
     def append(self, outcome: Outcome) -> None:
         """Add an outcome; on return it survives a crash of program and machine. While nothing can be written this
-        waits, and says so on standard error.
+        waits.
         """
-        line, is_told = wire.to_line(outcome), False
-        while True:
-            try:
-                return _append(self.path, line)
-            except OSError as error:
-                waited_for = WAITED_FOR.get(error.errno or 0)
-                if waited_for is None:
-                    raise
-                if not is_told:
-                    told = f"{self.path}: {error.strerror}; what was measured waits for {waited_for}"
-                    print(told, file=sys.stderr)
-                is_told = True
-                sleep(_LOOK_S)
+        line, is_waiting = wire.to_line(outcome), False
+        while (error := self._not_appended(line)) is not None:
+            if not is_waiting:
+                waited_for = WAITED_FOR[error.errno or 0]
+                self.on_wait(f"{self.path}: {error.strerror}; what was measured waits for {waited_for}")
+            is_waiting = True
+            sleep(_LOOK_S)
+        if is_waiting:
+            self.on_wait(None)
+
+    def _not_appended(self, line: bytes) -> OSError | None:
+        """Why a line cannot be added now; errors that do not pass are raised."""
+        try:
+            _append(self.path, line)
+        except OSError as error:
+            if error.errno not in WAITED_FOR:
+                raise
+            return error
+        return None
 
     def outcomes(self) -> Iterator[Outcome]:
         """All outcomes, in the order they were appended."""
