@@ -103,3 +103,28 @@ def test_one_wrong_byte_is_wrong(variant: str, scheme: Scheme, tmp_path: Path) -
     assert isinstance(wrong, messages.Scored), wrong
     assert (right.complaint, wrong.complaint) == (None, "1 of 64 values are wrong")
     assert (right.accuracy.wrong_slots, wrong.accuracy.wrong_slots) == (0, 1)
+
+
+def test_a_batch_without_a_bucket_for_each_index_is_refused_before_anything_is_sent(
+    variant: str, scheme: Scheme, tmp_path: Path
+) -> None:
+    """The indices of seed 9507 have too few buckets together, those of 9508 enough: told as unsupported, with nothing
+    written for the server.
+    """
+    store = BlobStore(tmp_path)
+    options: dict[str, Value] = {"elements": 100, "element_bytes": 1, "wanted": 16}
+    client = Client(store, WORKLOADS, _no_data)
+    assert isinstance(
+        client.answer(messages.MakeKeys(variant, "batch-pir", scheme=scheme, options=options)),
+        messages.KeysMade,
+    )
+    before = {*tmp_path.iterdir()}
+    refused = client.answer(messages.Encrypt("answer", messages.Source(9507)))
+    assert isinstance(refused, messages.Refused), refused
+    assert (refused.status, refused.error.partition(":")[0]) == (
+        "unsupported",
+        "16 indices do not find a bucket each among 24",
+    )
+    assert {*tmp_path.iterdir()} == before
+    assert isinstance(client.answer(messages.Encrypt("answer", messages.Source(9508))), messages.Encrypted)
+    assert {*tmp_path.iterdir()} > before

@@ -82,10 +82,16 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         drawn = np.random.default_rng(seed).choice(options.elements, size=options.wanted, replace=False)
         return [int(index) for index in drawn]
 
+    def require_room(self, given: Sequence[int], parameters: Parameters) -> None:
+        """Raise ``Unsupported`` for indices that find no bucket each. There is no second round for the rest: that it is
+        asked for would tell the server something of the indices.
+        """
+        self._places(given)
+
     def vectors(self, stage: str, given: Sequence[int], parameters: Parameters) -> list[Vector]:
         """A vector for each block of each group of buckets. In a bucket that none of the indices is looked up in,
-        nothing is selected. Raises ``UserError`` for indices that the database does not have, and for those that find
-        no bucket each.
+        nothing is selected. Raises ``UserError`` for indices that the database does not have, and as
+        :meth:`require_room` does.
         """
         layout, places = self.layout(parameters), self._places(given)
         return [
@@ -154,7 +160,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
             )
         found = buckets.matched([code.buckets[index].tolist() for index in given])
         if found is None:
-            raise UserError(
+            raise Unsupported(
                 f"{len(given)} indices do not find a bucket each among {code.count}: each has to differ from all "
                 "others, and seldom different ones do not, either; ask for some of them in another batch"
             )
