@@ -1,9 +1,12 @@
-"""Thousands of images at once: logits are those in the clear on every variant driven by levels that has numbers.
+"""Thousands of images at once: logits are those in the clear on every variant driven by levels that has numbers, or
+encrypted weights, and in bfv to the last digit.
 
 Numbers are what ciphertexts are multiplied with, in one operation or one by one.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +15,9 @@ from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference.network import Layer, Network, Shape
 from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.workload import Judgement
 
 from . import harness
 from .cells import Cell, has, is_driven_by_levels, where
@@ -23,21 +28,43 @@ def _multiplies_by_numbers(cell: Cell) -> bool:
 
 
 pytestmark = [
-    pytest.mark.schemes("ckks"),
+    pytest.mark.schemes("ckks", "bfv"),
     where(is_driven_by_levels),
-    where(_multiplies_by_numbers),
     where(has("add_plain", "square")),
 ]
 
 
-def test_digits_in_all_slots(variant: str, scheme: Scheme) -> None:
-    workload = WORKLOADS["cryptonets-digits"]
+def _judgement(workload: Any, variant: str, scheme: Scheme) -> Judgement:
     images = workload.input(1, None)
     spec = recommended(workload, scheme, registry.declaration(variant))
     both = Together(workload, harness.adapter(variant), spec, images)
-    found = both.output(both.executed(images)["infer"].outputs, images)
-    judgement = both.judged(found, images)
+    return both.judged(both.output(both.executed(images)["infer"].outputs, images), images)
+
+
+@where(_multiplies_by_numbers)
+def test_digits_in_all_slots(variant: str, scheme: Scheme) -> None:
+    slots = {"ckks": 4096, "bfv": 8192}[scheme]
+    workload = WORKLOADS["cryptonets-digits"].with_options({"images_at_once": slots})
+    judgement = _judgement(workload, variant, scheme)
     assert judgement.complaint is None
-    assert judgement.figures["images"] == 4096
+    assert judgement.figures["images"] == slots
+    if scheme == "ckks":
+        assert judgement.figures["agreement"] == 1
+    else:
+        assert judgement.figures["logit_error"] == 0
+
+
+@pytest.mark.schemes("ckks")
+def test_encrypted_weights(variant: str, scheme: Scheme) -> None:
+    """Of a small network: the weights of that for digits are 2,972 ciphertexts."""
+    shape = Shape(side=8, kernel=3, stride=3, maps=2, hidden=6, classes=3, after=1)
+    random = np.random.default_rng(4)
+    sizes = ((shape.maps, shape.taps), (shape.hidden, shape.features), (shape.classes, shape.hidden))
+    layers = [
+        Layer(random.normal(size=size) / np.sqrt(size[1]), random.normal(size=size[0])) for size in sizes
+    ]
+    workload = WORKLOADS["cryptonets-digits-encrypted"].with_options({"images_at_once": 200})
+    workload.__dict__["network"] = lambda: Network(shape, *layers)
+    judgement = _judgement(workload, variant, scheme)
+    assert judgement.complaint is None
     assert judgement.figures["agreement"] == 1
-    assert len(np.unique(np.argmax(found, axis=1))) == 10

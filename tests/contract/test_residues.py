@@ -86,8 +86,8 @@ def test_a_product_with_a_factor_that_gives_no_slots_is_refused(variant: str, sc
             )
 
 
-@where(has_managed("add", "mul_plain", "square", "rotate"))
-@each("name", lambda _: ["digits"])
+@where(has_managed("add", "add_plain", "mul", "mul_plain", "square", "rotate"))
+@each("name", lambda _: ["digits", "digits-encrypted", "digits-one"])
 def test_a_network_in_whole_numbers(variant: str, scheme: Scheme, name: str) -> None:
     """Logits are those of the network in whole numbers, to the last digit."""
     workload = WORKLOADS[name]

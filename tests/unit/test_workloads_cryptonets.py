@@ -93,6 +93,41 @@ def test_where_sums_are_no_operation_there_are_products_with_numbers():
         traced("weighted_sum", "mul_scalar")
 
 
+def test_encrypted_weights_take_a_product_of_ciphertexts_each_and_a_relinearization_for_a_sum():
+    """Of 9 taps at 16 positions 2·4 − 1 positions meet zeros: 121 pixels are met, 5 maps each. Biases are brought to
+    the scale of their sums by a product each.
+    """
+    images = some("digits", 7)
+    both = together("cryptonets-digits-encrypted", images)
+    found = both.output(both.executed(images)["infer"].outputs, images)
+    assert both.judged(found, images).figures["logit_error"] < 1e-9
+    load, infer = (
+        Counter(node.operation for node in both.programs[stage].program.nodes) for stage in ("load", "infer")
+    )
+    convolution, dense, last = 5 * 9 + 5, 32 * 80 + 32, 10 * 32 + 10
+    assert len(both.programs["load"].program.inputs) == convolution + dense + last == 2972
+    assert load == {"mod_switch": 2 * dense + 4 * last}
+    neurons, squares, biases = 80 + 32 + 10, 80 + 32, 5 + 32 + 10
+    products = 5 * 121 + 32 * 80 + 10 * 32
+    assert infer == {
+        "mul": products,
+        "add": products - neurons + neurons,
+        "relinearize": neurons + squares,
+        "rescale": neurons + squares + biases,
+        "square": squares,
+        "mul_plain": biases,
+    }
+    assert both.workload.keys(both.parameters) == keys_of(both.programs.values())
+
+
+def test_memory_of_encrypted_weights_is_told():
+    """Fresh ones of six primes, and what is kept of them: of six, four and two."""
+    plain, encrypted = WORKLOADS["cryptonets-digits"], WORKLOADS["cryptonets-digits-encrypted"]
+    parameters = ADAPTER.resolve(plain.parameters("ckks"))
+    more = encrypted.server_bytes(parameters) - plain.server_bytes(parameters)
+    assert more == 2 * 8 * 8192 * (2972 * 6 + 50 * 6 + 2592 * 4 + 330 * 2)
+
+
 @settings(deadline=None, max_examples=30)
 @given(SHAPES, st.integers(0, 2**32 - 1))
 def test_a_convolution_is_a_sum_over_the_pixels_that_are_met(shape, seed):

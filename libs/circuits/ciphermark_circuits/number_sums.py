@@ -11,8 +11,14 @@ from ciphermark_contract.interfaces import Evaluator, Handle
 _FUSED = ("weighted_sum",)
 
 
-def weighted(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[float]) -> Handle:
-    """Σ weights[i]·ciphertexts[i], of one level and scale; not rescaled."""
+def weighted(
+    evaluator: Evaluator, ciphertexts: Sequence[Handle], rows: Sequence[Sequence[float]]
+) -> list[Handle]:
+    """Σ row[i]·ciphertexts[i] of each row, of ciphertexts of one level and scale; not rescaled."""
+    return [_sum(evaluator, ciphertexts, row) for row in rows]
+
+
+def _sum(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[float]) -> Handle:
     fused = next((name for name in _FUSED if name in evaluator.operations), None)
     if fused is not None and len(ciphertexts) > 1:
         return evaluator.apply(fused, *ciphertexts, *weights)

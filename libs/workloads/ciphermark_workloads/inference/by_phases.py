@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from ciphermark_circuits import diagonals, rotations, sums
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.model import Parameters, Scheme
+from ciphermark_workloads.inference import exact, phases
 from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference import phases
+from ciphermark_workloads.inference.exact import SCALES, Exact
 from ciphermark_workloads.inference.network import Network, Shape
 from ciphermark_workloads.inference.on_images import OneImage
 from ciphermark_workloads.inference.phases import Phases
+from ciphermark_workloads.inference.whole_numbers import numbers
 from ciphermark_workloads.workload import Arrays
 
 _BABIES, _LAST_BABIES = 8, 4
@@ -26,26 +27,32 @@ class _Weights:
     """What is multiplied and added: see :class:`.phases.Phases`."""
 
     taps: Sequence[Vector]
-    convolution_bias: Vector
     dense: Sequence[Sequence[Vector]]
-    dense_bias: Vector
     last: Sequence[Sequence[Vector]]
+    convolution_bias: Vector
+    dense_bias: Vector
     last_bias: Vector
 
     @classmethod
-    def of(cls, network: Network, layout: Phases, slots: int) -> _Weights:
-        """Of a network, for ciphertexts of so many slots."""
+    def of(cls, network: Network, layout: Phases, parameters: Parameters) -> _Weights:
+        """Of a network, as the scheme takes them."""
+        slots, (first, second, third) = parameters.slots, SCALES.inputs
+        dense = numbers(layout.dense(network, slots), SCALES.dense, parameters)
+        last = numbers(layout.last(network, slots), SCALES.last, parameters)
+        biases = (
+            (layout.convolution_bias(network, slots), SCALES.convolution, first),
+            (layout.dense_bias(network, slots), SCALES.dense, second),
+            (layout.last_bias(network, slots), SCALES.last, third),
+        )
         return cls(
-            layout.taps(network, slots),
-            layout.convolution_bias(network, slots),
-            diagonals.columns(layout.dense(network, slots), _BABIES),
-            layout.dense_bias(network, slots),
-            diagonals.columns(layout.last(network, slots), _LAST_BABIES),
-            layout.last_bias(network, slots),
+            numbers(layout.taps(network, slots), SCALES.convolution, parameters),
+            diagonals.columns(dense, _BABIES),
+            diagonals.columns(last, _LAST_BABIES),
+            *(numbers([bias], scale, parameters, of_input)[0] for bias, scale, of_input in biases),
         )
 
 
-class ByPhases(OneImage):
+class ByPhases(Exact[held.Image], OneImage):
     """For the smallest upload: a convolution at every second pixel, and up to 100 hidden neurons."""
 
     def require_shape(self, shape: Shape) -> None:
@@ -69,7 +76,7 @@ class ByPhases(OneImage):
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's four phases."""
-        return [self._layout().image(given.pixels, parameters.slots)]
+        return numbers([self._layout().image(given.pixels, parameters.slots)], SCALES.pixels, parameters)
 
     def circuit(
         self,
@@ -92,33 +99,32 @@ class ByPhases(OneImage):
     ) -> Mapping[str, list[Handle]]:
         """One ciphertext of each image for each layer."""
         layout = self._layout()
-        weights = _Weights.of(self.halved_network(), layout, evaluator.parameters.slots)
+        weights = _Weights.of(self.halved_network(), layout, evaluator.parameters)
         found = [_layers(evaluator, image, layout, weights) for image in inputs]
         return {name: [image[name] for image in found] for name in found[0]}
 
     def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
-        logits: Floats = np.ldexp(self._layout().logits(outputs[0]), self.options.halvings)
-        return logits
+        return self.logits(self._layout().logits(outputs[0]), parameters)
 
     def _layout(self) -> Phases:
         return Phases(self.network().shape)
 
 
 def _layers(evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weights) -> dict[str, Handle]:
-    """What each layer makes of one image, the last its logits: five levels, a rescaling each."""
-    square = evaluator.managed().function("square")
+    """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
+    rescaled, squared = partial(exact.rescaled, evaluator), partial(exact.squared, evaluator)
     add_plain = evaluator.managed().function("add_plain")
     turned = rotations.all_of(evaluator, image, layout.shifts)
     (taps,) = diagonals.with_vectors(evaluator, turned, [weights.taps])
-    convolved = sums.turned_sum(evaluator, evaluator.apply("rescale", taps), phases.QUARTER_SUMS)
+    convolved = sums.turned_sum(evaluator, rescaled(taps), phases.QUARTER_SUMS)
     maps = add_plain(convolved, weights.convolution_bias)
-    squared_maps = square(maps)
+    squared_maps = squared(maps)
     dense = diagonals.product(evaluator, squared_maps, weights.dense, diagonals.with_vectors)
-    summed = sums.turned_sum(evaluator, evaluator.apply("rescale", dense), phases.DENSE_SUMS)
+    summed = sums.turned_sum(evaluator, rescaled(dense), phases.DENSE_SUMS)
     hidden = add_plain(summed, weights.dense_bias)
-    squared_hidden = square(hidden)
+    squared_hidden = squared(hidden)
     last = diagonals.product(evaluator, squared_hidden, weights.last, diagonals.with_vectors)
-    quarters = sums.turned_sum(evaluator, evaluator.apply("rescale", last), phases.QUARTER_SUMS)
+    quarters = sums.turned_sum(evaluator, rescaled(last), phases.QUARTER_SUMS)
     three = [quarters, *rotations.all_of(evaluator, quarters, phases.LAST_TURNS)]
     return {
         "convolution": maps,

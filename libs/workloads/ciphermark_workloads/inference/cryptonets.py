@@ -7,22 +7,24 @@ Gilad-Bachrach et al., "CryptoNets: Applying neural networks to encrypted data w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
 
 from ciphermark_circuits import number_sums
+from ciphermark_circuits.diagonals import InnerProducts
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
-from ciphermark_core.model import Parameters, Scheme
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.inference import exact
 from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference.network import Layer, Network, Shape, pixels_met
-from ciphermark_workloads.inference.on_images import OnImages
+from ciphermark_workloads.inference.exact import SCALES, Exact
+from ciphermark_workloads.inference.network import Layer, Shape, pixels_met
 from ciphermark_workloads.inference.quality import judged
+from ciphermark_workloads.inference.whole_numbers import numbers, whole
 from ciphermark_workloads.workload import Arrays, Judgement, Truth
 
 
@@ -33,6 +35,33 @@ class Options(held.Options, frozen=True):
         int,
         msgspec.Meta(ge=1, le=1 << 16, description="images side by side: at most as many as there are slots"),
     ] = 4096
+
+
+Weight = TypeVar("Weight")  # a number, or a ciphertext with it in all slots
+Bias = TypeVar("Bias")  # a vector in the clear, or a ciphertext
+
+
+@dataclass(frozen=True, slots=True)
+class Affine(Generic[Weight, Bias]):
+    """A layer: what its ``weights`` (outputs, inputs) and ``biases`` (outputs,) are, and how they are multiplied and
+    added.
+    """
+
+    weights: Sequence[Sequence[Weight]]
+    biases: Sequence[Bias]
+    inner_products: InnerProducts[Weight]
+    addition: str
+
+    def of_inputs(self, numbers: Sequence[int]) -> Affine[Weight, Bias]:
+        """With the weights of some inputs alone."""
+        return replace(self, weights=[[row[number] for number in numbers] for row in self.weights])
+
+    def neurons(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        """Sums of the same ciphertexts after each other, then in ckks a rescaling, and the bias."""
+        sums = self.inner_products(evaluator, inputs, self.weights)
+        rescaled = [exact.rescaled(evaluator, item) for item in sums]
+        add = evaluator.managed().function(self.addition)
+        return [add(item, bias) for item, bias in zip(rescaled, self.biases, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +75,40 @@ class _Layers:
     last: list[Handle]
 
 
-class CryptoNets(OnImages[held.Images]):
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The three layers as the server has them."""
+
+    convolution: Affine[Any, Any]
+    dense: Affine[Any, Any]
+    last: Affine[Any, Any]
+
+    def layers(self, evaluator: Evaluator, shape: Shape, pixels: Sequence[Handle]) -> _Layers:
+        """Neurons of maps are squared as soon as they are there: so memory is that of squares."""
+        square = partial(exact.squared, evaluator)
+        maps: dict[tuple[int, int], Handle] = {}
+        squares: dict[tuple[int, int], Handle] = {}
+        for position, (taps, met) in enumerate(pixels_met(shape)):
+            neurons = self.convolution.of_inputs(taps).neurons(evaluator, [pixels[item] for item in met])
+            for number, neuron in enumerate(neurons):
+                maps[number, position] = neuron
+                squares[number, position] = square(neuron)
+        in_order = sorted(maps)  # map by map
+        first_square = [squares[place] for place in in_order]
+        hidden = self.dense.neurons(evaluator, first_square)
+        second_square = [*map(square, hidden)]
+        logits = self.last.neurons(evaluator, second_square)
+        return _Layers([maps[place] for place in in_order], first_square, hidden, second_square, logits)
+
+
+class CryptoNets(Exact[held.Images]):
     """The input are as many images, the output their logits (count, classes). Any network of the kind fits."""
 
     Options = Options
     pass_s = 4.0
+    # Numbers take little noise budget, and so squares can have a larger t: two primes of 26 bits, not three of 17. 11
+    # bits of budget are left, which is as much as a last modulus of 50 bits has for a t of 26.
+    bfv = ParameterSpec("bfv", 8192, (50, 50, 50, 50), plain_modulus=47497217 * 47628289)
 
     def require_shape(self, shape: Shape) -> None:
         """Neurons are ciphertexts, as many as there are."""
@@ -63,10 +121,13 @@ class CryptoNets(OnImages[held.Images]):
         return KeyRequest(relinearization=True)
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """Pixels at the top level, and neurons of maps and their squares at the next two."""
+        """Pixels at the top level, and neurons of maps and their squares at the next two; in bfv at the same and the
+        next, for each residue.
+        """
         shape, levels = self.network().shape, len(parameters.moduli)
-        polynomial = 8 * parameters.ring_dimension
-        return 2 * polynomial * (shape.side**2 * levels + shape.features * (levels - 1 + levels - 2))
+        maps = levels if parameters.scale is None else levels - 1
+        polynomial = 8 * parameters.ring_dimension * max(1, len(parameters.spec.plain_residues))
+        return 2 * polynomial * (shape.side**2 * levels + shape.features * (maps + maps - 1))
 
     def input(self, seed: int, data: Any) -> held.Images:
         """All images in an order of chance, again and again, until there are as many."""
@@ -83,11 +144,13 @@ class CryptoNets(OnImages[held.Images]):
     def vectors(self, stage: str, given: held.Images, parameters: Parameters) -> list[Vector]:
         """Each pixel of all images."""
         if len(given) > parameters.slots:
+            dimension = parameters.ring_dimension // parameters.slots << (len(given) - 1).bit_length()
             raise Unsupported(
                 f"{len(given)} images do not lie side by side in {parameters.slots} slots: take N = "
-                f"{2 << (len(given) - 1).bit_length()} or more, or fewer images (images_at_once)"
+                f"{dimension} or more, or fewer images (images_at_once)"
             )
-        return [*np.ascontiguousarray(given.pixels.reshape(len(given), -1).T)]
+        pixels = [*np.ascontiguousarray(given.pixels.reshape(len(given), -1).T)]
+        return numbers(pixels, SCALES.pixels, parameters)
 
     def circuit(
         self,
@@ -109,10 +172,10 @@ class CryptoNets(OnImages[held.Images]):
         public: Arrays,
     ) -> Mapping[str, list[Handle]]:
         """A ciphertext for each neuron."""
-        network = self.halved_network()
-        pixels = network.shape.side**2
+        shape, weights = self.network().shape, self._weights(evaluator, state)
+        pixels = shape.side**2
         found = [
-            _layers(evaluator, network, inputs[start : start + pixels])
+            weights.layers(evaluator, shape, inputs[start : start + pixels])
             for start in range(0, len(inputs), pixels)
         ]
         names = ("convolution", "first_square", "dense", "second_square", "last")
@@ -122,42 +185,30 @@ class CryptoNets(OnImages[held.Images]):
         }
 
     def output(self, outputs: Sequence[Vector], given: held.Images, parameters: Parameters) -> Floats:
-        logits: Floats = np.ldexp(np.column_stack(outputs)[: len(given)], self.options.halvings)
-        return logits
+        return self.logits(np.column_stack(outputs)[: len(given)], parameters)
 
     def reference(self, given: held.Images) -> Floats:
         return self.network().logits(given.pixels)
 
     def judge(self, found: Floats, truth: Truth[held.Images, Floats]) -> Judgement:
-        return judged(found, truth.expected, truth.reference, truth.input.labels, self.tolerance)
+        return judged(
+            found, truth.expected, truth.reference, truth.input.labels, self.tolerance_of(truth.parameters)
+        )
+
+    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> Weights:
+        """In the clear."""
+        network, parameters = self.halved_network(), evaluator.parameters
+        layers = network.convolution, network.dense, network.last
+        scales = SCALES.convolution, SCALES.dense, SCALES.last
+        rows = zip(layers, scales, SCALES.inputs, strict=True)
+        return Weights(*(_in_the_clear(layer, parameters, *at) for layer, *at in rows))
 
 
-def _layers(evaluator: Evaluator, network: Network, pixels: Sequence[Handle]) -> _Layers:
-    """Neurons of maps are squared as soon as they are there: so memory is that of squares."""
-    square = evaluator.managed().function("square")
-    met, bias = pixels_met(network.shape), network.convolution.bias
-    maps: dict[tuple[int, int], Handle] = {}
-    squares: dict[tuple[int, int], Handle] = {}
-    for position, (taps, numbers) in enumerate(met):
-        weights = Layer(network.convolution.weights[:, taps], bias)
-        for number, neuron in enumerate(_affine(evaluator, [pixels[item] for item in numbers], weights)):
-            maps[number, position] = neuron
-            squares[number, position] = square(neuron)
-    in_order = sorted(maps)  # map by map
-    first_square = [squares[place] for place in in_order]
-    dense = _affine(evaluator, first_square, network.dense)
-    second_square = [*map(square, dense)]
-    last = _affine(evaluator, second_square, network.last)
-    return _Layers([maps[place] for place in in_order], first_square, dense, second_square, last)
-
-
-def _affine(evaluator: Evaluator, inputs: Sequence[Handle], layer: Layer) -> list[Handle]:
-    """The neurons of a layer: sums of the same ciphertexts after each other, then a rescaling and the bias."""
-    sums = [*map(partial(number_sums.weighted, evaluator), repeat(inputs), layer.weights.tolist())]
-    rescaled = [evaluator.apply("rescale", item) for item in sums]
-    add = evaluator.managed().function("add_plain")
-    slots = evaluator.parameters.slots
-    return [add(item, np.full(slots, bias)) for item, bias in zip(rescaled, layer.bias, strict=True)]
+def _in_the_clear(layer: Layer, parameters: Parameters, scale: int, of_input: int) -> Affine[float, Vector]:
+    """A layer as the scheme takes it: reals, or whole numbers at a scale, of inputs at another."""
+    vectors = numbers([np.full(parameters.slots, bias) for bias in layer.bias], scale, parameters, of_input)
+    weights = layer.weights if parameters.plain_modulus is None else whole(layer.weights, scale)
+    return Affine(weights.tolist(), vectors, number_sums.weighted, "add_plain")
 
 
 _LARGE = "classes of thousands of encrypted handwritten digits of 28 × 28 pixels at once (CryptoNets)"

@@ -20,7 +20,7 @@ from ciphermark_workloads.inference.networks import from_onnx, own
 from ciphermark_workloads.inference.quality import judged
 from ciphermark_workloads.workload import Judgement, Stage, Truth, Workload
 
-Given = TypeVar("Given")  # an image, or several
+Given = TypeVar("Given", bound=held.Image | held.Images)
 _DEPTH = 5  # convolution, square, dense layer, square, last layer
 
 
@@ -89,6 +89,10 @@ class OnImages(Workload[Given, Floats]):
                 f"last layer {self.options.halvings + missing} times (halvings)"
             )
 
+    def tolerance_of(self, parameters: Parameters) -> float:
+        """Whole numbers are right or wrong."""
+        return self.tolerance if parameters.plain_modulus is None else 0.0
+
     def network(self) -> Network:
         """The one that is computed, in the clear."""
         return held.network(self._shipped, self.options)
@@ -121,6 +125,5 @@ class OneImage(OnImages[held.Image]):
     def judge(self, found: Floats, truth: Truth[held.Image, Floats]) -> Judgement:
         label = truth.input.label
         labels = None if label is None else np.array([label])
-        is_exact = truth.parameters.plain_modulus is not None
-        tolerance = 0.0 if is_exact else self.tolerance
+        tolerance = self.tolerance_of(truth.parameters)
         return judged(found[None], truth.expected[None], truth.reference[None], labels, tolerance)

@@ -124,7 +124,7 @@ def _maps(evaluator: Evaluator, network: Network, taps: Sequence[Handle]) -> Han
     """Each map is a sum of the taps' ciphertexts by its weights; maps are joined, one after the other."""
     shape, layer = network.shape, network.convolution
     add_plain = evaluator.managed().function("add_plain")
-    weighted = [number_sums.weighted(evaluator, taps, weights) for weights in layer.weights.tolist()]
+    weighted = number_sums.weighted(evaluator, taps, layer.weights.tolist())
     biases = (np.where(np.arange(_LENGTH) < shape.positions, bias, 0.0) for bias in layer.bias)
     maps = [
         add_plain(evaluator.apply("rescale", item), bias) for item, bias in zip(weighted, biases, strict=True)
