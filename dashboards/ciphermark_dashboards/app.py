@@ -34,7 +34,7 @@ from ciphermark_dashboards.serving import bundled
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.vigil import Vigil
+from ciphermark_db.vigil import AWAY, Vigil
 from ciphermark_web import health
 from ciphermark_web.watched import Watched
 
@@ -213,12 +213,14 @@ def _mistake(request: Request, error: Exception) -> HTMLResponse:
 
 
 def _needs_no_database(path: str) -> bool:
-    """Whether a path is answered while PostgreSQL is away: health, logging in, what pages are made of."""
-    return access.is_open(path) or path.endswith("/events")
+    """Whether a path is answered while PostgreSQL is away: that it lives, logging in, what pages are made of."""
+    return path != health.READY and (access.is_open(path) or path.endswith("/events"))
 
 
 async def _is_away(scope: Scope, receive: Receive, send: Send) -> None:
-    await _away_page("It takes connections, or refuses them, and says nothing.")(scope, receive, send)
+    is_health = scope["path"] == health.READY
+    page = _away_page("It takes connections, or refuses them, and says nothing.")
+    await (health.told({"database": AWAY}) if is_health else page)(scope, receive, send)
 
 
 def _away(_: Request, error: Exception) -> HTMLResponse:

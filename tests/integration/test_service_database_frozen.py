@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db import embedded
-from ciphermark_db.vigil import READ_ONLY
+from ciphermark_db.vigil import AWAY, READ_ONLY
 
 HERE = "http://127.0.0.1"
 AT_MOST_S = 5.0  # what is promised
@@ -126,11 +126,13 @@ def test_pages_are_answered_while_postgresql_is_frozen(
     with TestClient(app.made(Settings(url)), base_url=HERE) as client:
         assert client.get("/runs").status_code == 200
         go_on = frozen()
+        # Before anybody can have noticed.
+        told = in_time(lambda: client.get("/readyz"))
+        assert (told.status_code, told.json()["checks"]) == (503, {"database": AWAY})
         for path in ("/runs", "/", "/figures/nothing.svg"):
             page = in_time(lambda path=path: client.get(path))
             assert page.status_code == 503
             assert "The database is away" in page.text
-        assert in_time(lambda: client.get("/readyz")).status_code == 503
         assert in_time(lambda: client.get("/healthz")).status_code == 200
         go_on()
         wait_until(lambda: client.get("/runs").status_code == 200, "it goes on")

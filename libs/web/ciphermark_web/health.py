@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from ciphermark_web import metrics, problems
 
+READY = "/readyz"
 Check = Callable[[], str | None]  # why not, or None; told to anyone, so without paths and names
 
 
@@ -62,19 +63,22 @@ def router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NONE) -> A
         return Alive()
 
     @made.get(
-        "/readyz",
+        READY,
         summary="Can it work?",
         response_model=Ready,
         responses=_refusals() | {503: _NOT_READY},
     )
     def readyz() -> Response:
-        found = {name: check() for name, check in checks.items()}
-        is_ready = not any(found.values())
-        beside = {name: note() for name, note in notes.items()} if is_ready else {}
-        told = {"ready": is_ready, "checks": found, "notes": beside}
-        return JSONResponse(told, 200 if is_ready else 503)
+        return told({name: check() for name, check in checks.items()}, notes)
 
     return made
+
+
+def told(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NONE) -> Response:
+    """What :data:`READY` answers where checks found this."""
+    is_ready = not any(found.values())
+    beside = {name: note() for name, note in notes.items()} if is_ready else {}
+    return JSONResponse({"ready": is_ready, "checks": found, "notes": beside}, 200 if is_ready else 503)
 
 
 def metrics_router(counted: metrics.Metrics) -> APIRouter:
