@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.layers import split
 from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -181,6 +182,24 @@ def test_programs_have_as_many_operations_as_the_formulas_say(kind, bits, record
         assert found_in(program) == +(common + Counter(own) + Counter(switches)), variant
         assert program.keys.rotations == workload.keys(small).rotations
         assert workload.keys(small).relinearization
+
+
+def test_parts_of_an_answer_are_told():
+    """By grouping all products of ciphertexts come last, as published before all products with plaintexts. Shifts
+    of the expansion are products with plaintexts in Pyfhel.
+    """
+    products = {"mul", "mul_plain", "relinearize"}
+    for workload, names, found in (
+        (GROUPED, ["lower places", "upper places"], [{"mul_plain"}, {"mul", "relinearize"}]),
+        (PUBLISHED, ["code words", "records"], [{"mul", "relinearize"}, {"mul_plain"}]),
+    ):
+        small = workload.with_options({"records": 30, "keyword_bits": 8, "value_bytes": 30})
+        stage = traced(small, resolved(small, ring=512), "pyfhel")
+        layers = split(stage.program, stage.layers)
+        assert [layer.name for layer in layers] == ["expansion", *names]
+        of_layers = [Counter(node.operation for node in layer.program.nodes) for layer in layers]
+        assert [products & {*operations} for operations in of_layers] == [{"mul_plain"}, *found]
+        assert sum(of_layers, Counter()) == Counter(node.operation for node in stage.program.nodes)
 
 
 def test_grouping_takes_a_product_for_each_upper_place():

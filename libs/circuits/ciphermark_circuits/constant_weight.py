@@ -21,8 +21,9 @@ Code: TypeAlias = tuple[int, int]  # the places that are 1, the lower first
 
 def grouped(
     evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
-) -> list[Handle]:
-    """The selected plaintext of each store, at the smallest modulus that the library switches to.
+) -> tuple[list[Handle], list[Handle]]:
+    """The selected plaintext of each store, at the smallest modulus that the library switches to, after the sum over
+    the lower places of each group for each store.
 
     A store has a vector of all slots for each code, and none of them is 0. Code words with the same upper place b are
     one group, of which the sum over their lower places a, c_b·Σ c_a·P_(a,b), takes one product of ciphertexts: for each
@@ -32,21 +33,25 @@ def grouped(
     lower = sorted({a for a, _ in codes})
     factors = Factors.of(evaluator, [places[a] for a in lower])
     of_place = dict(zip(lower, factors.ciphertexts, strict=True))
+    entries: list[Handle] = []
     groups = {b: [number for number, code in enumerate(codes) if code[1] == b] for _, b in codes}
 
     def products(store: Sequence[Vector]) -> Iterator[tuple[Handle, Handle]]:
         for b, members in groups.items():
             of_group = replace(factors, ciphertexts=[of_place[codes[number][0]] for number in members])
-            yield places[b], of_group.inner_product([store[number] for number in members])
+            entries.append(of_group.inner_product([store[number] for number in members]))
+            yield places[b], entries[-1]
 
-    return [grid.summed(evaluator, products(store)) for store in stores]
+    answers = [grid.summed(evaluator, products(store)) for store in stores]
+    return entries, answers
 
 
 def one_by_one(
     evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
-) -> list[Handle]:
+) -> tuple[list[Handle], list[Handle]]:
     """As :func:`grouped`, by the circuit as published: a product of ciphertexts and a relinearization for each code,
-    and an inner product with each store.
+    and after these an inner product with each store.
     """
-    factors = Factors.of(evaluator, [product(evaluator, places[a], places[b]) for a, b in codes])
-    return [grid.lowest(evaluator, factors.inner_product(store)) for store in stores]
+    selections = [product(evaluator, places[a], places[b]) for a, b in codes]
+    factors = Factors.of(evaluator, selections)
+    return selections, [grid.lowest(evaluator, factors.inner_product(store)) for store in stores]

@@ -48,6 +48,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the values
     pass_s = 1.0
     most_shared_bits: ClassVar[int] = _MOST_BITS
+    parts: ClassVar[tuple[str, str]] = ("lower places", "upper places")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub", "mul", "mul_plain", "rotate")
@@ -124,6 +125,9 @@ class ConstantWeightPir(KeywordRetrieval[int]):
         layout = self.layout(parameters)
         return [expansion.packed(parameters, layout.code(given), layout.length)]
 
+    def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
+        return 1
+
     def circuit(
         self,
         stage: str,
@@ -132,22 +136,36 @@ class ConstantWeightPir(KeywordRetrieval[int]):
         state: Sequence[Handle],
         public: Arrays,
     ) -> list[Handle]:
-        """A ciphertext for each chunk. The database is made and laid out here, its plaintexts are the constants of the
-        program, and which places are multiplied follows from all of its keywords.
+        """A ciphertext for each chunk. Its plaintexts are the constants of the program, and which places are multiplied
+        follows from all keywords of the database.
         """
+        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+
+    def layers(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> Mapping[str, list[Handle]]:
+        """The query's expansion, and two ``parts`` of the selection. The database is made and laid out here."""
         layout = self.layout(evaluator.parameters)
         places = expansion.expanded(evaluator, inputs[0], layout.length)
         shelves = layout.stored(dict(zip(self.numbers(), self.values(), strict=True)))
-        return self.answers(evaluator, places, [*shelves], [*zip(*shelves.values(), strict=True)])
+        selected = self.selected(evaluator, places, [*shelves], [*zip(*shelves.values(), strict=True)])
+        return {"expansion": places, **dict(zip(self.parts, selected, strict=True))}
 
-    def answers(
+    def selected(
         self,
         evaluator: Evaluator,
         places: Sequence[Handle],
         codes: Sequence[constant_weight.Code],
         stores: Sequence[Sequence[Vector]],
-    ) -> list[Handle]:
-        """The selected plaintext of each store, which has one for each code."""
+    ) -> tuple[list[Handle], list[Handle]]:
+        """What each of the two ``parts`` ends with: the second with the selected plaintext of each store, which has one
+        for each code.
+        """
         return constant_weight.grouped(evaluator, places, codes, stores)
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
@@ -171,18 +189,19 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     schemes = ("bfv",)
     pass_s = 4.0
     most_shared_bits = 0
+    parts = ("code words", "records")
 
     def ciphertexts(self, layout: Shelves) -> int:
         """Of each code place one, and of each record one, and one in evaluation form."""
         return layout.length + 2 * code_formulas.most_plaintexts(layout, self.options.records)
 
-    def answers(
+    def selected(
         self,
         evaluator: Evaluator,
         places: Sequence[Handle],
         codes: Sequence[constant_weight.Code],
         stores: Sequence[Sequence[Vector]],
-    ) -> list[Handle]:
+    ) -> tuple[list[Handle], list[Handle]]:
         return constant_weight.one_by_one(evaluator, places, codes, stores)
 
 
