@@ -13,6 +13,7 @@ from ciphermark_figures.catalogue import (
     case,
     comparing,
     inference,
+    layers,
     learning,
     programs,
     published,
@@ -110,14 +111,14 @@ RETRIEVAL_PAGE = Page(
     "Retrieval",
     "Elements of a database by an index or a keyword that the server does not learn.",
     (filters.WORKLOAD, filters.VARIANT),
-    (retrieval.RETRIEVALS, retrieval.MOVED, retrieval.AT_ONCE, retrieval.SCALING),
+    (retrieval.RETRIEVALS, retrieval.MOVED, retrieval.AT_ONCE, retrieval.SCALING, layers.ANSWER_LAYERS),
 )
 INFERENCE_PAGE = Page(
     "/inference",
     "Inference",
     "Classes of encrypted images by a network whose weights the server has, in the clear or encrypted.",
     (filters.WORKLOAD, filters.VARIANT),
-    (inference.INFERENCES, inference.PARTS, inference.PUBLISHED_INFERENCES),
+    (inference.INFERENCES, inference.PARTS, layers.LAYERS, inference.PUBLISHED_INFERENCES),
 )
 WORKLOADS_PAGE = Page(
     "/workloads",

@@ -189,6 +189,7 @@ def _record_trial(connection: psycopg.Connection[Any], outcome: Outcome) -> None
         for use in outcome.programs:
             row = {"trial_id": outcome.trial.id, "stage": use.stage, "program": use.digest}
             cursor.execute(sql["record_trial_program"], row)
+            cursor.executemany(sql["record_trial_layer"], rows.layers(outcome.trial.id, use))
         if outcome.samples:
             _record_samples(cursor, outcome)
 

@@ -209,6 +209,25 @@ def program(value: ProgramUse) -> Row:
     }
 
 
+def layers(trial_id: str, value: ProgramUse) -> list[Row]:
+    """The layers of a program that a trial executed, in order."""
+    return [
+        {
+            "trial_id": trial_id,
+            "stage": value.stage,
+            "position": position,
+            "layer": layer.name,
+            "level": layer.level,
+            "end_level": layer.end_level,
+            "scale_bits": layer.scale_bits,
+            "operand_bytes": layer.operand_bytes,
+            "result_bytes": layer.result_bytes,
+            "counts": _json(layer.counts),
+        }
+        for position, layer in enumerate(value.layers, 1)
+    ]
+
+
 def place(value: Sample) -> Place:
     """What the samples of one series of a trial have in common: stage, party, step and metric."""
     return value.stage, value.party, value.step, value.metric

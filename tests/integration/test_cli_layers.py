@@ -53,8 +53,37 @@ def test_the_table_has_a_row_for_each_layer(bare):
     told = asked(bare, "digits", "--variant", "cleartext").out
     for name in NAMES:
         assert name in told
-    assert "Right: 2 of 2 inputs" in told
+    assert "Right: 2 of 2 inputs" in " ".join(told.split())
     assert "medians of 2 passes" in " ".join(told.split())
+
+
+COLUMNS, GRID = ["products", "rotations"], ["expansion", "first dimension", "second dimension"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        (["fast-pir", "elements=3000", "element_bytes=32"], COLUMNS),
+        (["batch-pir", "elements=500", "element_bytes=8", "wanted=16"], COLUMNS),
+        (["keyword-pir", "records=300", "value_bytes=8"], COLUMNS),
+        (["mul-pir", "elements=3000", "element_bytes=32"], GRID),
+        (["seal-pir", "elements=3000", "element_bytes=32"], GRID),
+    ],
+    ids=lambda value: value[0],
+)
+def test_parts_of_an_answer_are_its_program_and_answer_right(bare, settings, names):
+    told = asked(bare, *settings, "--variant", "seal", "--format", "json").out
+    found = json.loads(told)
+    assert [layer["name"] for layer in found["layers"]] == names
+    counted = json.loads(
+        bare("program", "counts", *settings, "--variant", "seal", "--scheme", "bfv", "--format", "json").out
+    )
+    of_layers = sum(sum(layer["operations"].values()) for layer in found["layers"])
+    assert of_layers == sum(row["count"] for row in counted["answer"])
+    # What is multiplied by words of a ciphertext depends on its noise: nothing tells what would be right.
+    unknown = [any(name == "mul_word" for name in layer["operations"]) for layer in found["layers"]]
+    assert [layer["error"] for layer in found["layers"]] == [None if item else 0.0 for item in unknown]
+    assert (found["inputs"], found["right"]) == (2, 2)
 
 
 def test_a_workload_without_layers_of_its_own_is_one(bare):

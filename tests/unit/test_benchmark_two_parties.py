@@ -127,6 +127,58 @@ def test_the_programs_of_a_trial_are_kept(tmp_path):
         assert {(count.operation, count.level): count.n for count in use.counts} == program.counts
 
 
+def of_layers(outcome, metric):
+    return [(s.phase, s.ordinal) for s in outcome.samples if s.metric == metric]
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_layers_are_executed_when_the_passes_are_over(tmp_path, scheme):
+    outcome = executed(a_seat(tmp_path)[0], a_trial("tiny-layers", scheme))
+    assert (outcome.status, outcome.error) == ("ok", None)
+    (program,) = outcome.programs
+    assert [layer.name for layer in program.layers] == ["products", "negations"]
+    counted = sum(count.n for layer in program.layers for count in layer.counts)
+    assert counted == sum(count.n for count in program.counts)
+    phases_of_layers = ["infer.products", "infer.negations"]
+    assert of_layers(outcome, "layer_time") == [(p, i) for i in range(3) for p in phases_of_layers]
+    sizes = [] if scheme == "bfv" else [(phase, 0) for phase in phases_of_layers]
+    assert of_layers(outcome, "layer_error") == of_layers(outcome, "layer_largest") == sizes
+    # A scale of 2^40, noise of some 2^10 in slots: errors of about 2^-20 of values that are up to 2^10.
+    assert all(0 < s.value < 0.01 for s in outcome.samples if s.metric == "layer_error")
+    assert len({s.value for s in outcome.samples if s.metric == "layer_largest"}) == (scheme == "ckks")
+    # Passes are what they are without layers.
+    assert phases(outcome, "time").count("infer.evaluate") == 3
+
+
+def test_a_workload_of_one_layer_executes_none(tmp_path):
+    outcome = executed(a_seat(tmp_path)[0], a_trial("tiny-plain"))
+    assert [use.layers for use in outcome.programs] == [()]
+    assert of_layers(outcome, "layer_time") == []
+
+
+@pytest.mark.parametrize("request_", [messages.EvaluateLayers, messages.CompareLayers])
+def test_layers_that_fail_are_told_and_the_passes_kept(tmp_path, request_):
+    deeds = {request_: lambda: Refused("out_of_memory", "no room for layers")}
+    seat, made = a_seat(tmp_path, deeds)
+    outcome = executed(seat, a_trial("tiny-layers"))
+    assert (outcome.status, phases(outcome, "time").count("infer")) == ("ok", 3)
+    assert outcome.error == "the passes are right, but its layers have no times: no room for layers"
+    assert of_layers(outcome, "layer_time") == []
+    assert made[0].is_ended
+
+
+def test_layers_of_a_run_that_is_interrupted_are_executed_again(tmp_path):
+    seat = None
+
+    def abandon():
+        seat.abandon()
+        raise WorkerDied("crashed", "it was killed")
+
+    seat, _ = a_seat(tmp_path, {messages.EvaluateLayers: abandon})
+    outcome = executed(seat, a_trial("tiny-layers"))
+    assert outcome.status != "ok"
+
+
 def parts(outcome, metric, stage):
     """What is told of a stage that no pass repeats, or of its counting pass: by step or party, and the whole."""
     values = {s.phase: s.value for s in outcome.samples if s.metric == metric and not s.is_warmup}

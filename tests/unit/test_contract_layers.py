@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import pairwise
 
@@ -100,6 +101,10 @@ def test_a_layer_takes_what_lies_before_it_and_tells_bytes():
     assert first.operand_bytes == 64 * 8 * (2 * 4 + 4)
     assert first.result_bytes == 64 * 8 * 2 * 3
     assert second.operand_bytes == 64 * 8 * (2 * 4 + 4 + 2 * 3)
+    assert (first.facts.name, first.facts.level, first.facts.end_level) == ("first", 3, 2)
+    assert {(item.operation, item.level): item.n for item in first.facts.counts} == first.program.counts
+    assert first.facts.scale_bits == pytest.approx(math.log2(PARAMETERS.scale), abs=0.1)
+    assert (first.facts.operand_bytes, first.facts.result_bytes) == (first.operand_bytes, first.result_bytes)
 
 
 def test_nodes_that_no_end_needs_belong_to_the_last_layer():

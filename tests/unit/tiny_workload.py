@@ -103,7 +103,24 @@ class TinyPlain(Tiny):
         return [managed.apply("mul_plain", row, weights) for row in inputs]
 
 
-WORKLOADS = {item.name: item for item in (Tiny(), TinyPlain())}
+class TinyLayers(TinyPlain):
+    """The same in two layers, of which the second negates twice."""
+
+    name = "tiny-layers"
+
+    def operations(self, scheme):
+        return ("mul_plain", "negate")
+
+    def circuit(self, stage, evaluator, inputs, state, public):
+        return self.layers(stage, evaluator, inputs, state, public)["negations"]
+
+    def layers(self, stage, evaluator, inputs, state, public):
+        products = super().circuit(stage, evaluator, inputs, state, public)
+        negated = [evaluator.apply("negate", product) for product in products]
+        return {"products": products, "negations": [evaluator.apply("negate", item) for item in negated]}
+
+
+WORKLOADS = {item.name: item for item in (Tiny(), TinyPlain(), TinyLayers())}
 
 
 def no_data(name):

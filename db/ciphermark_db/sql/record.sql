@@ -82,6 +82,14 @@ on conflict (digest) do nothing;
 -- name: record_trial_program
 insert into trial_program (trial_id, stage, program) values (%(trial_id)s, %(stage)s, %(program)s);
 
+-- name: record_trial_layer
+insert into trial_layer (
+    trial_id, stage, position, layer, level, end_level, scale_bits, operand_bytes, result_bytes, counts
+) values (
+    %(trial_id)s, %(stage)s, %(position)s, %(layer)s, %(level)s, %(end_level)s, %(scale_bits)s, %(operand_bytes)s,
+    %(result_bytes)s, %(counts)s
+);
+
 -- name: record_series
 insert into series (trial_id, stage, party, step, metric)
 select %(trial_id)s, found.*

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ciphermark_circuits import sums
 from ciphermark_circuits.plain_products import Factors
@@ -15,21 +15,22 @@ from ciphermark_contract.managed import next_lower
 
 def answer(
     evaluator: Evaluator, rows: Factors, columns: Sequence[Handle], store: Iterable[Sequence[Vector]]
-) -> Handle:
-    """The selected plaintext, at the smallest modulus that the library switches to.
+) -> tuple[list[Handle], Handle]:
+    """The selected plaintext, at the smallest modulus that the library switches to, after the inner product of each
+    column.
 
     Of n1 ``rows`` and n2 ``columns``, each a ciphertext of one value in all slots, ``store`` has a vector of all slots
     for each row of each column, and none of them is 0. n1·n2 products with plaintexts, n2 of ciphertexts, n1·n2 − 1
     sums, of which n2 − 1 of three polynomials, and one relinearization.
     """
+    entries: list[Handle] = []
 
-    return summed(
-        evaluator,
-        (
-            (selected, rows.inner_product(plaintexts))
-            for selected, plaintexts in zip(columns, store, strict=True)
-        ),
-    )
+    def pairs() -> Iterator[tuple[Handle, Handle]]:
+        for selected, plaintexts in zip(columns, store, strict=True):
+            entries.append(rows.inner_product(plaintexts))
+            yield selected, entries[-1]
+
+    return entries, summed(evaluator, pairs())
 
 
 def summed(evaluator: Evaluator, pairs: Iterable[tuple[Handle, Handle]]) -> Handle:

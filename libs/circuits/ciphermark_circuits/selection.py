@@ -36,16 +36,27 @@ def answer(
     those of a column in one operation where there is one; c − 1 rotations, no multiplication of ciphertexts. What is
     transformed to evaluation form is each ciphertext of the selection, once; and each column's sum is transformed back.
     """
+    return with_sums(evaluator, selection, columns, stride)[1]
+
+
+def with_sums(
+    evaluator: Evaluator, selection: Sequence[Handle], columns: Sequence[Sequence[Vector]], stride: int = 1
+) -> tuple[list[Handle], Handle]:
+    """The inner product with each column, and :func:`answer`, which adds them up turned."""
     factors = Factors.of(evaluator, selection)
     together = 1 if len(selection) <= TERMS else _COLUMNS
     totals: list[Handle] = []  # of the columns that come next, the first of them last
 
+    found: list[Handle] = []
+
     def column(number: int) -> Handle:
         if not totals:
             totals.extend(factors.inner_products(columns[number : number + together])[::-1])
-        return factors.restored(totals.pop())
+        found.append(factors.restored(totals.pop()))
+        return found[-1]
 
-    return _side_by_side(_Columns(evaluator, column, stride), 0, len(columns))
+    answered = _side_by_side(_Columns(evaluator, column, stride), 0, len(columns))
+    return found, answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ciphermark_contract.operations import OPERATIONS, Ring, Shape, padded
+from ciphermark_contract.operations import OPERATIONS, Kind, Ring, Shape, padded
 from ciphermark_contract.program import Node, Program
 from ciphermark_contract.vectors import Vector
+from ciphermark_core.model import LayerFacts, OperationCount
 
 _WORD_BYTES = 8
 
@@ -36,6 +38,28 @@ class Layer:
         """Ciphertexts that it returns."""
         program = self.program
         return sum(shape_bytes(program, program.shapes[value]) for value in program.outputs)
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether plain vectors tell what it ends with: words of a ciphertext are those of its noise, too."""
+        used = {node.operation for node in self.program.nodes}
+        return not any(Kind.WORDS in OPERATIONS[operation].operands for operation in used)
+
+    @property
+    def facts(self) -> LayerFacts:
+        """What is recorded of it."""
+        program = self.program
+        end = program.shapes[program.outputs[0]]
+        counts = sorted(program.counts.items())
+        return LayerFacts(
+            name=self.name,
+            level=max(shape.level for shape in program.inputs),
+            end_level=end.level,
+            scale_bits=None if end.scale is None else math.log2(end.scale),
+            operand_bytes=self.operand_bytes,
+            result_bytes=self.result_bytes,
+            counts=tuple(OperationCount(operation, level, n) for (operation, level), n in counts),
+        )
 
 
 def shape_bytes(program: Program, shape: Shape) -> int:

@@ -170,5 +170,29 @@ for _metric in (
         "rounding error",
         "Largest difference that fixed point makes to scores, relative to the largest score.",
     ),
+    Metric(
+        "layer_time",
+        "s",
+        "lower",
+        NOISE_FLOOR,
+        "time of a layer",
+        "Wall time of a part of a stage's circuit, executed by itself, beside the passes in which it stays whole.",
+    ),
+    Metric(
+        "layer_error",
+        "absolute",
+        "lower",
+        4.0,
+        "error of a layer",
+        "Largest difference of any slot that a layer ends with from the same operations on plain vectors.",
+    ),
+    Metric(
+        "layer_largest",
+        "absolute",
+        None,
+        1.0,
+        "largest value of a layer",
+        "Largest value of any slot that a layer ends with, in the clear.",
+    ),
 ):
     register(_metric)

@@ -238,11 +238,28 @@ class OperationCount:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerFacts:
+    """What a program says of one of its layers. ``level`` is where it begins and ``end_level`` where it ends,
+    ``scale_bits`` log2 of the scale there; of a library that chooses levels itself, those that it would have otherwise.
+    ``operand_bytes`` and ``result_bytes`` are what it takes and ends with in memory.
+    """
+
+    name: str
+    level: int
+    end_level: int
+    scale_bits: float | None
+    operand_bytes: int
+    result_bytes: int
+    counts: tuple[OperationCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramUse:
     """The program that a trial executed in a stage: ``content`` is its serialized form, ``digest`` the SHA-256 of that.
 
     ``depth`` is the number of levels from its highest input down to its lowest value, ``constants`` that of plaintexts,
-    ``live_ciphertexts`` the most that are alive at once when its nodes execute in order.
+    ``live_ciphertexts`` the most that are alive at once when its nodes execute in order. ``layers`` are its parts, in
+    order, where the workload names several.
     """
 
     stage: str
@@ -253,6 +270,7 @@ class ProgramUse:
     live_ciphertexts: int
     counts: tuple[OperationCount, ...]
     content: bytes
+    layers: tuple[LayerFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

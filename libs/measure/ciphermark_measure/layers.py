@@ -1,31 +1,29 @@
-"""What the layers of a workload's last stage cost, and how far they are from the clear: by runs of their own.
+"""What the layers of a workload's last stage cost, and how far they are from the clear, without a run: both parties in
+one process.
 
 ``python -m ciphermark_measure.layers WORKLOAD --variant seal …`` answers with a line of JSON, in a process of its own.
-Each layer is a program that is executed on what the layers before it returned; the timed program of a
-workload stays whole and knows nothing of layers. For errors the client decrypts what each layer ends with, in a run
-that is not timed.
+For errors the client decrypts what each layer ends with, in executions that are not timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from ciphermark_adapters import registry
-from ciphermark_contract import layers
-from ciphermark_contract.interfaces import Bound, Handle, Vector
+from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.layers import Layer
+from ciphermark_contract.tracing import Traced
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import SCHEMES, Scheme
 from ciphermark_measure import confinement
+from ciphermark_measure.layered import Layered, in_the_clear, largest_of, timed
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.data_sets import DATA_SETS
@@ -39,7 +37,8 @@ class LayerFound(msgspec.Struct, frozen=True):
     """One layer. ``level`` is where it begins and ``end_level`` where it ends, ``scale_bits`` log2 of the scale there;
     of a library that chooses levels itself, those that it would have otherwise. ``operations`` are counts by operation,
     ``operand_bytes`` and ``result_bytes`` what it takes and ends with in memory. ``seconds`` is the median time.
-    ``largest`` and ``error`` are the largest value and the largest error of any slot of any input.
+    ``largest`` and ``error`` are the largest value and the largest error of any slot of any input; there is no error
+    where plain vectors do not tell what is right.
     """
 
     name: str
@@ -51,7 +50,7 @@ class LayerFound(msgspec.Struct, frozen=True):
     result_bytes: int
     seconds: float
     largest: float
-    error: float
+    error: float | None
 
 
 class LayersFound(msgspec.Struct, frozen=True):
@@ -76,40 +75,6 @@ class Question:
     threads: int = 1
 
 
-class _Layered:
-    """The layers of the last stage, with their constants prepared."""
-
-    def __init__(self, both: Together, threads: int) -> None:
-        self._both, self._threads = both, threads
-        stage = both.programs[both.workload.stages[-1].name]
-        self.whole = stage.traced
-        self.layers = layers.split(stage.program, stage.layers)
-        self._prepared = [
-            both.evaluator.prepare_constants(layer.program, self.whole.constants, threads)
-            for layer in self.layers
-        ]
-
-    def bound(self, operands: Sequence[Handle]) -> list[Bound]:
-        """Each layer on what those before it return: all of them executed once."""
-        values = dict(enumerate(operands))
-        found = []
-        for layer, prepared in zip(self.layers, self._prepared, strict=True):
-            inputs = [values[value] for value in layer.operands]
-            bound = self._both.evaluator.bind_program(layer.program, inputs, prepared, self._threads)
-            bound.run(1)
-            values.update(zip(layer.outputs, bound.results(), strict=True))
-            found.append(bound)
-        return found
-
-    def bound_whole(self, operands: Sequence[Handle]) -> Bound:
-        """The program as it is executed otherwise: once here."""
-        evaluator, threads = self._both.evaluator, self._threads
-        prepared = evaluator.prepare_constants(self.whole.program, self.whole.constants, threads)
-        bound = evaluator.bind_program(self.whole.program, operands, prepared, threads)
-        bound.run(1)
-        return bound
-
-
 def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Question) -> LayersFound:
     """Times, sizes and errors of each layer. Raises ``Unsupported`` for what the library lacks."""
     declared = registry.declaration(variant)
@@ -121,8 +86,11 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
     for given in inputs:
         workload.require_room(given, both.parameters)
     _require_one_program(both, inputs)
-    layered = _Layered(both, question.threads)
-    times, whole_s = _timed(layered, _operands(both, inputs[0]), question.passes)
+    stage = both.programs[workload.stages[-1].name]
+    layered = Layered(both.evaluator, stage, question.threads)
+    operands = _operands(both, inputs[0])
+    bounds = [*layered.bound(operands), _whole(both, stage.traced, operands, question.threads)]
+    *times, whole_s = (median(turns) for turns in zip(*timed(bounds, question.passes), strict=True))
     differences = [_differences(both, layered, given) for given in inputs]
     return LayersFound(
         layers=tuple(
@@ -166,12 +134,12 @@ def _operands(both: Together, given: Any) -> list[Handle]:
     return both.operands(last, given, state)
 
 
-def _timed(layered: _Layered, operands: Sequence[Handle], passes: int) -> tuple[list[float], float]:
-    """Median seconds of each layer, and of the whole: in turns, so that a disturbance meets all alike."""
-    bounds = [*layered.bound(operands), layered.bound_whole(operands)]
-    turns = [[bound.run(1) / 1e9 for bound in bounds] for _ in range(passes)]
-    *parts, whole = (median(times) for times in zip(*turns, strict=True))
-    return parts, whole
+def _whole(both: Together, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
+    """The program as it is executed otherwise: once here."""
+    prepared = both.evaluator.prepare_constants(traced.program, traced.constants, threads)
+    bound = both.evaluator.bind_program(traced.program, operands, prepared, threads)
+    bound.run(1)
+    return bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,47 +150,32 @@ class _Differences:
     is_right: bool
 
 
-def _differences(both: Together, layered: _Layered, given: Any) -> _Differences:
-    clear, found = _clear(both, given), []
-    for layer, bound in zip(layered.layers, layered.bound(_operands(both, given)), strict=True):
-        ended = bound.results()[: len(layer.ends)]
-        results = both.decrypted(ended)
-        expected = [clear[value] for value in layer.ends]
-        errors = [np.abs(a - b).max() for a, b in zip(results, expected, strict=True)]
-        found.append((max(float(np.abs(item).max()) for item in expected), float(max(errors))))
-    output = both.output(ended, given)
-    return _Differences(found, both.judged(output, given).complaint is None)
-
-
-def _clear(both: Together, given: Any) -> list[Vector]:
-    """All values of the last stage's program on plain vectors."""
-    state: list[Vector] = []
-    values: list[Vector] = []
-    for stage in both.workload.server_stages:
-        traced = both.programs[stage.name].traced
-        vectors = [*both.workload.vectors(stage.name, given, both.parameters), *state]
-        values = layers.in_the_clear(traced.program, vectors, traced.constants)
-        state = [values[value] for value in traced.program.outputs]
-    return values
+def _differences(both: Together, layered: Layered, given: Any) -> _Differences:
+    clear = in_the_clear(both.workload, both.programs, given, both.parameters)
+    ends = layered.ends(layered.bound(_operands(both, given)))
+    found = [
+        largest_of(both.decrypted(end), clear[layer.name])
+        for layer, end in zip(layered.layers, ends, strict=True)
+    ]
+    return _Differences(found, both.judged(both.output(ends[-1], given), given).complaint is None)
 
 
 def _row(layer: Layer, seconds: float, sizes: Sequence[tuple[float, float]]) -> LayerFound:
-    program = layer.program
-    end = program.shapes[program.outputs[0]]
+    facts = layer.facts
     counts: dict[str, int] = {}
-    for (operation, _), count in program.counts.items():
-        counts[operation] = counts.get(operation, 0) + count
+    for item in facts.counts:
+        counts[item.operation] = counts.get(item.operation, 0) + item.n
     return LayerFound(
-        name=layer.name,
-        level=max(shape.level for shape in program.inputs),
-        end_level=end.level,
-        scale_bits=None if end.scale is None else math.log2(end.scale),
+        name=facts.name,
+        level=facts.level,
+        end_level=facts.end_level,
+        scale_bits=facts.scale_bits,
         operations=dict(sorted(counts.items())),
-        operand_bytes=layer.operand_bytes,
-        result_bytes=layer.result_bytes,
+        operand_bytes=facts.operand_bytes,
+        result_bytes=facts.result_bytes,
         seconds=seconds,
         largest=max(largest for largest, _ in sizes),
-        error=max(error for _, error in sizes),
+        error=max(error for _, error in sizes) if layer.has_meaning else None,
     )
 
 

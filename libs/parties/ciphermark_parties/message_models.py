@@ -14,7 +14,7 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, PlainSerializer, create_model
 from pydantic_core import CoreSchema, core_schema
 
-from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_core.model import Accuracy, LayerFacts, LibraryInfo, Parameters, ParameterSpec, Sample
 from ciphermark_measure.parties import messages
 from ciphermark_parties.parameters import ParametersAsked
 from ciphermark_parties.schemas import Machine
@@ -26,6 +26,17 @@ _EXAMPLES: dict[Any, Any] = {
     tuple[Sample, ...]: [
         {"metric": "time", "value": 0.0718, "stage": "infer", "party": "client"},
         {"metric": "peak_memory", "value": 41795584, "stage": "infer", "party": "client"},
+    ],
+    tuple[LayerFacts, ...]: [
+        {
+            "name": "first square",
+            "level": 4,
+            "end_level": 3,
+            "scale_bits": 28.0016,
+            "operand_bytes": 655360,
+            "result_bytes": 524288,
+            "counts": [{"operation": "square", "level": 4, "n": 1}],
+        }
     ],
     Accuracy: {"max_abs_error": 0.0044, "wrong_slots": 0, "tolerance": 0.1662, "precision_bits": None},
     LibraryInfo: {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate
 from operator import or_
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class StageProgram:
     def program(self) -> Program:
         """The program alone."""
         return self.traced.program
+
+
+Programs: TypeAlias = Mapping[str, StageProgram]  # by stage
 
 
 def traced(
@@ -107,7 +110,7 @@ def _shape(evaluator: Evaluator, handle: Handle) -> Shape:
 
 def all_traced(
     workload: Workload[Any, Any], given: Any, parameters: Parameters, declared: Declaration
-) -> Mapping[str, StageProgram]:
+) -> Programs:
     """The programs of all stages with a server, for an input. Raises ``Unsupported`` as :func:`traced`."""
     programs: dict[str, StageProgram] = {}
     state: tuple[Shape, ...] = ()

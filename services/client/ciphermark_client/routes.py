@@ -62,6 +62,16 @@ def router(parties: PartyHost) -> APIRouter:
     def score(session_id: SessionId, asked: Annotated[messages.Score, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Scored)
 
+    @made.post(
+        "/sessions/{session_id}/layers",
+        tags=["sessions"],
+        summary="Compare what layers end with",
+        response_model=model_of(messages.LayersCompared),
+        responses=documented(*_IN_SESSION),
+    )
+    def layers(session_id: SessionId, asked: Annotated[messages.CompareLayers, AS_MESSAGE, Body()]) -> Any:
+        return parties.asked_in(session_id, asked, messages.LayersCompared)
+
     @made.get("/workloads", tags=["workloads"], summary="What can be computed", responses=documented())
     def list_workloads() -> list[WorkloadFacts]:
         return [_facts(item) for _, item in sorted(WORKLOADS.items())]

@@ -47,4 +47,13 @@ def router(parties: PartyHost) -> APIRouter:
     def describe(session_id: SessionId, asked: Annotated[messages.Describe, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Described)
 
+    @made.post(
+        "/sessions/{session_id}/layers",
+        summary="Evaluate the last stage layer by layer",
+        response_model=model_of(messages.LayersEvaluated),
+        responses=documented(*_IN_SESSION, "blob-refused"),
+    )
+    def layers(session_id: SessionId, asked: Annotated[messages.EvaluateLayers, AS_MESSAGE, Body()]) -> Any:
+        return parties.asked_in(session_id, asked, messages.LayersEvaluated)
+
     return made

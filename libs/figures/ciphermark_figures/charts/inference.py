@@ -9,7 +9,7 @@ import altair as alt
 
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
-from ciphermark_figures.charts import places, style
+from ciphermark_figures.charts import places, stacked, style
 from ciphermark_figures.charts.style import Chart
 
 # In the order of a pass. What else the parties do is the rest of their sums.
@@ -20,7 +20,6 @@ _PARTS = {
     "decrypt_s": "client: decrypt",
     "rest_s": "the rest of both",
 }
-_COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0")
 
 
 def against_throughput(rows: Sequence[Row]) -> Chart | None:
@@ -75,25 +74,7 @@ def parts(rows: Sequence[Row]) -> Chart | None:
     ]
     if not split:
         return None
-    return style.dressed(
-        alt.Chart(style.data(split, "bar", "what", "part", "place", "seconds"))
-        .mark_bar()
-        .encode(
-            x=alt.X("seconds:Q", title=None, stack="zero", axis=style.seconds_axis()),
-            y=alt.Y("bar:N", title=None, axis=style.bands()),
-            color=alt.Color(
-                "part:N",
-                title="Part",
-                scale=alt.Scale(domain=list(_PARTS.values()), range=list(_COLOURS)),
-                sort=list(_PARTS.values()),
-            ),
-            order=alt.Order("place:Q"),
-            tooltip=style.tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
-        )
-        .properties(width=style.WIDTH, height=alt.Step(22))
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(x="independent", y="independent")
-    )
+    return stacked.bars(split, [*_PARTS.values()], "Part")
 
 
 def _split(row: Row) -> list[tuple[str, float]]:

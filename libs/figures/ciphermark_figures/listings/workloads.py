@@ -9,6 +9,7 @@ from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.catalogue.inference import INFERENCES
+from ciphermark_figures.catalogue.layers import LAYERS
 from ciphermark_figures.catalogue.retrieval import RETRIEVALS
 from ciphermark_figures.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
 from ciphermark_figures.listings import headings
@@ -16,7 +17,7 @@ from ciphermark_figures.listings.printed import Head, Printed, absent_last, grou
 
 FIGURES = (WORKLOADS,)
 PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
-_OWN = (RETRIEVALS, INFERENCES)  # of families with a table of their own beside these
+_OWN = (RETRIEVALS, INFERENCES, LAYERS)  # of families with a table of their own beside these
 _PLACE = ("experiment", "operation", "options", "data_set", "size", "threads", "scheme")
 
 

@@ -21,7 +21,7 @@ from ciphermark_contract.interfaces import (
 )
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
-from ciphermark_measure import security_check
+from ciphermark_measure import layered, security_check
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import arrays, messages
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
@@ -40,12 +40,21 @@ class _Keys:
     workload: AnyWorkload
     batch: int
     owner: KeyOwner
-    compression: str
-    sends_seeded: bool
+    declared: Declaration
+
+    @property
+    def compression(self) -> str:
+        """How ciphertexts travel."""
+        return compression_of(self.declared.variant)
+
+    @property
+    def sends_seeded(self) -> bool:
+        """Whether ciphertexts travel with a seed in the place of one half."""
+        return sends_seeded(self.workload, self.declared)
 
 
 class Client(Party):
-    """Answers ``MakeKeys``, ``Encrypt`` and ``Score``. ``find`` finds data sets by name."""
+    """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name."""
 
     def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload], find: Finder) -> None:
         super().__init__(store, workloads)
@@ -59,6 +68,7 @@ class Client(Party):
             messages.MakeKeys: self._make_keys,
             messages.Encrypt: self._encrypt,
             messages.Score: self._score,
+            messages.CompareLayers: self._compare_layers,
         }
 
     def _make_keys(self, request: messages.MakeKeys) -> messages.KeysMade:
@@ -74,8 +84,7 @@ class Client(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        is_seeded = sends_seeded(workload, declared)
-        self._keys = _Keys(workload, request.batch, owner, compression_of(request.variant), is_seeded)
+        self._keys = _Keys(workload, request.batch, owner, declared)
         return messages.KeysMade(
             stages=workload.stages,
             library=library,
@@ -135,6 +144,19 @@ class Client(Party):
         figures = tuple(Sample(name, value, last) for name, value in {**found.figures, **left}.items())
         told = None if request.source.given is None else _to_two_digits(outputs[0])
         return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + figures, told)
+
+    def _compare_layers(self, request: messages.CompareLayers) -> messages.LayersCompared:
+        keys = self._made_keys()
+        owner, workload = keys.owner, keys.workload
+        given = self._subject_of(request.source, keys).inputs[0]
+        programs = all_traced(workload, given, owner.parameters, keys.declared)
+        clear = layered.in_the_clear(workload, programs, given, owner.parameters)
+        samples: list[Sample] = []
+        for (name, expected), blobs in zip(clear.items(), request.ends, strict=True):
+            found = [owner.decrypt(owner.load(item)) for item in self.got(blobs)]
+            sizes = layered.largest_of(found, expected)
+            samples += layered.size_samples(workload.stages[-1].name, name, *sizes)
+        return messages.LayersCompared(tuple(samples))
 
     def _key_request(
         self,

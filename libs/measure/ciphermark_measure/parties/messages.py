@@ -5,8 +5,9 @@ them. Bulk never does: contexts, keys and ciphertexts are blobs in a store that 
 digest.
 
 A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, as often as wanted, one pass: ``Encrypt``
-and ``Evaluate`` for each stage of the workload that the server computes in, and ``Score``. Instead of its reply a party
-may answer ``Refused``.
+and ``Evaluate`` for each stage of the workload that the server computes in, and ``Score``. When passes are over, the
+last stage may be evaluated once more, layer by layer: ``EvaluateLayers`` and ``CompareLayers``. Instead of its reply a
+party may answer ``Refused``.
 
 Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and
 ``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Getting and
@@ -25,13 +26,26 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from ciphermark_core.dimensions import Value
-from ciphermark_core.model import Accuracy, LibraryInfo, Parameters, ParameterSpec, Sample, Scheme
+from ciphermark_core.model import Accuracy, LayerFacts, LibraryInfo, Parameters, ParameterSpec, Scheme
 from ciphermark_measure.blobs import Blob
+from ciphermark_measure.parties.fields import (
+    MOST_GIVEN,
+    MOST_PASSES,
+    NAME,
+    Batch,
+    Blobs,
+    LayerEnds,
+    Options,
+    Samples,
+    StageName,
+    Threads,
+    Variant,
+    WorkloadName,
+)
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 3
+VERSION = 4
 
 Role = Literal["client", "server"]
 PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
@@ -61,48 +75,13 @@ TRACE: Step = "trace"
 TRANSFER: Step = "transfer"
 RETURNED = "returned"  # of sizes: what the server gave back
 
-MOST_BLOBS = 4096  # of one request
-MOST_BATCH = 1 << 16
-MOST_GIVEN = 1 << 16  # numbers of an input
-_NAME = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"
-
-Variant = Annotated[
-    str, Meta(pattern=_NAME, description="a variant as `GET /v1/adapters` lists them", examples=["seal"])
-]
-WorkloadName = Annotated[
-    str,
-    Meta(pattern=_NAME, description="a workload as `GET /v1/workloads` lists them", examples=["lmc-plain"]),
-]
-StageName = Annotated[
-    str,
-    Meta(pattern=_NAME, description="a stage of the workload, of those with a server", examples=["infer"]),
-]
-Options = Annotated[
-    dict[str, Value], Meta(description="options of the workload; absent: its defaults", examples=[{}])
-]
-Batch = Annotated[
-    int,
-    Meta(
-        ge=1, le=MOST_BATCH, description="inputs that are computed on by one program in a pass", examples=[1]
-    ),
-]
-Threads = Annotated[
-    Annotated[int, Meta(ge=1, le=4096)] | None,
-    Meta(
-        description="threads of the library, at most what CIPHERMARK_PARTY_THREADS allows, which is the default",
-        examples=[1],
-    ),
-]
-Blobs = Annotated[tuple[Blob, ...], Meta(min_length=1, max_length=MOST_BLOBS)]
-Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measured while it worked")]
-
 
 class Source(msgspec.Struct, frozen=True):
     """What an input is made of: a seed, and a data set where the workload takes one; or the numbers that it is."""
 
     seed: Annotated[int, Meta(ge=0, lt=1 << 32, examples=[1])]
     data_set: Annotated[
-        Annotated[str, Meta(pattern=_NAME)] | None,
+        Annotated[str, Meta(pattern=NAME)] | None,
         Meta(
             description="as `GET /v1/data-sets` lists them (or the digest of one that the client was given)",
             examples=["boston"],
@@ -188,6 +167,23 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
     found: Annotated[tuple[float, ...] | None, Meta(examples=[None])] = None
 
 
+class CompareLayers(msgspec.Struct, tag="compare_layers", frozen=True):
+    """Decrypt what each layer of the last stage ended with, of the first input, and compare it with the same operations
+    on plain vectors.
+    """
+
+    source: Source
+    ends: LayerEnds
+
+
+class LayersCompared(msgspec.Struct, tag="layers_compared", frozen=True):
+    """The largest value and the largest error of each layer, as samples with its name as their step. They were not
+    measured while anything was timed.
+    """
+
+    samples: Samples
+
+
 # --- The server -----------------------------------------------------------------------------------------------------
 
 
@@ -236,12 +232,47 @@ class Described(msgspec.Struct, tag="described", frozen=True):
     """The bytes of a program, whose SHA-256 is its digest: see :class:`ciphermark_contract.program.Program`."""
 
     program: Annotated[bytes, Meta(examples=["gaA="])]
+    layers: Annotated[
+        tuple[LayerFacts, ...],
+        Meta(description="its parts, in order, where the workload names several"),
+    ] = ()
 
 
-ClientRequest: TypeAlias = MakeKeys | Encrypt | Score
-ServerRequest: TypeAlias = Load | Evaluate | Describe
+class EvaluateLayers(msgspec.Struct, tag="evaluate_layers", frozen=True):
+    """Evaluate the last stage, which was evaluated before, on the first input of a batch and layer by layer: ``passes``
+    times, after one that counts for nothing. The constants of layers take the place of the whole program's, which is
+    made anew where that is evaluated once more.
+    """
+
+    inputs: Blobs
+    passes: Annotated[int, Meta(ge=1, le=MOST_PASSES, examples=[6])]
+    returns_ends: Annotated[
+        bool, Meta(description="whether to give back what each layer ends with", examples=[True])
+    ]
+
+
+class LayersEvaluated(msgspec.Struct, tag="layers_evaluated", frozen=True):
+    """The times of each layer, as samples with its name as their step."""
+
+    ends: LayerEnds
+    samples: Samples
+
+
+ClientRequest: TypeAlias = MakeKeys | Encrypt | Score | CompareLayers
+ServerRequest: TypeAlias = Load | Evaluate | Describe | EvaluateLayers
 Request: TypeAlias = ClientRequest | ServerRequest
-Reply: TypeAlias = Hello | Refused | KeysMade | Encrypted | Scored | Loaded | Evaluated | Described
+Reply: TypeAlias = (
+    Hello
+    | Refused
+    | KeysMade
+    | Encrypted
+    | Scored
+    | LayersCompared
+    | Loaded
+    | Evaluated
+    | Described
+    | LayersEvaluated
+)
 
 _requests = {"client": msgspec.json.Decoder(ClientRequest), "server": msgspec.json.Decoder(ServerRequest)}
 _reply = msgspec.json.Decoder(Reply)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ciphermark_adapters import registry
+from ciphermark_contract import layers
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
 from ciphermark_contract.program import Program
 from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.layered import Layered, time_samples, timed
 from ciphermark_measure.parties import arrays, messages
 from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
 from ciphermark_measure.parties.steps import Steps, Watch
@@ -62,7 +64,7 @@ class _Loaded:
 
 
 class Server(Party):
-    """Answers ``Load``, ``Evaluate`` and ``Describe``."""
+    """Answers ``Load``, ``Evaluate``, ``Describe`` and ``EvaluateLayers``."""
 
     def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload]) -> None:
         super().__init__(store, workloads)
@@ -74,6 +76,7 @@ class Server(Party):
             messages.Load: self._load,
             messages.Evaluate: self._evaluate,
             messages.Describe: self._describe,
+            messages.EvaluateLayers: self._evaluate_layers,
         }
 
     def _load(self, request: messages.Load) -> messages.Loaded:
@@ -113,10 +116,33 @@ class Server(Party):
         return messages.Evaluated(self.kept(results), ready.made.program.digest, samples)
 
     def _describe(self, request: messages.Describe) -> messages.Described:
-        ready = self._made().ready.get(request.stage)
+        made = self._ready_of(request.stage).made
+        parts = layers.split(made.program, made.layers) if len(made.layers) > 1 else []
+        return messages.Described(made.program.to_bytes(), tuple(layer.facts for layer in parts))
+
+    def _evaluate_layers(self, request: messages.EvaluateLayers) -> messages.LayersEvaluated:
+        loaded = self._made()
+        evaluator, stage = loaded.evaluator, loaded.workload.server_stages[-1]
+        made = self._ready_of(stage.name).made
+        before = loaded.before(stage)
+        state = [] if before is None else loaded.states[before][0]
+        first = equal_parts(self.got(request.inputs), loaded.batch)[0]
+        del loaded.ready[stage.name]
+        layered = Layered(evaluator, made, loaded.threads)
+        bounds = layered.bound([*map(evaluator.load, first), *state])
+        times = [*timed(bounds, request.passes)]
+        mode = compression_of(loaded.declared.variant)
+        ends = layered.ends(bounds) if request.returns_ends else []
+        return messages.LayersEvaluated(
+            ends=tuple(self.kept([evaluator.dump(item, mode) for item in layer]) for layer in ends),
+            samples=tuple(time_samples(stage.name, [*made.layers], times)),
+        )
+
+    def _ready_of(self, stage: str) -> _Ready:
+        ready = self._made().ready.get(stage)
         if ready is None:
-            raise OutOfOrder(f"{request.stage} has no program yet: evaluate it first")
-        return messages.Described(ready.made.program.to_bytes())
+            raise OutOfOrder(f"{stage} has no program yet: evaluate it first")
+        return ready
 
     def _made(self) -> _Loaded:
         if self._loaded is None:

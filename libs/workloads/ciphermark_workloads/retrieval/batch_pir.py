@@ -6,23 +6,24 @@ columns come back g slots further each. So one answer has an element of each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.interfaces import Vector
 from ciphermark_core.dimensions import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_workloads.retrieval import buckets, by_index, columns, formulas, packing, stored
+from ciphermark_workloads.retrieval import buckets, by_index, formulas, packing, stored
 from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
+from ciphermark_workloads.retrieval.columns import RowsOf
 from ciphermark_workloads.retrieval.database import Database, Rows
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
 from ciphermark_workloads.retrieval.work import Work
-from ciphermark_workloads.workload import Arrays, Workload
+from ciphermark_workloads.workload import Workload
 
 
 class Options(by_index.Options, frozen=True):
@@ -102,26 +103,10 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
             )
         ]
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each group of buckets."""
-        layout = self.layout(evaluator.parameters)
-        whole, blocks = self.database().rows(0, self.options.elements), layout.blocks
-        return [
-            columns.answered(
-                evaluator,
-                inputs[group * blocks : (group + 1) * blocks],
-                layout,
-                self._rows_of(whole, layout, group),
-            )
-            for group in range(self.groups(layout))
-        ]
+    def tables(self, layout: Layout) -> Iterator[RowsOf]:
+        """One for each group of buckets."""
+        whole = self.database().rows(0, self.options.elements)
+        return (self._rows_of(whole, layout, group) for group in range(self.groups(layout)))
 
     def output(self, outputs: Sequence[Vector], given: Sequence[int], parameters: Parameters) -> Integers:
         layout = self.layout(parameters)

@@ -4,7 +4,8 @@ common.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from ciphermark_workloads.retrieval import grid_formulas
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
 from ciphermark_workloads.retrieval.grid import Grid
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Workload
+from ciphermark_workloads.workload import Arrays, Workload
 
 
 class GridRetrieval(IndexRetrieval):
@@ -47,6 +48,40 @@ class GridRetrieval(IndexRetrieval):
             expansion.packed(parameters, places, count)
             for count, places in zip(layout.selections, layout.selected(given), strict=True)
         ]
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """As many ciphertexts as :meth:`selected` gives. The plaintexts of the database are the constants of the
+        program.
+        """
+        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+
+    def layers(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> Mapping[str, list[Handle]]:
+        """The query's expansion, what a row's selection leaves of each column, and the answer."""
+        rows, columns = self.expanded(evaluator, inputs)
+        entries, answer = self.selected(evaluator, rows, columns)
+        return {"expansion": [*rows, *columns], "first dimension": entries, "second dimension": answer}
+
+    @abstractmethod
+    def selected(
+        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+    ) -> tuple[list[Handle], list[Handle]]:
+        """What ``rows`` select of each column, a ciphertext each, and the answer, which ``columns`` select of these.
+        The database is made and laid out here.
+        """
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return self.layout(parameters).element(list(outputs), given)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.interfaces import Vector
 from ciphermark_core.model import Parameters
-from ciphermark_workloads.retrieval import columns, formulas, packing
+from ciphermark_workloads.retrieval import formulas, packing
 from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.by_index import IndexRetrieval
+from ciphermark_workloads.retrieval.columns import RowsOf
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Arrays, Workload
+from ciphermark_workloads.workload import Workload
 
 
 class FastPir(IndexRetrieval, ColumnRetrieval[int]):
@@ -38,19 +39,9 @@ class FastPir(IndexRetrieval, ColumnRetrieval[int]):
         self.require_index(given)
         return packing.query_vectors([given], self.layout(parameters))
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """One ciphertext. The database is made and laid out here, its plaintexts are the constants of the program."""
-        layout, database = self.layout(evaluator.parameters), self.database()
-        return [
-            columns.answered(evaluator, inputs, layout, lambda block: database.rows(*layout.members(block)))
-        ]
+    def tables(self, layout: Layout) -> list[RowsOf]:
+        database = self.database()
+        return [lambda block: database.rows(*layout.members(block))]
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return packing.element(outputs[0], given, self.layout(parameters))

@@ -14,16 +14,17 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.interfaces import Vector
 from ciphermark_core.model import Parameters
-from ciphermark_workloads.retrieval import by_keyword, columns, formulas, keywords, packing
+from ciphermark_workloads.retrieval import by_keyword, formulas, keywords, packing
 from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
 from ciphermark_workloads.retrieval.by_keyword import KeywordRetrieval
+from ciphermark_workloads.retrieval.columns import RowsOf
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.keywords import Table
 from ciphermark_workloads.retrieval.layout import Layout
 from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.workload import Arrays, Workload
+from ciphermark_workloads.workload import Workload
 
 _BYTES_TO_ARRANGE = 1000  # of Python's, for a record in the table
 
@@ -73,19 +74,10 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
         """A vector for each block of the table; a slot of each part is 1 in both rows."""
         return packing.query_vectors(self._table().choices(given), self.layout(parameters))
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """One ciphertext. Raises ``UserError`` and ``Unsupported`` as :meth:`.keywords.Table.arranged`."""
-        layout, records = self.layout(evaluator.parameters), self._records()
-        return [
-            columns.answered(evaluator, inputs, layout, lambda block: records[slice(*layout.members(block))])
-        ]
+    def tables(self, layout: Layout) -> list[RowsOf]:
+        """Raises ``UserError`` and ``Unsupported`` as :meth:`.keywords.Table.arranged`."""
+        records = self._records()
+        return [lambda block: records[slice(*layout.members(block))]]
 
     def output(self, outputs: Sequence[Vector], given: bytes, parameters: Parameters) -> Integers:
         layout, table = self.layout(parameters), self._table()

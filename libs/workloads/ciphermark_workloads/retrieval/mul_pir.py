@@ -9,7 +9,6 @@ from ciphermark_circuits.plain_products import Factors
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval.by_grid import GridRetrieval
-from ciphermark_workloads.workload import Arrays
 
 # Symbols of two whole bytes, and slots in every ring up to N = 32768.
 _PLAIN_MODULUS = 65537
@@ -40,24 +39,16 @@ class MulPir(GridRetrieval):
         """Those of the expansion's rotations, and of the product."""
         return super().keys(parameters) | KeyRequest(relinearization=True)
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each chunk. The database is made and laid out here, its plaintexts are the constants of the
-        program.
-        """
-        layout = self.layout(evaluator.parameters)
-        rows, columns = self.expanded(evaluator, inputs)
-        factors = Factors.of(evaluator, rows)
-        return [
+    def selected(
+        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+    ) -> tuple[list[Handle], list[Handle]]:
+        """A ciphertext for each chunk."""
+        layout, factors = self.layout(evaluator.parameters), Factors.of(evaluator, rows)
+        found = [
             grid.answer(evaluator, factors, columns, self.store(layout, chunk))
             for chunk in range(layout.chunks)
         ]
+        return [entry for entries, _ in found for entry in entries], [answer for _, answer in found]
 
 
 WORKLOADS = (MulPir(),)

@@ -16,7 +16,6 @@ from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_workloads.retrieval.by_grid import GridRetrieval
 from ciphermark_workloads.retrieval.square_grid import SquareGrid
-from ciphermark_workloads.workload import Arrays
 
 # The first prime above 2^20 that gives slots at N = 4096: of a plaintext that is uniform below 2^20 it is as large as
 # need be.
@@ -42,28 +41,19 @@ class SealPir(GridRetrieval):
         self.require_scheme(scheme)
         return ParameterSpec(scheme, 4096, (35, 35, 36), plain_modulus=_PLAIN_MODULUS)
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each word of each chunk. The database is made and laid out here, its plaintexts are the
-        constants of the program.
-        """
-        layout = self.layout(evaluator.parameters)
-        rows, columns = self.expanded(evaluator, inputs)
-        factors = Factors.of(evaluator, rows)
-        answer: list[Handle] = []
+    def selected(
+        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+    ) -> tuple[list[Handle], list[Handle]]:
+        """A ciphertext for each word of each chunk."""
+        layout, factors = self.layout(evaluator.parameters), Factors.of(evaluator, rows)
+        every, answer = list[Handle](), list[Handle]()
         for chunk in range(layout.chunks):
             entries = [
                 lowered(evaluator, factors.inner_product(plaintexts), 0)
                 for plaintexts in self.store(layout, chunk)
             ]
-            answer += words.selected(evaluator, columns, entries)
-        return answer
+            every, answer = every + entries, answer + words.selected(evaluator, columns, entries)
+        return every, answer
 
     def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
         """The plaintext of each chunk: first its words are decrypted, then the ciphertext that they are."""

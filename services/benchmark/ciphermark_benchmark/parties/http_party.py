@@ -38,9 +38,11 @@ _ROUTES: dict[type, tuple[str, Any]] = {
     messages.MakeKeys: ("", messages.KeysMade),
     messages.Encrypt: ("/encrypt", messages.Encrypted),
     messages.Score: ("/score", messages.Scored),
+    messages.CompareLayers: ("/layers", messages.LayersCompared),
     messages.Load: ("", messages.Loaded),
     messages.Evaluate: ("/evaluate", messages.Evaluated),
     messages.Describe: ("/describe", messages.Described),
+    messages.EvaluateLayers: ("/layers", messages.LayersEvaluated),
 }
 # Problems after which the session is of no more use.
 _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")

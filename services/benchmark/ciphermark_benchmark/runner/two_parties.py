@@ -1,7 +1,8 @@
 """Trials by two parties: every trial has a client and a server of its own, with keys of their own.
 
 The parties are never at work at the same time: each is asked when the other has answered. The pass that opens a trial
-tells the peaks of memory, so that nobody else has to.
+tells the peaks of memory, so that nobody else has to. Where the workload names layers, they are executed when the
+passes are over.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.parties.program_uses import program_use
-from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.processes import WorkerDied, WorkerNeeds
+from ciphermark_benchmark.runner import layer_pass
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.dimensions import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
@@ -51,6 +53,11 @@ class _Passes:
     def batch(self) -> int:
         """Inputs of a pass."""
         return BATCH.of(self.trial.case.dimensions) or 1
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether the program of the last stage has parts that the workload names."""
+        return bool(self.programs) and bool(self.programs[-1].layers)
 
     @property
     def is_done(self) -> bool:
@@ -108,7 +115,23 @@ class TwoParties(Strategy):
         return passes.is_done
 
     def close(self, outcome: Outcome) -> Outcome:
-        """What was found, whatever came of it; the parties end."""
+        """What was found, and the layers of the last stage, whose failure is told but makes no trial fail."""
+        passes, reason = self._passes, None
+        if passes is not None and passes.has_layers:
+            try:
+                passes.samples += self._layers(passes)
+            except (TrialFailed, WorkerDied) as failure:
+                if self.requests.is_abandoned:
+                    raise
+                reason = f"the passes are right, but its layers have no times: {failure}"
+        return self._ended(replace(outcome, error=reason))
+
+    def failed(self, outcome: Outcome) -> Outcome:
+        """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""
+        return self._ended(outcome)
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        """With all that is known, whatever came of the trial; the parties end."""
         passes, facts = self._passes, _facts(self._parties)
         self.leave()
         if passes is None:
@@ -122,10 +145,6 @@ class TwoParties(Strategy):
             facts=facts,
             programs=passes.programs,
         )
-
-    def failed(self, outcome: Outcome) -> Outcome:
-        """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""
-        return self.close(outcome)
 
     def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
         """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and begins
@@ -195,6 +214,12 @@ class TwoParties(Strategy):
             *stage_costs.size_samples(stage.name, sent.inputs, back.outputs, sent.plaintext_bytes),
         ]
 
+    def _layers(self, passes: _Passes) -> tuple[Sample, ...]:
+        assert self._parties is not None
+        assert passes.made is not None
+        count = passes.trial.budget.samples
+        return layer_pass.samples(self.requests, self._parties, passes.made, passes.source, count)
+
     def _programs(self, passes: _Passes) -> tuple[ProgramUse, ...]:
         """The programs that the server executed in the first pass, stage by stage."""
         assert self._parties is not None
@@ -202,7 +227,7 @@ class TwoParties(Strategy):
         server, ask = self._parties.server, self.requests.ask
         names = [stage.name for stage in passes.made.stages if stage.has_server]
         told = [ask(server, messages.Describe(name), messages.Described) for name in names]
-        return tuple(program_use(name, reply.program) for name, reply in zip(names, told, strict=True))
+        return tuple(program_use(name, reply) for name, reply in zip(names, told, strict=True))
 
 
 def _require_agreement(passes: _Passes) -> None:

@@ -1,0 +1,42 @@
+"""Bars of parts that add up, one for each case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ciphermark_figures.answer import Row
+from ciphermark_figures.charts import style
+from ciphermark_figures.charts.style import Chart
+
+COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0")
+
+
+def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
+    """A ``bar`` for each case, of each ``part`` in order of ``place``, so many ``seconds`` long; a small chart for each
+    ``what``. ``parts`` are all names of parts, in the order of the legend, whose title
+    is ``title``.
+    """
+    return style.dressed(
+        alt.Chart(style.data(rows, "bar", "what", "part", "place", "seconds"))
+        .mark_bar()
+        .encode(
+            x=alt.X("seconds:Q", title=None, stack="zero", axis=style.seconds_axis()),
+            y=alt.Y("bar:N", title=None, axis=style.bands()),
+            color=alt.Color(
+                "part:N",
+                title=title,
+                scale=alt.Scale(
+                    domain=[*parts],
+                    range=[COLOURS[place % len(COLOURS)] for place in range(len(parts))],
+                ),
+                sort=[*parts],
+            ),
+            order=alt.Order("place:Q"),
+            tooltip=style.tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
+        )
+        .properties(width=style.WIDTH, height=alt.Step(22))
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
