@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -195,7 +196,9 @@ def _keep_going(running: Sequence[Running], home: Path) -> None:
 
 
 def _tell(text: str) -> None:
-    print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)
+    """Say it on standard error; where that is a file on a full disk, the services go on all the same."""
+    with suppress(OSError):
+        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def _wait_until_ready(running: Sequence[Running]) -> None:

@@ -60,6 +60,17 @@ def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers,
     jobs.wait(job_id, "done")
 
 
+def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) -> None:
+    """``/dev/full`` is a disk that is full for ever."""
+    done, failed = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
+    jobs.rows("update job set suite_text = 'no suite' where id = %s returning id", [failed])
+    worker = workers.start(jobs.url, prefix=["sh", "-c", 'exec "$0" "$@" >/dev/full 2>&1'])
+    jobs.wait(done, "done")
+    jobs.assert_exactly_once(done, 1)
+    assert "a suite is a mapping" in str(jobs.wait(failed, "failed")["reason"])
+    assert worker.process.poll() is None
+
+
 def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str]) -> None:
     held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
     gate.let_pass(0)

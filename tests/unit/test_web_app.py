@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import logging
+import subprocess
 import sys
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -341,6 +342,25 @@ def test_the_log_has_ids_and_no_query(log):
     assert (told["method"], told["path"], told["status"]) == ("POST", "/v1/things", 422)
     assert told["received_bytes"] == len('{"name":"x"}')
     assert "hidden" not in line
+
+
+LOGGING = """
+import logging, structlog
+from ciphermark_web import logs
+logs.configure("server", "info", "x" * 20)
+structlog.get_logger().info("structured")
+logging.getLogger("uvicorn").warning("plain")
+print("it went on")
+"""
+
+
+def test_a_log_that_takes_nothing_stops_nobody():
+    """``/dev/full`` is a disk that is full for ever."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", LOGGING], stdout=subprocess.PIPE, stderr=full, check=False
+        )
+    assert done.stdout == b"it went on\n"
 
 
 def test_a_bug_is_logged_with_its_traceback(log):

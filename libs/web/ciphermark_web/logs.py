@@ -6,7 +6,8 @@ import logging
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -20,20 +21,20 @@ _ID = re.compile(ID_PATTERN)
 
 
 def configure(service: str, level: str, token: str) -> None:
-    """Make structlog, and the standard library's loggers with it, write to standard error."""
+    """Make structlog, and the standard library's loggers with it, write to standard error, where they can."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         lambda _, __, event: {"service": service, **event},
     ]
-    render = _Concealing(token)
+    render, output = _Concealing(token), cast(TextIO, _Enduring(sys.stderr))
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info, render],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(output),
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(output)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -56,6 +57,23 @@ def ids(headers: Mapping[str, str]) -> dict[str, str]:
                 raise Problem("invalid", f"header {header}: an id has up to 64 letters, digits and . _ -")
             found[name] = headers[header]
     return found
+
+
+class _Enduring:
+    """A file that takes what it can: on a full disk a line is lost, and whoever wrote it goes on."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write, or not."""
+        with suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Pass on what was written, or not."""
+        with suppress(OSError):
+            self._file.flush()
 
 
 class _Concealing:

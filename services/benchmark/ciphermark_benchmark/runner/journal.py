@@ -10,6 +10,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
@@ -49,9 +50,10 @@ class Header:
 
 
 def _say(reason: str | None) -> None:
-    """Say on standard error what is waited for."""
+    """Say on standard error what is waited for; that may be a file on the same disk."""
     if reason is not None:
-        print(reason, file=sys.stderr)
+        with suppress(OSError):
+            print(reason, file=sys.stderr, flush=True)
 
 
 class Journal:
