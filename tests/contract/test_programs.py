@@ -147,6 +147,28 @@ def test_the_interpreter_gives_the_bytes_of_single_calls(deep: Subject) -> None:
     assert dumps[0] == dumps[1]
 
 
+@cells.where(cells.has_threads)
+@BY_LEVELS
+@pytest.mark.schemes("bfv", "bgv")
+@pytest.mark.parametrize("wrong", [-1, "t"])
+def test_constants_that_are_no_slots_are_refused(deep: Subject, wrong: int | str) -> None:
+    """In the last of several vectors, on two threads: what is below 0, and t; t - 1 is taken."""
+    modulus = deep.parameters.plain_modulus or 0
+    vectors = [deep.vector(number) for number in range(4)]
+    vectors[-1] = vectors[-1].copy()
+    vectors[-1][-1] = modulus - 1
+
+    def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+        return [evaluator.managed().apply("add_plain", inputs[0], vector) for vector in vectors]
+
+    inputs = [deep.encrypted(deep.vector(0)) for _ in range(2)]
+    assert _bound(deep, _traced(deep, circuit), inputs, 2).run(1) > 0
+    vectors[-1] = vectors[-1].copy()
+    vectors[-1][-1] = modulus if wrong == "t" else wrong
+    with pytest.raises(ValueError, match="must lie in"):
+        _bound(deep, _traced(deep, circuit), inputs, 2)
+
+
 def _call_circuit(subject: Subject, call: Call) -> Circuit:
     """One operation on inputs, products of them where it takes such, and plaintexts."""
     row = call.operation

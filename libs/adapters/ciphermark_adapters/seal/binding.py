@@ -137,8 +137,17 @@ class NativeEvaluator(Protocol):
     def encode_coefficients(self, rows: Rows, /) -> NativeBound:
         """Bind encoding by coefficients (bfv, bgv)."""
 
-    def prepare(self, vectors: Sequence[tuple[Vector, int | None]], threads: int, /) -> list[Handle]:
-        """The plaintexts of vectors (bfv, bgv), each in evaluation form at its level, or encoded alone for ``None``."""
+    def prepare_integers(
+        self, vectors: Sequence[tuple[Vector, int | None, float]], threads: int, /
+    ) -> list[Handle]:
+        """The plaintexts of vectors (bfv, bgv), each in evaluation form at its level, or encoded alone for ``None``;
+        there is no scale. Raises ``ValueError`` for numbers that are not in [0, t).
+        """
+
+    def prepare_reals(
+        self, vectors: Sequence[tuple[Vector, int | None, float]], threads: int, /
+    ) -> list[Handle]:
+        """The plaintexts of vectors (ckks), each at its level and scale."""
 
 
 class NativeProgram(Protocol):

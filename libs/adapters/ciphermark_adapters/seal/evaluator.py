@@ -72,18 +72,18 @@ class SealEvaluator(DeclaredEvaluator):
     def _plaintexts(
         self, program: Program, constants: Mapping[str, Vector], threads: int
     ) -> Sequence[Handle]:
-        """Of each use of a constant. Those of ckks have a scale each, and need no transform."""
-        uses = programs.uses(program)
-        if self._slots.are_real:
-            encoded = execution.prepared(self, program, constants)
-            return [encoded[constant] for constant, _ in uses]
-        vectors = [self._slots.checked(values) for values in require_constants(program, constants)]
-        levels = (
-            program.constants[constant].level if is_transformed else None for constant, is_transformed in uses
-        )
-        return self._native.prepare(
-            [(vectors[constant], level) for (constant, _), level in zip(uses, levels, strict=True)], threads
-        )
+        """Of each use of a constant. Those of ckks have a scale each, and need no transform. Ranges are checked where
+        vectors are copied, on all threads.
+        """
+        are_real = self._slots.are_real
+        vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
+        rows = []
+        for place, is_transformed in programs.uses(program):
+            constant = program.constants[place]
+            level = constant.level if are_real or is_transformed else None
+            rows.append((vectors[place], level, constant.scale or 1.0))
+        prepare = self._native.prepare_reals if are_real else self._native.prepare_integers
+        return prepare(rows, threads)
 
     def bind_program(
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1

@@ -3,6 +3,7 @@
 #include "on_threads.hpp"
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace ciphermark {
@@ -61,18 +62,42 @@ PlaintextBound Evaluator::encode_coefficients(std::vector<std::tuple<Integers>> 
     });
 }
 
-std::vector<Plaintext> Evaluator::prepared(const std::vector<Constant> &constants, std::size_t threads) const
+template <class Value>
+std::vector<Plaintext> Evaluator::prepared(const std::vector<Constant<Value>> &constants, std::size_t threads) const
 {
     std::vector<Plaintext> plaintexts(constants.size());
-    on_threads(constants.size(), threads, [&](std::size_t i) {
-        const Constant &constant = constants[i];
-        const Integers values(constant.values, constant.values + constant.count);
-        context_->encode(values, { context_->top(), 1.0 }, plaintexts[i]);
-        if (constant.level) {
-            evaluator_.transform_to_ntt_inplace(plaintexts[i], context_->at(*constant.level));
-        }
-    });
+    on_threads(constants.size(), threads, [&](std::size_t i) { prepare(constants[i], plaintexts[i]); });
     return plaintexts;
+}
+
+template std::vector<Plaintext> Evaluator::prepared(const std::vector<Constant<std::int64_t>> &, std::size_t) const;
+template std::vector<Plaintext> Evaluator::prepared(const std::vector<Constant<double>> &, std::size_t) const;
+
+// Room for all primes is taken at once: SEAL would copy the plaintext to a larger one.
+void Evaluator::prepare(const Constant<std::int64_t> &constant, Plaintext &out) const
+{
+    thread_local Integers values; // kept: all vectors are of one length
+    values.assign(constant.values, constant.values + constant.count);
+    const std::uint64_t modulus = context_->parameters().plain_modulus().value(); // negative ones are above it, too
+    if (std::any_of(values.begin(), values.end(), [modulus](std::uint64_t value) { return value >= modulus; })) {
+        throw std::invalid_argument("values must lie in [0, " + std::to_string(modulus) + ")");
+    }
+    const auto level = constant.level ? context_->at(*constant.level) : seal::parms_id_zero;
+    if (constant.level) {
+        const auto &parameters = context_->seal().get_context_data(level)->parms();
+        out.reserve(parameters.poly_modulus_degree() * parameters.coeff_modulus().size());
+    }
+    context_->encode(values, { context_->top(), 1.0 }, out);
+    if (constant.level) {
+        evaluator_.transform_to_ntt_inplace(out, level);
+    }
+}
+
+void Evaluator::prepare(const Constant<double> &constant, Plaintext &out) const
+{
+    const Reals values(constant.values, constant.values + constant.count);
+    const auto level = constant.level ? context_->at(*constant.level) : context_->top();
+    context_->encode(values, { level, constant.scale }, out);
 }
 
 } // namespace ciphermark

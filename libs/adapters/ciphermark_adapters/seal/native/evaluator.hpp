@@ -44,15 +44,20 @@ public:
     // Vectors as the coefficients of plaintexts (bfv, bgv).
     PlaintextBound encode_coefficients(std::vector<std::tuple<Integers>> rows) const;
 
-    // A vector in memory of others, and the level at which its plaintext is in evaluation form; none: it is not.
+    // A vector in memory of others, and what its plaintext is like: in bfv and bgv in evaluation form at a level, or only
+    // encoded where there is none; in ckks of a level and a scale.
+    template <class Value>
     struct Constant {
-        const std::int64_t *values;
+        const Value *values;
         std::size_t count;
         std::optional<std::size_t> level;
+        double scale;
     };
 
-    // The plaintexts of vectors (bfv, bgv), made on so many threads.
-    std::vector<seal::Plaintext> prepared(const std::vector<Constant> &constants, std::size_t threads) const;
+    // The plaintexts of vectors of int64 (bfv, bgv) or double (ckks), made on so many threads. Throws std::invalid_argument
+    // for integers that are not in [0, t).
+    template <class Value>
+    std::vector<seal::Plaintext> prepared(const std::vector<Constant<Value>> &constants, std::size_t threads) const;
 
     const Context &context() const { return *context_; }
     double scale() const { return scale_; }
@@ -61,6 +66,9 @@ public:
     const seal::GaloisKeys &rotation_keys() const { return rotation_keys_; }
 
 private:
+    void prepare(const Constant<std::int64_t> &constant, seal::Plaintext &out) const;
+    void prepare(const Constant<double> &constant, seal::Plaintext &out) const;
+
     std::shared_ptr<const Context> context_;
     const double scale_;
     seal::Evaluator evaluator_;

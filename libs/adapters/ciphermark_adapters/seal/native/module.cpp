@@ -184,7 +184,8 @@ void define_evaluator(nb::module_ &module)
         .def("encode_integers", &encode_rows<std::int64_t>, "rows"_a, "scale"_a, KeepOwner())
         .def("encode_reals", &encode_rows<double>, "rows"_a, "scale"_a, KeepOwner())
         .def("encode_coefficients", &encode_coefficients, "rows"_a, KeepOwner())
-        .def("prepare", &prepare, "vectors"_a, "threads"_a);
+        .def("prepare_integers", &prepare<std::int64_t>, "vectors"_a, "threads"_a)
+        .def("prepare_reals", &prepare<double>, "vectors"_a, "threads"_a);
 }
 
 // Python has no handles of constants: who holds a result may not change it anyway.

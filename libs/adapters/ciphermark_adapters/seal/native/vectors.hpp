@@ -34,14 +34,15 @@ inline PlaintextBound encode_coefficients(
     return evaluator.encode_coefficients(to_rows<Integers, std::int64_t>(arrays));
 }
 
-// Vectors with the levels of their plaintexts: see Evaluator::prepared. Others need not wait meanwhile.
-inline std::vector<seal::Plaintext> prepare(
+// Vectors with the levels and scales of their plaintexts: see Evaluator::prepared. Others need not wait meanwhile.
+template <class Value>
+std::vector<seal::Plaintext> prepare(
     const Evaluator &evaluator,
-    const std::vector<std::tuple<Array<std::int64_t>, std::optional<std::size_t>>> &vectors, std::size_t threads)
+    const std::vector<std::tuple<Array<Value>, std::optional<std::size_t>, double>> &vectors, std::size_t threads)
 {
-    std::vector<Evaluator::Constant> constants;
-    for (const auto &[values, level] : vectors) {
-        constants.push_back({ values.data(), values.size(), level });
+    std::vector<Evaluator::Constant<Value>> constants;
+    for (const auto &[values, level, scale] : vectors) {
+        constants.push_back({ values.data(), values.size(), level, scale });
     }
     const nb::gil_scoped_release released;
     return evaluator.prepared(constants, threads);
