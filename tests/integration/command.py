@@ -156,5 +156,6 @@ def forget_all_but(database_url, trial_ids):
             "delete from sample where series_id in (select id from series where trial_id <> all (%s))",
             [trial_ids],
         )
-        for table, column in (("series", "trial_id"), ("trial_program", "trial_id"), ("trial", "id")):
-            connection.execute(f"delete from {table} where {column} <> all (%s)", [trial_ids])
+        for table in ("series", "trial_program", "trial_layer"):
+            connection.execute(f"delete from {table} where trial_id <> all (%s)", [trial_ids])
+        connection.execute("delete from trial where id <> all (%s)", [trial_ids])
