@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_core.model import Case, OperationCount, ParameterSpec, ProgramUse, Sample
+from ciphermark_core.model import Case, LayerFacts, OperationCount, ParameterSpec, ProgramUse, Sample
 from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.gateway import Database
@@ -30,6 +30,7 @@ from ciphermark_figures.listings import (
     comparing,
     depths,
     first_executions,
+    layers,
     learning,
     published,
     ranking,
@@ -38,7 +39,9 @@ from ciphermark_figures.listings import (
 )
 
 VARIANTS = ("seal", "seal-hexl")
-PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
+_COUNTS = (OperationCount("mul", 1, 3),)
+_LAYER = LayerFacts("dense", 1, 0, None, 1000, 500, _COUNTS)
+PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, _COUNTS, b"content", (_LAYER,))
 _OF_NO_CASE = {"trial_group", "security", "program_count", "runs", "hosts", "host_state"}
 VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name not in _OF_NO_CASE]
 # What identifies a run or a trial, and so differs between two recordings of one case.
@@ -112,6 +115,7 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
     stages = tuple(
         sample for stage in ("prepare", "train", "infer") for sample in make.times(times, phase=stage)
     )
+    layer = tuple(Sample("layer_time", value, "infer", step=_LAYER.name) for value in times)
     found = {
         "depth": (Sample("depth", 3.0 + number, "operation"), Sample("is_capped", 0.0, "operation"), *bits),
         "noise": bits,
@@ -120,11 +124,12 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
             Sample("expansion", 2.0 + number, "ciphertext"),
         ),
         "learning": (*stages, Sample("agreement", 1 / (number + 1), "infer")),
-        "retrieval": stages,
+        "retrieval": (*stages, *layer),
         "inference": (
             *make.times(times, phase="infer", step="evaluate"),
             Sample("agreement", 1.0, "infer"),
             Sample("logit_error", 1e-4 * (number + 1), "infer"),
+            *layer,
         ),
     }
     memory = Sample("peak_memory", 1e6 * (number + 1), "operation")
@@ -355,6 +360,7 @@ LISTINGS = {
     "learning": (learning, True),
     "workloads": (workloads, True),
     "depths": (depths, False),
+    "layers": (layers, False),
     "first executions": (first_executions, False),
 }
 

@@ -11,6 +11,7 @@ import pytest
 from ciphermark_dashboards import rendering
 from ciphermark_figures.charts import (
     case,
+    layers,
     learning,
     operations,
     places,
@@ -82,6 +83,18 @@ CHARTS = {
     "workloads": (
         workloads.stages,
         of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2, options=None, threads=1),
+    ),
+    "layers": (
+        layers.by_variant,
+        of_variants(
+            *PAIR,
+            layer="dense",
+            position=1,
+            layer_time=0.02,
+            case_key="c",
+            options=None,
+            threads=2,
+        ),
     ),
     "programs": (
         programs.counts,

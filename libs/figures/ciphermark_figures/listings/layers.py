@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_figures import formats
+from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
 from ciphermark_figures.catalogue.layers import LAYERS
@@ -25,10 +25,15 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
 
     (rows,) = answers
     cases = [_case(same) for same in grouped(rows, lambda row: (row["case_key"], row["parameter_set_id"]))]
-    cases.sort(key=lambda row: (place(row), _workload(row), _together(row)))
+    labels = parameters.apart(cases, lambda row: (place(row), row["workload"]))
+    cases = [
+        {**row, "workload": ", ".join(filter(None, (row["workload"], label)))}
+        for row, label in zip(cases, labels, strict=True)
+    ]
+    cases.sort(key=lambda row: (place(row), row["workload"], _together(row)))
     for same in grouped(cases, place):
         columns = [
-            (Head("workload"), _workload),
+            (Head("workload"), lambda row: str(row["workload"])),
             of(VARIANT),
             *map(of, headings.columns(same)),
             (Head("together", is_number=True), lambda row: formats.brief_seconds(_together(row))),
@@ -39,7 +44,10 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
 
 def _case(rows: Sequence[Row]) -> dict[str, Any]:
     """The rows of a case's layers as one, with their times by name."""
-    return {**rows[0], "times": {row["layer"]: row["layer_time"] for row in rows}}
+    first = rows[0]
+    threads = f"{first['threads']} threads" if first["threads"] > 1 else ""
+    workload = ", ".join(filter(None, (first["operation"], first["options"], threads)))
+    return {**first, "workload": workload, "times": {row["layer"]: row["layer_time"] for row in rows}}
 
 
 def _together(row: Row) -> float:
@@ -48,8 +56,3 @@ def _together(row: Row) -> float:
 
 def _layers(row: Row) -> str:
     return ", ".join(f"{name} {seconds / _together(row):.0%}" for name, seconds in row["times"].items())
-
-
-def _workload(row: Row) -> str:
-    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
-    return ", ".join(filter(None, (row["operation"], row["options"], threads)))
