@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_workloads_inference import SHAPES, network
 
+from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.operations import of_scheme
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference.network import patches, pixels_met
+from ciphermark_workloads.inference.network import Layer, patches, pixels_met
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.programs import keys_of
 
@@ -157,6 +159,18 @@ def test_more_images_than_slots_are_refused_with_the_ring_that_has_them():
         Unsupported, match="5000 images do not lie side by side in 4096 slots: take N = 16384"
     ):
         workload.vectors("infer", workload.input(1, None), parameters)
+
+
+@pytest.mark.parametrize(("scheme", "factor"), [("ckks", 0.0), ("bfv", 0.0), ("bfv", 2.0**-20)])
+def test_a_neuron_without_weights_is_refused(scheme, factor):
+    """In whole numbers also one whose weights round to 0: of its sum no ciphertext would be left."""
+    of = stored.shipped("digits").network
+    weights = of.dense.weights.copy()
+    weights[3] *= factor
+    workload = WORKLOADS["cryptonets-digits"].with_options({})
+    workload.__dict__["network"] = lambda: replace(of, dense=Layer(weights, of.dense.bias))
+    with pytest.raises(Unsupported, match="a neuron has weights that are all 0"):
+        Together(workload, registry.load("cleartext"), workload.parameters(scheme), some("digits", 2))
 
 
 def test_inputs_have_every_image_alike_often():

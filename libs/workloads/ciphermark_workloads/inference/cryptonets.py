@@ -208,7 +208,16 @@ def _in_the_clear(layer: Layer, parameters: Parameters, scale: int, of_input: in
     """A layer as the scheme takes it: reals, or whole numbers at a scale, of inputs at another."""
     vectors = numbers([np.full(parameters.slots, bias) for bias in layer.bias], scale, parameters, of_input)
     weights = layer.weights if parameters.plain_modulus is None else whole(layer.weights, scale)
-    return Affine(weights.tolist(), vectors, number_sums.weighted, "add_plain")
+    return Affine(weights.tolist(), vectors, _sums, "add_plain")
+
+
+def _sums(evaluator: Evaluator, inputs: Sequence[Handle], rows: Sequence[Sequence[float]]) -> list[Handle]:
+    """Raises ``Unsupported`` for a row of zeros: nothing of a ciphertext would be left in its sum."""
+    if not all(map(any, rows)):
+        raise Unsupported(
+            "a neuron has weights that are all 0, or all round to 0 in whole numbers: leave it out of the network"
+        )
+    return number_sums.weighted(evaluator, inputs, rows)
 
 
 _LARGE = "classes of thousands of encrypted handwritten digits of 28 × 28 pixels at once (CryptoNets)"
