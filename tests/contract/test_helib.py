@@ -146,5 +146,5 @@ def test_no_log_file_is_left(variant: str, tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.chdir(tmp_path)
     code = "from ciphermark_adapters.helib import binding; binding.module()"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     assert not list(tmp_path.iterdir())

@@ -22,7 +22,7 @@ from .harness import Subject
 NODES = 24
 SEEDS = (0, 1, 2)
 THREADS = (1, 2, 3)
-DEADLINE_S = 60.0
+DEADLINE_S = 300.0
 CIPHERTEXTS = {Kind.CIPHERTEXT, Kind.TRANSFORMED, Kind.WORDS}
 # What is not driven by levels executes the managed form of a circuit: see test_tracing.
 BY_LEVELS = cells.where(cells.is_driven_by_levels)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from processes import PATIENCE_S
 from test_dashboards_pages import recorded_run
 
 from ciphermark_db.gateway import Database
@@ -24,7 +25,7 @@ def test_the_notebook_reads_results(
     run_id = recorded_run(make, database)
     monkeypatch.setenv("CIPHERMARK_DATABASE_URL", url)
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=PATIENCE_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
     told = ["\n".join(str(output) for output in cell.get("outputs", [])) for cell in notebook.cells]
     whole = "\n".join(told)
     assert run_id in whole

@@ -19,6 +19,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from processes import PATIENCE_S
 
 from ciphermark_core.case_keys import FIRST_WORDS
 from ciphermark_db.gateway import Database
@@ -122,7 +123,7 @@ def test_a_migration_that_is_killed_leaves_the_database_as_it_was(earlier: str) 
         holder.execute("lock table published in share row exclusive mode")
         process = subprocess.Popen([sys.executable, "-c", MIGRATING, earlier], stdout=subprocess.PIPE)
         waiting = "select count(*) from pg_locks where not granted and relation = 'published'::regclass"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while watcher.execute(waiting).fetchone() == (0,):
             assert process.poll() is None
             assert time.monotonic() < deadline

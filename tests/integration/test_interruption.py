@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command import Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
+from processes import PATIENCE_S
 
 INTERRUPTED = 130
 PROGRAM = Path(__file__).with_name("interrupted_attempts.py")
@@ -29,7 +30,9 @@ def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> 
     (job_id,) = jobs.submit(suite_text(["cleartext", "planted-waits"], ["add", "mul"]))
     command = [sys.executable, PROGRAM, tmp_path / "home", jobs.url, job_id, *map(str, [0, *MOMENTS])]
     environment = os.environ | {"PLANTED_GATE": str(gate.folder)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    )
     assert done.stdout.split() == ["interrupted"] * (1 + len(MOMENTS))
     assert "Traceback" not in done.stderr, done.stderr
 
@@ -57,7 +60,7 @@ def test_an_error_after_an_interruption_is_none_of_the_jobs(is_interrupted: bool
     """PostgreSQL may cancel another statement than the one that was interrupted, such as the rollback after it."""
     program = ERRORS.format(is_interrupted=is_interrupted)
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
     assert (done.stdout.strip(), done.stderr) == (how, "")
 
@@ -80,7 +83,7 @@ def test_a_job_is_cancelled_at_any_moment_and_its_worker_ended_meanwhile(
 def wait_until_held(pid: int) -> None:
     """Until a process holds SIGINT back, which is the first that the command line does."""
     bit = 1 << (signal.SIGINT - 1)
-    deadline_s = time.monotonic() + 60
+    deadline_s = time.monotonic() + PATIENCE_S
     while True:
         status = Path(f"/proc/{pid}/status").read_text()
         (blocked,) = re.findall(r"^SigBlk:\s*(\w+)$", status, re.MULTILINE)
@@ -100,5 +103,5 @@ def test_ctrl_c_while_a_program_loads_ends_it_without_a_word(
         wait_until_held(process.pid)
         time.sleep(pause_s)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
         ciphermark.ended(process.returncode, out, err, code=None)

@@ -288,7 +288,7 @@ def test_the_service_tells_when_the_database_is_away(tmp_path: Path, home: Path)
         assert client.get("/readyz").status_code == 503
         assert client.get("/healthz").status_code == 200
         embedded.ensure_started(home)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while client.get("/v1/runs").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.2)

@@ -399,7 +399,9 @@ def test_parties_end_with_the_service(services, number):
 
 def started(environment):
     program = Path(sys.executable).with_name("ciphermark-client")
-    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [program], env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def compiled(folder: Path, *flags: str, name: str = "f.o") -> Path:
     source = folder / "f.cpp"
     source.write_text(SOURCE)
     assert COMPILER is not None
-    subprocess.run([COMPILER, *flags, "-c", str(source), "-o", str(folder / name)], check=True, timeout=60)
+    subprocess.run([COMPILER, *flags, "-c", str(source), "-o", str(folder / name)], check=True, timeout=300)
     return folder / name
 
 
@@ -58,7 +58,7 @@ def test_flags_are_told_where_the_file_has_them(
 def test_a_static_library_tells_of_all_its_members(tmp_path: Path) -> None:
     members = [compiled(tmp_path, level, "-g", name=f"f{level}.o") for level in ("-O1", "-O3")]
     library = tmp_path / "libf.a"
-    subprocess.run(["ar", "rc", str(library), *map(str, members)], check=True, timeout=60)
+    subprocess.run(["ar", "rc", str(library), *map(str, members)], check=True, timeout=300)
     found = binaries.making(library)
     assert len(found.compilers) == 1
     assert len(found.flags) == 2

@@ -100,10 +100,10 @@ def problem(kind, detail="why", **more):
 
 def test_a_session_is_made_used_and_ended(server, party):
     server.script += [(201, SESSION), (200, ENCRYPTED)]
-    made = party.ask(MAKE_KEYS, 10)
+    made = party.ask(MAKE_KEYS, 60)
     assert isinstance(made, messages.KeysMade)
     assert ([stage.name for stage in made.stages], made.material) == (["train", "infer"], BLOB)
-    sent = party.ask(ENCRYPT, 10)
+    sent = party.ask(ENCRYPT, 60)
     assert sent == messages.Encrypted((BLOB,), BLOB, 8, ())
     party.kill()
     (first, second, third) = server.asked
@@ -135,7 +135,7 @@ def test_a_session_is_made_used_and_ended(server, party):
 )
 def test_a_problem_is_a_refusal(server, party, kind, more, status):
     server.script.append((422, problem(kind, **more)))
-    assert party.ask(MAKE_KEYS, 10) == Refused(status, "why", kind)
+    assert party.ask(MAKE_KEYS, 60) == Refused(status, "why", kind)
 
 
 DEATHS = {
@@ -191,8 +191,8 @@ def test_waiting_for_a_service_ends_with_the_party(server, party):
 def test_every_request_names_the_trial_and_its_run(server, party):
     server.script += [(200, {}), (201, SESSION), (200, ENCRYPTED)]
     party.meet(TRIAL)
-    party.ask(MAKE_KEYS, 10)
-    party.ask(ENCRYPT, 10)
+    party.ask(MAKE_KEYS, 60)
+    party.ask(ENCRYPT, 60)
     party.kill()
     assert [asked[0] for asked in server.asked] == ["GET", "POST", "POST", "DELETE"]
     assert server.named == [("a-run", "a-trial")] * 4
@@ -203,13 +203,13 @@ def test_a_service_without_a_place_says_when_to_ask_again(server, party, told, a
     server.retry_after = told
     server.script.append((429, problem("too-many")))
     with pytest.raises(NoPlace, match="the client service has no place: why") as caught:
-        party.ask(MAKE_KEYS, 10)
+        party.ask(MAKE_KEYS, 60)
     assert (caught.value.status, caught.value.after_s) == ("cancelled", after_s)
 
 
 def ask_a_dying_party(party):
     with pytest.raises(WorkerDied):
-        party.ask(MAKE_KEYS, 30)
+        party.ask(MAKE_KEYS, 120)
 
 
 def test_a_session_that_is_being_made_is_ended_by_its_trial(server, party):
@@ -218,14 +218,14 @@ def test_a_session_that_is_being_made_is_ended_by_its_trial(server, party):
 
     def slow():
         is_asked.set()
-        go_on.wait(30)
+        go_on.wait(60)
         return problem("session-lost", trial_status="cancelled")
 
     server.script += [(200, {}), (409, slow)]
     party.meet(TRIAL)
     asking = threading.Thread(target=ask_a_dying_party, args=(party,))
     asking.start()
-    assert is_asked.wait(30)
+    assert is_asked.wait(60)
     party.kill()
     assert server.asked[-1][:2] == ("DELETE", "/v1/sessions?run_id=a-run&trial_id=a-trial")
     go_on.set()
@@ -254,7 +254,7 @@ def test_services_on_another_machine_are_noticed(server, monkeypatch, machines, 
     parties = HttpParties(service, service)
     for party, machine in zip((parties.client, parties.server), machines, strict=True):
         server.script.append((201, SESSION if machine is None else SESSION | {"machine": machine}))
-        party.ask(MAKE_KEYS, 10)
+        party.ask(MAKE_KEYS, 60)
     assert parties.is_elsewhere is is_elsewhere
     parties.end()
 

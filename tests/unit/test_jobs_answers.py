@@ -16,7 +16,7 @@ def test_who_asks_meanwhile_waits_for_the_same_answer() -> None:
 
     def compute() -> bytes:
         computed.append(1)
-        gate.wait(10)
+        gate.wait(60)
         return b"figures"
 
     async def ask() -> list[bytes]:

@@ -198,7 +198,7 @@ def test_what_is_planted_neither_blocks_nor_leads_out(tmp_path, monkeypatch, pla
     Path("blobs").mkdir()
     plant(Path("blobs", digest), secret)
     done = subprocess.run(
-        [sys.executable, "-c", READER, digest], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", READER, digest], capture_output=True, text=True, check=False, timeout=300
     )
     assert f"BlobError: blob {digest} is not a regular file" in done.stderr
 
