@@ -13,7 +13,8 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_core.dimensions import Value
 from ciphermark_core.model import Scheme
-from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure import confinement
+from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
@@ -128,3 +129,67 @@ def test_a_batch_without_a_bucket_for_each_index_is_refused_before_anything_is_s
     assert {*tmp_path.iterdir()} == before
     assert isinstance(client.answer(messages.Encrypt("answer", messages.Source(9508))), messages.Encrypted)
     assert {*tmp_path.iterdir()} > before
+
+
+_ASKED: Mapping[str, tuple[Mapping[str, Value], int]] = {
+    "fast-pir": ({"elements": 5000, "element_bytes": 33}, 3),
+    "batch-pir": ({"elements": 200, "element_bytes": 33, "wanted": 16}, 1),
+    "keyword-pir": ({"records": 3000, "value_bytes": 33}, 2),
+    "mul-pir": ({"elements": 500, "element_bytes": 33}, 1),
+    "seal-pir": ({"elements": 500, "element_bytes": 33}, 2),
+    "constant-weight-pir": ({"records": 8, "value_bytes": 9, "keyword_bits": 4}, 1),
+}
+
+
+@pytest.mark.parametrize("name", _ASKED)
+def test_queries_of_too_few_or_too_many_ciphertexts_are_refused_before_any_work(
+    variant: str, scheme: Scheme, name: str, tmp_path: Path
+) -> None:
+    """Whether or not the database is prepared by then; and the server answers the next query as ever."""
+    store, (options, count) = BlobStore(tmp_path), _ASKED[name]
+    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
+    made = client.answer(messages.MakeKeys(variant, name, scheme=scheme, options=dict(options)))
+    assert isinstance(made, messages.KeysMade), made
+    server.answer(messages.Load(variant, name, made.material, dict(options)))
+    sent = client.answer(messages.Encrypt("answer", messages.Source(1)))
+    assert isinstance(sent, messages.Encrypted), sent
+    assert len(sent.inputs) == count
+
+    def answered(inputs: tuple[Blob, ...]) -> messages.Reply:
+        return server.answer(messages.Evaluate("answer", inputs, sent.public))
+
+    def require_refused(inputs: tuple[Blob, ...]) -> None:
+        reply = answered(inputs)
+        assert isinstance(reply, messages.Refused), reply
+        told = f"{name} takes {count} ciphertexts in the stage answer, not {len(inputs)}"
+        assert (reply.cause, told in reply.error) == ("UserError", True)
+
+    for inputs in (sent.inputs[1:], (*sent.inputs, sent.inputs[0])):
+        require_refused(inputs)
+    assert isinstance(server.answer(messages.Describe("answer")), messages.Refused)  # nothing was made
+    assert isinstance(answered(sent.inputs), messages.Evaluated)
+    for inputs in (sent.inputs[1:], (*sent.inputs, sent.inputs[0])):
+        require_refused(inputs)
+    again = answered(sent.inputs)
+    assert isinstance(again, messages.Evaluated), again
+    assert "encode" not in {sample.step for sample in again.samples}
+    scored = client.answer(messages.Score(again.outputs, messages.Source(1)))
+    assert isinstance(scored, messages.Scored), scored
+    assert scored.complaint is None
+
+
+def test_a_database_that_memory_does_not_hold_is_refused_before_it_is_made(
+    variant: str, scheme: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2^22 elements of 64 KiB are 256 GiB, and their plaintexts more."""
+    monkeypatch.setattr(confinement, "memory_limit", lambda: 8192 << 20)
+    store, options = BlobStore(tmp_path), {"elements": 1 << 22, "element_bytes": 1 << 16}
+    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
+    made = client.answer(messages.MakeKeys(variant, "seal-pir", scheme=scheme, options={"elements": 9}))
+    assert isinstance(made, messages.KeysMade), made
+    refused = server.answer(messages.Load(variant, "seal-pir", made.material, dict(options)))
+    assert isinstance(refused, messages.Refused), refused
+    assert refused.status == "out_of_memory"
+    assert "on the server with these options, and 8192 MB are all that it may have" in refused.error
+    loaded = server.answer(messages.Load(variant, "seal-pir", made.material, {"elements": 9}))
+    assert isinstance(loaded, messages.Loaded), loaded

@@ -60,6 +60,12 @@ def confine(memory_mb: int) -> None:
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
 
 
+def memory_limit() -> int | None:
+    """Bytes of private memory that this process may have (see :func:`confine`); ``None`` without a limit."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def seal() -> None:
     """Let no other process of this user read this one's memory, and no dump or swap space have it.
 

@@ -163,6 +163,12 @@ class Workload(ABC, Generic[Input, Output]):
         """The evaluation keys that the server needs; ``None``: those that its traced programs need."""
         return None
 
+    def input_ciphertexts(self, stage: str, parameters: Parameters) -> int | None:
+        """How many ciphertexts a client sends for an input of a stage, where that is the same for all inputs: a server
+        refuses another number before any work. ``None`` where inputs differ in it.
+        """
+        return None
+
     def server_bytes(self, parameters: Parameters) -> int:
         """What the server keeps beside keys, roughly: its constants, what they are made of, and ciphertexts where these
         are many. Where that is much, a plan refuses what is more than its budget gives before anything of it is made.

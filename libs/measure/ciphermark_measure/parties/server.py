@@ -11,7 +11,9 @@ from ciphermark_contract import layers
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
 from ciphermark_contract.program import Program
-from ciphermark_core.model import Sample
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Parameters, Sample
+from ciphermark_measure import confinement
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.layered import Layered, time_samples, timed
 from ciphermark_measure.parties import arrays, messages
@@ -88,6 +90,7 @@ class Server(Party):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("deserialize"):
             evaluator = adapter.evaluator(material)
+        _require_memory(workload, evaluator.parameters)
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
@@ -99,6 +102,7 @@ class Server(Party):
         evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
+        _require_count(loaded, stage, len(request.inputs))
         dumped, public = self.got(request.inputs), arrays.load(self.store.get(request.public))
         steps = Steps(stage.name, "server")
         with steps.step("deserialize"):
@@ -148,6 +152,25 @@ class Server(Party):
         if self._loaded is None:
             raise OutOfOrder("there is no evaluator yet: load a client's material first (load)")
         return self._loaded
+
+
+def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
+    """Raise ``MemoryError`` for a workload that is known to keep more than this process may have, before it is made."""
+    needed_bytes, limit_bytes = workload.server_bytes(parameters), confinement.memory_limit()
+    if limit_bytes is not None and needed_bytes > limit_bytes:
+        raise MemoryError(
+            f"{workload.name} keeps {-(-needed_bytes >> 20)} MB on the server with these options, and "
+            f"{limit_bytes >> 20} MB are all that it may have"
+        )
+
+
+def _require_count(loaded: _Loaded, stage: Stage, found: int) -> None:
+    """Raise ``UserError`` for another number of ciphertexts than clients send, before any work."""
+    each = loaded.workload.input_ciphertexts(stage.name, loaded.evaluator.parameters)
+    if each is not None and found != each * loaded.batch:
+        raise UserError(
+            f"{loaded.workload.name} takes {each * loaded.batch} ciphertexts in the stage {stage.name}, not {found}"
+        )
 
 
 def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:

@@ -79,6 +79,14 @@ class ColumnRetrieval(Queried[Input, Integers]):
             products, answers = [*products, *sums], [*answers, answer]
         return {"products": products, "rotations": answers}
 
+    def groups(self, layout: Layout) -> int:
+        """How many answers there are to a query."""
+        return 1
+
+    def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
+        layout = self.layout(parameters)
+        return self.groups(layout) * layout.blocks
+
     def layout(self, parameters: Parameters) -> Layout:
         """Of one answer; raises ``Unsupported`` for elements that are too long."""
         return layout_for(self.layout_at, parameters)

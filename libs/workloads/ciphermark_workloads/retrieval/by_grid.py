@@ -83,6 +83,9 @@ class GridRetrieval(IndexRetrieval):
         The database is made and laid out here.
         """
 
+    def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
+        return len(self.layout(parameters).selections)
+
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         return self.layout(parameters).element(list(outputs), given)
 
