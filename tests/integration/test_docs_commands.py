@@ -70,13 +70,14 @@ class Reader:
     services: Services
 
     def types(self, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+        kept = {
+            name: text for name, text in os.environ.items() if not name.startswith(("CIPHERMARK_", "COLUMNS"))
+        }
         ours = {
             "HOME": str(self.home),
             "CIPHERMARK_HOME": str(self.home / "ciphermark"),
             "CIPHERMARK_DATABASE_URL": self.database_url,
             "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
-            "COLUMNS": "120",
             "NO_PROXY": "*",
         }
         for port, service in zip((8101, 8102), self.services.running, strict=True):

@@ -32,6 +32,7 @@ from ciphermark_figures.listings import (
     first_executions,
     layers,
     learning,
+    limits,
     published,
     ranking,
     repetitions,
@@ -360,6 +361,7 @@ LISTINGS = {
     "learning": (learning, True),
     "workloads": (workloads, True),
     "depths": (depths, False),
+    "limits": (limits, False),
     "layers": (layers, False),
     "first executions": (first_executions, False),
 }

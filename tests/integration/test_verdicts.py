@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.gateway import Database
-from ciphermark_figures.listings import overview, ranking
+from ciphermark_figures.listings import verdicts
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,37 @@ def test_fastest_is_who_is_compared(
         for place, variant in enumerate(order):
             samples = make.times([0.001 * (place + 1) * (1 + ordinal / 1000) for ordinal in range(8)])
             database.record_outcome(make.outcome(run, make.case(variant, operation=operation), samples))
-    chosen = {"phase": "operation", "any_security": False}
-    answers = [rows(database, figure, run.id, chosen) for figure in ranking.FIGURES]
-    assert list(overview.verdicts(answers, any_security=False)) == [verdict]
+    assert _said(database, run.id) == [verdict]
+
+
+def _said(database: Database, run: str) -> list[str]:
+    answers = [rows(database, figure, run, {"any_security": False}) for figure in verdicts.FIGURES]
+    return list(verdicts.of_run(answers, any_security=False))
+
+
+def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Database, make: Any) -> None:
+    """A stage counts where a library computes in it, and none of its parts, nor the keys."""
+    run = make.run()
+    database.record_run(run)
+    chain = {"experiment": "repetition", "operation": "mul", "dimensions": {"repetitions": 3}}
+    learnt = {"experiment": "learning", "operation": "lmc-plain", "dimensions": {"data_set": "boston"}}
+    for place, variant in enumerate(("seal", "pyfhel")):
+        times = [0.001 * (place + 1) * (1 + ordinal / 1000) for ordinal in range(8)]
+        case = make.case(variant, **chain)
+        database.record_outcome(make.outcome(run, case, make.times(times, repetitions=3)))
+        phases = ("prepare", "train", "train.fit", "infer", "infer.client", "infer.evaluate")
+        samples = [sample for phase in phases for sample in make.times(times, phase=phase)]
+        database.record_outcome(make.outcome(run, make.case(variant, **learnt), samples))
+    assert _said(database, run.id) == [
+        "bfv, infer: of 1 case fastest is seal in 1",
+        "bfv, operations in a row: of 1 case fastest is seal in 1",
+    ]
+
+
+def test_what_is_timed_is_named(database: Database, make: Any) -> None:
+    run = make.run()
+    database.record_run(run)
+    case = make.case("seal", experiment="repetition", operation="mul", dimensions={"repetitions": 3})
+    database.record_outcome(make.outcome(run, case, make.times([0.001] * 8, repetitions=3)))
+    (ranks, *_) = (rows(database, figure, run.id, {"any_security": False}) for figure in verdicts.FIGURES)
+    assert [row["label"] for row in verdicts.timed(ranks)] == ["mul × 3"]

@@ -15,7 +15,7 @@ from ciphermark_dashboards.store import Store
 from ciphermark_figures import query
 from ciphermark_figures.answer import Row
 from ciphermark_figures.formats import level
-from ciphermark_figures.listings import overview, ranking
+from ciphermark_figures.listings import verdicts
 from ciphermark_figures.notes import Note
 
 _SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
@@ -82,9 +82,9 @@ def needed(report: Report, item: Filled) -> list[Note]:
 
 def _verdicts(store: Store, run_id: str) -> Iterator[str]:
     """Who is fastest how often, as the command line tells it."""
-    chosen = {"phase": "operation", "any_security": False}
-    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.FIGURES]
-    yield from overview.verdicts(answers, any_security=False)
+    chosen = {"any_security": False}
+    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in verdicts.FIGURES]
+    yield from verdicts.of_run(answers, any_security=False)
 
 
 def _sections(store: Store, run_id: str) -> Iterator[Section]:

@@ -15,16 +15,16 @@ from ciphermark_figures.answer import Answer, Row
 from ciphermark_figures.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
 from ciphermark_figures.figure import Column, Figure
 
-_INCOMPARABLE = "not comparable"
+INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
 GAINS = ("mended", "faster", "better")
 _SAME = ("no difference", "unchanged")
-_ORDER = (*REGRESSIONS, "changed", *GAINS, TOGETHER, "too few samples", *_SAME, _INCOMPARABLE)
+_ORDER = (*REGRESSIONS, "changed", *GAINS, TOGETHER, "too few samples", *_SAME, INCOMPARABLE)
 _SHOWN = {
     "regressions": REGRESSIONS,
     "changed": (*REGRESSIONS, "changed", *GAINS),
     "unchanged": _SAME,
-    _INCOMPARABLE: (_INCOMPARABLE,),
+    INCOMPARABLE: (INCOMPARABLE,),
 }
 
 

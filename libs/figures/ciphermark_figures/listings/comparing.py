@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ciphermark_db.comparison import LEVELS
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import VARIANT
-from ciphermark_figures.catalogue.comparing import GAINS, REGRESSIONS, counted, kind_of
+from ciphermark_figures.catalogue.comparing import GAINS, INCOMPARABLE, REGRESSIONS, counted, kind_of
 from ciphermark_figures.listings.headings import message, threads
 from ciphermark_figures.listings.printed import Head, Printed, grouped, of, printed
 
@@ -33,10 +34,19 @@ _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "schem
 def verdict(rows: Sequence[Row]) -> str:
     """How many were judged how, and whether run b has a regression."""
     regressions = sum(kind_of(row["verdict"]) in REGRESSIONS for row in rows)
-    counts = ", ".join(counted(rows)) or "nothing in common"
+    counts = ", ".join(counted(rows)) or "no figures"
+    if not is_comparison(rows):
+        reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
+        why = "".join(f"; most often {reason}" for reason, _ in reasons.most_common(1))
+        return f"nothing could be compared: {counts}{why}"
     if not regressions:
         return f"no regression: {counts}"
     return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
+
+
+def is_comparison(rows: Sequence[Row]) -> bool:
+    """Whether any figure of the two runs could be compared."""
+    return any(kind_of(row["verdict"]) != INCOMPARABLE for row in rows)
 
 
 def largest(rows: Sequence[Row]) -> list[Printed]:

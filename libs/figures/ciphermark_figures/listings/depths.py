@@ -24,17 +24,25 @@ _ORDER = ("scheme", "ring_dimension", "operation", "data_pattern", "comparison_k
 
 def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
     """A table of depths, and one of noise. ``answers`` are those of :data:`FIGURES`."""
+    depths, noise = measured(answers)
+    if depths:
+        yield _printed("depth", _ABOUT_DEPTH, depths)
+    if noise:
+        yield _printed("noise", _ABOUT_NOISE, noise)
+
+
+def measured(answers: Sequence[Sequence[Row]]) -> tuple[list[Row], list[Row]]:
+    """A row for each case and variant that has a depth, and one for each that has bits left; ``answers`` are those of
+    :data:`FIGURES`. Each has what is ``fresh`` and what is left in the end (``last``), where it is known.
+    """
     depths, noise, noise_of_depths = answers
     bits = {rows[0]["comparison_key"] + rows[0]["variant"]: _bits(rows) for rows in _cases(noise_of_depths)}
-    found = [
+    found: list[Row] = [
         {**row, "fresh": None, "last": None, **bits.get(row["comparison_key"] + row["variant"], {})}
         for row in depths
         if row["depth"] is not None
     ]
-    if found:
-        yield _printed("depth", _ABOUT_DEPTH, found)
-    if noise:
-        yield _printed("noise", _ABOUT_NOISE, [_noise(rows) for rows in _cases(noise)])
+    return found, [_noise(rows) for rows in _cases(noise)]
 
 
 def _cases(rows: Sequence[Row]) -> list[list[Row]]:

@@ -14,22 +14,33 @@ from ciphermark_figures.listings import headings
 from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
 
 FIGURES = (LEARNING, STAGES)
-EXPLAINED = (
-    "median times of one pass; train in the clear is the client's; mse: of the predicted classes; agree: rows that do, "
-    "with the plaintext run of the same algorithm; noise: largest difference of scores from what should come out; "
-    "rounding: likewise of that from the plaintext run; expansion: of the rows by encryption; sent: ciphertexts of one "
-    "pass to the server; CPU: of the party by wall time of the stage; peak: memory of the party; serialization: both "
-    "parties'; transfer: messages, blobs and waiting"
+_EXPLAINED = (
+    "median times of one pass",
+    "train in the clear is the client's",
+    "agree: rows whose class is that of the plaintext run of the same algorithm",
+    "noise: largest difference of scores from what should come out",
+    "sent: ciphertexts of one pass to the server",
 )
+_OF_DETAILS = (
+    "mse: of the predicted classes",
+    "rounding: largest difference of what should come out from the plaintext run",
+    "expansion: of the rows by encryption",
+    "CPU: of the party by wall time of the stage",
+    "peak: memory of the party",
+    "serialization: both parties'",
+    "transfer: messages, blobs and waiting",
+)
+_MORE = ("mse", "rounding_error", "expansion")  # of the results, for those who look closely
 _PLACE = ("operation", "options", "data_set", "threads", "scheme")
 
 
 def tables(
-    answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str]
+    answers: Sequence[Sequence[Row]], any_security: bool, titles: Mapping[str, str], has_stages: bool = True
 ) -> Iterator[Printed]:
     """Two tables per workload, options, data set, threads, scheme and security level by the 2018 table, or of all
-    levels with ``any_security``: the results by variant, and the costs by stage. ``answers`` are those of
-    :data:`FIGURES`; ``titles`` tell workloads in words.
+    levels with ``any_security``: the results by variant, and the costs by stage; without ``has_stages`` the first
+    alone, with what a reader in a hurry asks for. ``answers`` are those of :data:`FIGURES`; ``titles`` tell workloads
+    in words.
     """
     results, stages = answers
     ok = parameters.with_apart(
@@ -46,13 +57,14 @@ def tables(
         first = same[0]
         given = filter(None, (_title(first["operation"], titles), first["options"], first["data_set"]))
         title = " · ".join(given)
-        found = _results(title, f"{headings.heading(same)} · {headings.threads(first)}", same)
+        about = f"{headings.heading(same)} · {headings.threads(first)}"
         own = [
             costs[name, row["case_key"]] for name in names for row in same if (name, row["case_key"]) in costs
         ]
-        made += [found, _costs(own)]
+        made += [_results(title, about, same, has_stages), *[_costs(own)] * has_stages]
     yield from made[:-1]
-    yield from (replace(table, explained=EXPLAINED) for table in made[-1:])
+    explained = "; ".join((*_EXPLAINED, *(_OF_DETAILS if has_stages else ())))
+    yield from (replace(table, explained=explained) for table in made[-1:])
 
 
 def _title(name: str, titles: Mapping[str, str]) -> str:
@@ -70,8 +82,9 @@ def _table(row: Row, any_security: bool) -> tuple[Any, ...]:
     return (*absent_last(*(row[name] for name in _PLACE)), *absent_last(level))
 
 
-def _results(title: str, about: str, rows: Sequence[Row]) -> Printed:
-    told = present(map(of, QUALITY), rows, nothing=(formats.NOTHING,))
+def _results(title: str, about: str, rows: Sequence[Row], has_all: bool) -> Printed:
+    wanted = [column for column in QUALITY if has_all or column.name not in _MORE]
+    told = present(map(of, wanted), rows, nothing=(formats.NOTHING,))
     return printed(title, about, [of(VARIANT), *map(of, headings.columns(rows)), *told], rows)
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ciphermark_core.statistics import Estimate, ratio_of
+from ciphermark_core.statistics import Estimate, ratio_of, verdict
 from ciphermark_figures import formats, parameters, subject
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.columns import LOG_QP, PEAK, VARIANT, N
 from ciphermark_figures.catalogue.repetitions import REPETITIONS
 from ciphermark_figures.catalogue.times import MATRIX
 from ciphermark_figures.listings import headings
+from ciphermark_figures.listings.overview import MARKS
 from ciphermark_figures.listings.printed import Head, Printed, absent_last, grouped, of, printed
 from ciphermark_figures.listings.ranking import UNPAIRED
 
 FIGURES = (REPETITIONS, replace(MATRIX, subject=subject.REPETITION))
+_ABOUT_MARKS = "≈ no difference"
 _VECTOR = ("data_pattern", "ciphertexts", "threads")
 
 
@@ -30,7 +32,9 @@ class Against:
     is_paired: bool
 
 
-def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Printed]:
+def tables(
+    answers: Sequence[Sequence[Row]], any_security: bool, has_intervals: bool = True
+) -> Iterator[Printed]:
     """A table per scheme, operation, division, vector and security level by the 2018 table; of all levels in *best*,
     where what was asked for is compared, and with ``any_security``. ``answers`` are those of :data:`FIGURES`.
     """
@@ -42,8 +46,11 @@ def tables(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[Pri
         first = same[0]
         title = f"{first['label']} in a row · {first['scheme']} · security {headings.levels(same)}"
         own = headings.message(same)
-        about = ", ".join(filter(None, ("total time of n operations in a row", headings.vector(same), own)))
-        yield _printed(title, about, same)
+        marks = "" if has_intervals else _ABOUT_MARKS
+        about = ", ".join(
+            filter(None, ("total time of n operations in a row", headings.vector(same), own, marks))
+        )
+        yield _printed(title, about, same, has_intervals)
 
 
 def contests(rows: Sequence[Row]) -> list[list[Row]]:
@@ -139,7 +146,7 @@ def _in_table(row: Row) -> tuple[Any, ...]:
     )
 
 
-def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
+def _printed(title: str, about: str, rows: Sequence[Row], has_intervals: bool) -> Printed:
     """Contest by contest, the fastest first."""
     found = [
         {**row, "against": against}
@@ -154,9 +161,9 @@ def _printed(title: str, about: str, rows: Sequence[Row]) -> Printed:
         of(LOG_QP),
         *(of(column) for column in headings.LEVELS if not headings.is_shared(column, rows)),
         (Head("time", True), lambda row: _time(row)[0]),
-        (Head("95 % interval", True), lambda row: _time(row)[1]),
-        (Head("× fastest", True), lambda row: _against_fastest(row)[0]),
-        (Head("95 % interval", True), lambda row: _against_fastest(row)[1]),
+        *[(Head("95 % interval", True), lambda row: _time(row)[1])] * has_intervals,
+        (Head("× fastest", True), lambda row: _mark(row, has_intervals) + _against_fastest(row)[0]),
+        *[(Head("95 % interval", True), lambda row: _against_fastest(row)[1])] * has_intervals,
         of(PEAK),
         (Head("left", True), lambda row: formats.brief_quantity(row["bits_left"], "bits")),
         (Head("", is_prose=True, is_remark=True), _remark),
@@ -178,6 +185,14 @@ def _against_fastest(row: Row) -> tuple[str, str]:
         return "1", ""
     ratio = against.ratio
     return formats.brief_digits(ratio.median), formats.interval(ratio.low, ratio.high)
+
+
+def _mark(row: Row, has_intervals: bool) -> str:
+    """Where no interval stands beside it, what it says of a difference."""
+    ratio = row["against"].ratio
+    if has_intervals or ratio is None or _is_fastest(row):
+        return ""
+    return MARKS.get(verdict(ratio), "")
 
 
 def _is_fastest(row: Row) -> bool:

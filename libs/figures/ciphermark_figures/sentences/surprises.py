@@ -22,8 +22,8 @@ _CASE = ("comparison_key", "label", "phase", "repetitions")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is looked at: the ranked rows of ``ranking.contests``, the rows of the figures ``speedup`` and
-    ``first-executions``, and of variants that wrap another one's library, which.
+    """What is looked at: the ranked rows of ``ranking.contests`` and those of the figure ``speedup``, whose labels say
+    what is timed; the rows of ``first-executions``; and of variants that wrap another one's library, which.
     """
 
     ranked: Sequence[Row]
@@ -85,13 +85,18 @@ def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
 
 
 def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
-    """Where HEXL does not help."""
-    idle = [row for row in evidence.speedups if row["verdict"] in ("slower", "no difference")]
+    """Where HEXL surely does not help: an interval that has room for a gain says nothing."""
+    idle = [
+        row
+        for row in evidence.speedups
+        if row["verdict"] == "slower"
+        or (row["verdict"] == "no difference" and row["ci_high"] <= _LEAST_RATIO)
+    ]
     for row in sorted(idle, key=lambda row: row["ratio"]):
         what = "slows down" if row["verdict"] == "slower" else "brings nothing to"
         yield Surprise(
             (row["comparison_key"], row["variant_on"], "HEXL"),
-            f"HEXL {what} {row['operation']} ({_place(row)}): {brief_digits(row['ratio'])} times the speed, "
+            f"HEXL {what} {row['label']} ({_place(row)}): {brief_digits(row['ratio'])} times the speed, "
             f"[{brief_digits(row['ci_low'])}, {brief_digits(row['ci_high'])}].",
         )
 

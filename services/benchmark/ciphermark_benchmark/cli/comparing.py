@@ -90,6 +90,8 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
                 export.write(table, form, output)
     except DatabaseUnavailable as error:  # 1 would say that there is a regression
         raise UserError(str(error)) from None
+    if not comparing.is_comparison(found):
+        raise typer.Exit(_TROUBLE)
     if any(kind_of(row["verdict"]) in REGRESSIONS for row in found):
         raise typer.Exit(_REGRESSION)
 

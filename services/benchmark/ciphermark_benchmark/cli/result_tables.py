@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +21,13 @@ from ciphermark_figures.listings import (
     inference,
     layers,
     learning,
+    limits,
     objects,
     overview,
     ranking,
     repetitions,
     retrieval,
+    verdicts,
     workloads,
 )
 from ciphermark_figures.listings.printed import Printed
@@ -33,7 +35,7 @@ from ciphermark_figures.listings.retrieval import Prices
 from ciphermark_figures.sentences import host_state
 from ciphermark_workloads.catalogue import WORKLOADS
 
-MAIN_PHASE = "operation"  # with it everything else is told, too
+MAIN_PHASE = verdicts.OPERATION  # with it everything else is told, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,11 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
         console.print(Text(MIXED, style="yellow"))
     console.print(Text(heading(database, run_id)))
     ranked = _asked(database, run_id, ranking.FIGURES, wanted)
-    for sentence in overview.verdicts(ranked, wanted.any_security):
+    for sentence in _verdicts(database, run_id, ranked, wanted):
         console.print(Text(sentence, style="bold"))
     tables = _tables(database, run_id, ranked, wanted)
-    if tables and not wanted.is_detailed:
-        console.print(Text(f"\n{overview.EXPLAINED}; --details has intervals and parameters"))
+    if not wanted.is_detailed and ranking.contests(ranked, wanted.any_security):
+        console.print(Text(f"\n{overview.EXPLAINED}"))
     show(console, tables)
     if not tables:
         console.print(
@@ -69,7 +71,19 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
     for row in report(database, "host_state", run_id=run_id):
         for sentence in host_state.told(row):
             console.print(Text(f"host: {sentence}"))
+    if tables and not wanted.is_detailed:
+        console.print(Text(f"intervals, parameters and parts: ciphermark results {run_id[:8]} --details"))
     _show_notes(console, database, run_id, wanted.has_notes)
+
+
+def _verdicts(
+    database: Database, run_id: str, ranked: Sequence[Sequence[dict[str, Any]]], wanted: Wanted
+) -> Iterator[str]:
+    if wanted.phase != MAIN_PHASE:
+        return verdicts.of_phase(ranked, wanted.any_security)
+    chosen = {"any_security": wanted.any_security}
+    answers = [rows(database, figure, run_id, chosen) for figure in verdicts.FIGURES]
+    return verdicts.of_run(answers, wanted.any_security)
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> list[Printed]:
@@ -89,13 +103,14 @@ def _tables(
     listing = ranking if wanted.is_detailed else overview
     tables = [*listing.tables(ranked, any_security)]
     if is_main:
-        tables += repetitions.tables(found(repetitions.FIGURES), any_security)
-    tables += learning.tables(found(learning.FIGURES), any_security, titles)
+        tables += repetitions.tables(found(repetitions.FIGURES), any_security, wanted.is_detailed)
+    tables += learning.tables(found(learning.FIGURES), any_security, titles, wanted.is_detailed)
     tables += inference.tables(found(inference.FIGURES), any_security)
     tables += retrieval.tables(found(retrieval.FIGURES), any_security, wanted.prices)
     tables += layers.tables(found(layers.FIGURES), any_security)
     tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
-    tables += depths.tables(found(depths.FIGURES), any_security)
+    limited = depths if wanted.is_detailed else limits
+    tables += limited.tables(found(depths.FIGURES), any_security)
     if is_main:
         tables += objects.tables(found(objects.FIGURES), any_security)
     if is_main and wanted.is_detailed:

@@ -20,7 +20,7 @@ from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Database
 from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue.first_executions import FIRST_EXECUTIONS
-from ciphermark_figures.listings import overview, ranking
+from ciphermark_figures.listings import ranking, verdicts
 from ciphermark_figures.listings.printed import absent_last, grouped
 from ciphermark_figures.sentences import surprises, times
 from ciphermark_figures.sentences.surprises import Evidence
@@ -55,19 +55,19 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
 
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Headings, and the sentences below each."""
-    chosen = {"phase": MAIN_PHASE, "any_security": False}
-    answers = [rows(database, figure, run_id, chosen) for figure in ranking.FIGURES]
-    leaders = list(overview.verdicts(answers, any_security=False))
+    answers = [rows(database, figure, run_id, {"any_security": False}) for figure in verdicts.FIGURES]
+    leaders = list(verdicts.of_run(answers, any_security=False))
     yield "Who is fastest", leaders or ["This run has nothing to rank."]
-    speedups = answers[ranking.FIGURES.index(ranking.SPEEDUPS)]
+    known = [verdicts.timed(answer) for answer in answers]
+    speedups = known[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
         "What HEXL brings",
         list(_hexl(speedups)) or ["This run has no pair of builds with and without HEXL."],
     )
     evidence = Evidence(
-        [row for same in ranking.contests(answers, any_security=False) for row in same],
+        [row for same in ranking.contests(known, any_security=False) for row in same],
         speedups,
-        rows(database, FIRST_EXECUTIONS, run_id, chosen),
+        rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
     )
     yield "Surprises", surprises.surprises(evidence) or ["None: nothing of this run stands out."]

@@ -1,0 +1,74 @@
+"""Depths and bits left at a glance: a line per case, a column per variant, marks for what differs in parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ciphermark_figures.listings import layout, limits
+
+CHAIN = [40, 40, 50]
+
+
+def _depth(variant: str, depth: float, **changes: Any) -> dict[str, Any]:
+    made = {
+        "scheme": "bfv",
+        "operation": "mul",
+        "data_pattern": "random",
+        "threads": 1,
+        "library": "SEAL",
+        "division": "equal",
+        "variant": variant,
+        "comparison_key": "a",
+        "ring_dimension": 8192,
+        "modulus_bits": CHAIN,
+        "plain_modulus": 65537,
+        "scale": None,
+        "security_2018": 128,
+        "security_2024": 128,
+        "depth": depth,
+        "is_capped": False,
+    }
+    return made | changes
+
+
+def _noise(variant: str, bits: dict[int, float], **changes: Any) -> list[dict[str, Any]]:
+    row = _depth(variant, 0, meaning="noise budget", **changes)
+    return [{**row, "repetitions": count, "bits": left} for count, left in bits.items()]
+
+
+def _lines(depths: list[dict[str, Any]], noise: list[dict[str, Any]]) -> list[list[str]]:
+    found = limits.tables((depths, noise, []), any_security=False)
+    return [[table.title, table.about, *layout.lines(table, 80)] for table in found]
+
+
+def test_variants_of_a_case_stand_in_one_line() -> None:
+    rows = [_depth("seal", 4), _depth("pyfhel", 4), _depth("openfhe", 3, modulus_bits=[60, 60, 60])]
+    ((title, about, heads, line),) = _lines(rows, [])
+    assert title == "depth · bfv · security 128 bits (2018), 128 bits (2024)"
+    assert "* at other parameters" in about
+    assert heads.split() == ["operation", "N", "message", "openfhe", "pyfhel", "seal"]
+    assert line.split() == ["mul", "8192", "t", "=", "65537", "3*", "4", "4"]
+
+
+def test_a_search_that_ended_at_its_cap_says_so_and_marks_are_explained_where_they_are() -> None:
+    ((_, about, _, line),) = _lines([_depth("seal", 64, is_capped=True)], [])
+    assert line.endswith("≥ 64")
+    assert "*" not in about
+
+
+def test_levels_are_never_in_one_table() -> None:
+    found = _lines([_depth("seal", 4), _depth("openfhe", 3, security_2018=192)], [])
+    assert [table[0].split(" · ")[2] for table in found] == [
+        "security 192 bits (2018), 128 bits (2024)",
+        "security 128 bits (2018), 128 bits (2024)",
+    ]
+
+
+def test_bits_are_told_from_fresh_to_the_last_count() -> None:
+    noise = _noise("seal", {0: 146.0, 1: 112.0, 8: 0.0}) + _noise("pyfhel", {0: 145.0, 4: 2.0})
+    ((_, _, heads, *lines),) = _lines([], noise)
+    assert heads.split()[-3:] == ["n", "pyfhel", "seal"]
+    assert [line.split("65537")[1].split() for line in lines] == [
+        ["4", "145", "→", "2", "–"],
+        ["8", "–", "146", "→", "0"],
+    ]
