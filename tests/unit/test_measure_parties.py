@@ -250,7 +250,10 @@ def test_requests_out_of_order_are_refused(tmp_path):
 def test_a_party_refuses_what_it_does_not_know(tmp_path):
     pair = Pair(tmp_path)
     pair.workload = "tinny"
-    assert "unknown workload 'tinny'; did you mean 'tiny'?; known: tiny, tiny-plain" in pair.make_keys().error
+    assert (
+        "unknown workload 'tinny'; did you mean 'tiny'?; known: tiny, tiny-layers, tiny-plain"
+        in pair.make_keys().error
+    )
     pair.workload, pair.variant = "tiny", "seel"
     assert "unknown variant 'seel'" in pair.make_keys().error
     with pytest.raises(ValueError, match="Invalid value"):

@@ -104,20 +104,21 @@ class TinyPlain(Tiny):
 
 
 class TinyLayers(TinyPlain):
-    """The same in two layers, of which the second negates twice."""
+    """The same in two layers, of which the second adds every product to itself and takes it away."""
 
     name = "tiny-layers"
 
     def operations(self, scheme):
-        return ("mul_plain", "negate")
+        return ("mul_plain", "add", "sub")
 
     def circuit(self, stage, evaluator, inputs, state, public):
-        return self.layers(stage, evaluator, inputs, state, public)["negations"]
+        return self.layers(stage, evaluator, inputs, state, public)["sums"]
 
     def layers(self, stage, evaluator, inputs, state, public):
         products = super().circuit(stage, evaluator, inputs, state, public)
-        negated = [evaluator.apply("negate", product) for product in products]
-        return {"products": products, "negations": [evaluator.apply("negate", item) for item in negated]}
+        doubled = [evaluator.apply("add", product, product) for product in products]
+        pairs = zip(doubled, products, strict=True)
+        return {"products": products, "sums": [evaluator.apply("sub", *pair) for pair in pairs]}
 
 
 WORKLOADS = {item.name: item for item in (Tiny(), TinyPlain(), TinyLayers())}
