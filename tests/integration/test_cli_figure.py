@@ -26,8 +26,10 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 NOTHING_OF = {
+    "answer-layers",
     "communication",
     "inferences",
+    "layers",
     "prediction",
     "retrieval-at-once",
     "retrieval-scaling",
