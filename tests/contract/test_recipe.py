@@ -46,6 +46,9 @@ class Reader:
     def __init__(self, home: Path) -> None:
         self.home = home
         ours = {"HOME": str(home), "CIPHERMARK_HOME": str(home / "ciphermark"), "COLUMNS": "200"}
+        # pytest would close the folder of all its sessions to others, and so to their PostgreSQL servers, which as
+        # root's run as another user, while they start: see tests/contract/elsewhere.py.
+        ours["PYTEST_DEBUG_TEMPROOT"] = str(home)
         theirs = ("CIPHERMARK_ADAPTER_PATH", "CIPHERMARK_DATABASE_URL", "PYTEST_ADDOPTS")
         self.environment = {name: value for name, value in os.environ.items() if name not in theirs} | ours
 

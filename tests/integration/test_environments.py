@@ -61,7 +61,12 @@ def _contract_suite(tmp_path: Path, mistake: tuple[str, str]) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "tests/contract/test_operations.py", *options],
         cwd=ROOT,
-        env={**os.environ, "CIPHERMARK_ADAPTER_PATH": str(folder.parent), "COLUMNS": "200"},
+        env={
+            **os.environ,
+            "CIPHERMARK_ADAPTER_PATH": str(folder.parent),
+            "COLUMNS": "200",
+            "PYTEST_DEBUG_TEMPROOT": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         check=False,
