@@ -29,12 +29,13 @@ class EncryptedCryptoNets(CryptoNets):
         return ("add", "mul", "mul_plain", "square")
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """Weights as they come, all at the top level, and at the level at which they are multiplied."""
+        """Weights as they are sent, half as large with seeds, and at each level that they pass on their way down:
+        libraries keep memory that they had once.
+        """
         top, two = len(parameters.moduli), 2 * 8 * parameters.ring_dimension
-        weights = sum(
-            _size(layer) * (top + top - fall) for layer, fall in zip(self._layers(), _FALLS, strict=True)
-        )
-        return super().server_bytes(parameters) + two * weights
+        primes = (top / 2 + sum(range(top - fall, top + 1)) for fall in _FALLS)
+        weights = sum(_size(layer) * each for layer, each in zip(self._layers(), primes, strict=True))
+        return super().server_bytes(parameters) + int(two * weights)
 
     def vectors(self, stage: str, given: held.Images, parameters: Parameters) -> list[Vector]:
         """Each weight in all slots, layer by layer, those of an output together and biases last; or the images."""

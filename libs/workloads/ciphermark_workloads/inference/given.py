@@ -46,7 +46,7 @@ class Options(msgspec.Struct, frozen=True):
         int,
         msgspec.Meta(
             ge=0,
-            le=40,
+            le=64,
             description="how often the last layer is halved, so that the first prime holds its logits",
             extra={"is_newer": True},
         ),
