@@ -123,7 +123,7 @@ def test_a_grid_shows_what_is_missing_and_what_failed():
         (0.0, "s", "0 ns"),
         (1.5e-7, "s", "150 ns"),
         (2.5, "s", "2.5 s"),
-        (1536.0, "bytes", "1.5 KiB"),
+        (1536.0, "bytes", "1.54 kB"),
         (0.0, "bytes", "0 B"),
         (3.0, "bits", "3 bits"),
         (1.0, "flag", "1"),

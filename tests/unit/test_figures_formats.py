@@ -57,8 +57,8 @@ def test_level(bits, text):
 @pytest.mark.parametrize(
     ("notation", "texts"),
     [
-        (formats.Notation(), ("4.2 ms", "131 kB", "128 KiB", "[4, 4.5]")),
-        (formats.Notation("us"), ("4200 µs", "131 kB", "128 KiB", "[4000, 4500]")),
+        (formats.Notation(), ("4.2 ms", "131 kB", "131 kB", "[4, 4.5]")),
+        (formats.Notation("us"), ("4200 µs", "131 kB", "131 kB", "[4000, 4500]")),
         (formats.Notation(byte_unit="MiB"), ("4.2 ms", "0.125 MiB", "0.125 MiB", "[4, 4.5]")),
         (
             formats.Notation("s", "B", is_scientific=True),

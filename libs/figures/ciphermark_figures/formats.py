@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 _SECONDS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
-_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_BRIEF_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # for readers who choose them
 TIME_UNITS = (*_SECONDS, "us")
-BYTE_UNITS = tuple(dict.fromkeys((*_BRIEF_BYTES, *_BYTES)))
+BYTE_UNITS = (*_BYTES, *_BINARY)
 NOTHING = "–"
 
 
@@ -83,15 +83,15 @@ def size(value: float | None) -> str:
     """Bytes with the unit that fits them."""
     if value is None:
         return NOTHING
-    number, unit = _bytes(value, _BYTES)
+    number, unit = _bytes(value)
     return f"{digits(number)} {unit}"
 
 
-def _bytes(value: float, units: dict[str, int]) -> tuple[float, str]:
-    """In the unit that the reader chose, else in the one of these that fits."""
+def _bytes(value: float) -> tuple[float, str]:
+    """In the unit that the reader chose, else in the decimal one that fits."""
     chosen = _notation.get().byte_unit
-    unit = chosen or next((unit for unit, factor in reversed(units.items()) if value >= factor), "B")
-    return value / {**_BYTES, **_BRIEF_BYTES}[unit], unit
+    unit = chosen or next((unit for unit, factor in reversed(_BYTES.items()) if value >= factor), "B")
+    return value / {**_BYTES, **_BINARY}[unit], unit
 
 
 def quantity(value: float | None, unit: str | None) -> str:
@@ -192,7 +192,7 @@ def brief_quantity(value: float | None, unit: str) -> str:
     if unit == "s":
         return " ".join(duration(value))
     if unit == "bytes":
-        number, bytes_unit = _bytes(value, _BRIEF_BYTES)
+        number, bytes_unit = _bytes(value)
         return f"{brief_digits(number)} {bytes_unit}"
     if unit == "share":
         return share(value)

@@ -12,7 +12,7 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import places, style
 from ciphermark_figures.charts.style import Chart
 
-_MIB = 1 << 20
+_MB = 10**6
 _MOST_TEXTS = 16  # above the bars of one small chart: more of them would overlap
 
 
@@ -69,12 +69,12 @@ def depth(rows: Sequence[Row]) -> Chart | None:
 
 
 def peak_memory(rows: Sequence[Row]) -> Chart | None:
-    """Peak memory of one ciphertext's vector by N and variant, in MiB."""
-    known = [{**row, "peak": row["peak_bytes"] / _MIB} for row in places.with_rings(places.fullest(rows))]
+    """Peak memory of one ciphertext's vector by N and variant, in MB."""
+    known = [{**row, "peak": row["peak_bytes"] / _MB} for row in places.with_rings(places.fullest(rows))]
     return _grouped_bars(
         [{**row, "text": f"{row['peak']:,.0f}"} for row in known],
         "peak",
-        "Peak memory, MiB",
+        "Peak memory, MB",
         alt.Axis(tickCount=6),
     )
 

@@ -33,12 +33,12 @@ WIDTH = 320
 HEIGHT = 200
 GREY = "#767676"
 VARIANT = "Variant"  # channels of one title share a legend
-# Vega writes 0.0003 as 300µ and 1024 as 1k: here a label says its unit, and bytes count in powers of 1024.
+# Vega writes 0.0003 as 300µ: here a label says its unit, as tables do.
 _WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
 _WITH_BYTES = (
-    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~g') + ' GiB' : datum.value >= 1048576 ? "
-    "format(datum.value / 1048576, '.3~g') + ' MiB' : datum.value >= 1024 ? "
-    "format(datum.value / 1024, '.3~g') + ' KiB' : datum.value + ' B'"
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '.3~g') + ' GB' : datum.value >= 1e6 ? "
+    "format(datum.value / 1e6, '.3~g') + ' MB' : datum.value >= 1e3 ? "
+    "format(datum.value / 1e3, '.3~g') + ' kB' : datum.value + ' B'"
 )
 _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
