@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from processes import PATIENCE_S, wait_until
-from running_services import OPTIONS, Pair, Services, done, kind_of, stages_of
+from running_services import OPTIONS, SOURCE, Pair, Services, done, kind_of, stages_of
 
 WORKLOAD = "lmc-encrypted"
 # Options, and metrics of the family's own.
@@ -79,6 +79,33 @@ def test_a_whole_workload(client, server, variant, workload):
     assert scored["accuracy"]["wrong_slots"] == 0
     assert own <= {sample["metric"] for sample in scored["samples"]}
     assert pair.loaded["parameters"] == pair.keys["parameters"]
+
+
+def test_layers_of_the_last_stage(client, server):
+    """Executed and compared over REST as in a run; the stage goes on afterwards."""
+    pair = Pair.open(client, server, "seal", "digits", {})
+    of_keys, of_server = (f"/v1/sessions/{each['id']}/layers" for each in (pair.keys, pair.loaded))
+    encrypted = done(pair.encrypt("infer"))
+    asked = {"inputs": encrypted["inputs"], "passes": 2, "returns_ends": True}
+    assert kind_of(server.http.post(of_server, json=asked)) == "out-of-turn"
+    pair.evaluated(["infer"])
+    told = done(server.http.post(f"/v1/sessions/{pair.loaded['id']}/describe", json={"stage": "infer"}))
+    names = [layer["name"] for layer in told["layers"]]
+    assert names == ["convolution", "first square", "dense", "second square", "last"]
+    asked["inputs"] = done(pair.encrypt("infer"))["inputs"]
+    executed = done(server.http.post(of_server, json=asked))
+    assert [(item["metric"], item["step"]) for item in executed["samples"]] == [
+        ("layer_time", name) for name in names * 2
+    ]
+    compared = done(client.http.post(of_keys, json={"ends": executed["ends"], "source": SOURCE}))
+    found = {(item["metric"], item["step"]): item["value"] for item in compared["samples"]}
+    for name in names:  # as in tests of the command: 1/20 is more than fifteen deviations
+        assert 0 < found["layer_error", name] < found["layer_largest", name] / 20
+    kinds = [
+        kind_of(server.http.post(of_server, json=asked | {"passes": passes})) for passes in (0, 1025, "many")
+    ]
+    assert kinds == ["invalid"] * 3
+    assert done(pair.score(pair.evaluated(["infer"])))["complaint"] is None
 
 
 def corrupted(data):

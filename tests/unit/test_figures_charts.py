@@ -92,7 +92,7 @@ CHARTS = {
             position=1,
             layer_time=0.02,
             case_key="c",
-            options=None,
+            dimensions={},
             threads=2,
         ),
     ),
@@ -140,6 +140,20 @@ def test_a_legend_tells_what_marks_mean(name):
     assert "role-legend-title" in text
     assert "role-legend-symbol" in text
     assert chart["config"]["legend"]["titlePadding"] > 10  # a large symbol's edge and its title do not touch
+
+
+def test_layers_of_several_databases_stand_apart_by_the_options_that_differ():
+    draw, (row, _) = CHARTS["layers"]
+    several = [
+        {**row, "comparison_key": key, "dimensions": {"elements": count, "seed": 1}}
+        for key, count in (("a", 1024), ("b", 4096))
+    ]
+    chart = draw(several)
+    assert [mark["what"] for mark in shown(chart)] == [
+        f"mul, bfv, 128 bits, 2 threads\nelements {count}" for count in (1024, 4096)
+    ]
+    text = rendering.svg(chart.to_dict(validate=False))
+    assert ">elements 1024<" in text  # a line of its own
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ciphermark_figures import formats, parameters
 from ciphermark_figures.answer import Row
@@ -14,9 +15,10 @@ def by_variant(rows: Sequence[Row]) -> Chart | None:
     """Times of layers one upon the other: a bar for each variant, one small chart for each workload with its options,
     scheme, level and number of threads.
     """
-    timed = [{**row, "what": _chart(row)} for row in rows if row["layer_time"]]
-    if not timed:
+    known = [row for row in rows if row["layer_time"]]
+    if not known:
         return None
+    timed = [{**row, "what": what} for row, what in zip(known, _charts(known), strict=True)]
     apart = parameters.apart(timed, lambda row: (row["what"], row["variant"]))
     split = [
         {
@@ -32,7 +34,20 @@ def by_variant(rows: Sequence[Row]) -> Chart | None:
     return stacked.bars(split, [*names], "Layer")
 
 
-def _chart(row: Row) -> str:
+def _charts(rows: Sequence[Row]) -> list[str]:
+    """The small chart of each row: in a line below what it computes the options in which rows differ."""
+    names = sorted({name for row in rows for name in row["dimensions"]})
+    varied = [name for name in names if len({row["dimensions"].get(name) for row in rows}) > 1]
+    return [
+        "\n".join(filter(None, (_computed(row), ", ".join(_options(row["dimensions"], varied)))))
+        for row in rows
+    ]
+
+
+def _options(dimensions: Mapping[str, Any], varied: Sequence[str]) -> list[str]:
+    return [f"{name} {dimensions[name]}" for name in varied if name in dimensions]
+
+
+def _computed(row: Row) -> str:
     threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
-    level = formats.level(row["security_2018"])
-    return places.joined(row["operation"], row["options"] or "", row["scheme"], level, threads)
+    return places.joined(row["operation"], row["scheme"], formats.level(row["security_2018"]), threads)

@@ -12,10 +12,12 @@ from ciphermark_figures.charts.style import Chart
 
 COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0")
 
+_LINES = alt.Header(labelExpr="split(datum.label, '\\n')")
+
 
 def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     """A ``bar`` for each case, of each ``part`` in order of ``place``, so many ``seconds`` long; a small chart for each
-    ``what``. ``parts`` are all names of parts, in the order of the legend, whose title
+    ``what``, whose lines head it. ``parts`` are all names of parts, in the order of the legend, whose title
     is ``title``.
     """
     return style.dressed(
@@ -37,6 +39,6 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
             tooltip=style.tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
         )
         .properties(width=style.WIDTH, height=alt.Step(22))
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .facet(facet=alt.Facet("what:N", title=None, header=_LINES), columns=2)
         .resolve_scale(x="independent", y="independent")
     )
