@@ -61,7 +61,7 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=1100,  # it may be the whole suite, on a host that other tests keep busy
             check=False,
         )
         return done.returncode, done.stdout

@@ -84,7 +84,7 @@ def _executed(copies: Path, home: Path, *command: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=1100,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]
