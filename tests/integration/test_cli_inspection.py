@@ -291,6 +291,21 @@ def test_an_explanation_for_people(bare):
     assert bare.journals() == []
 
 
+def test_a_large_suite_is_explained_in_a_screenful(bare):
+    out = bare("suite", "explain", "pir-report").out
+    assert len(out.splitlines()) < 60
+    assert max(map(len, out.splitlines())) <= 80
+    told = json.loads(bare("suite", "explain", "pir-report", "--format", "json").out)["cases"]
+    for variant in ("seal", "openfhe"):
+        own = [case["skipped"] for case in told if case["variant"] == variant]
+        reasons = [reason for reason in own if reason]
+        for reason in set(reasons):
+            assert f"{reasons.count(reason)} {variant} {reason.split()[0]}" in " ".join(out.split())
+    assert "; every case: --all" in out
+    every = bare("suite", "explain", "pir-report", "--all").out
+    assert every.count("\n") > len(told)
+
+
 def test_the_schema_holds_for_every_shipped_suite_and_not_for_others(bare):
     schema = json.loads(bare("suite", "schema").out)
     for path in SUITES:

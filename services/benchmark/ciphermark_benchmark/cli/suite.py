@@ -52,6 +52,7 @@ _ABOUT_LIST = (
     "Times are of the last run here, or guesses for an idle host and what is installed. Execute one with: "
     "ciphermark run NAME; its cases, and what cannot be: ciphermark suite explain NAME"
 )
+_MOST_CASES = 60  # that are listed one by one unless asked for
 T = TypeVar("T")
 
 
@@ -176,6 +177,7 @@ def schema() -> None:
 def explain(
     file: Annotated[Path, typer.Argument(help="Suite file, or the name of one that comes with Ciphermark.")],
     format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+    all: Annotated[bool, typer.Option("--all", help="Every case, also of a large suite.")] = False,
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
     suite, text = _read(file)
@@ -195,8 +197,11 @@ def explain(
         typer.echo(json.dumps(told, indent=2))
         return
     console = console_for()
-    show(console, [case_rows.as_table(planned)])
-    console.print(_outlook(suite, planned, took))
+    is_whole = all or len(planned) <= _MOST_CASES
+    show(console, [case_rows.as_table(planned)] if is_whole else case_rows.at_a_glance(planned))
+    console.print(
+        "\n" * (not is_whole) + _outlook(suite, planned, took) + ("" if is_whole else "; every case: --all")
+    )
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)

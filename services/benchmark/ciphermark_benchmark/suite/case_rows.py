@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ciphermark_benchmark.suite.plan import PlannedCase
@@ -103,3 +104,37 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     about = "all cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
     keys = 2 if "operation" in columns else 1
     return Printed("", about if alike else "", tuple(heads), tuple(rows), keys)
+
+
+def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
+    """How many cases of each experiment and scheme every variant has, as many of all as are not skipped, and what their
+    servers need at most where any is known to need much; and why others are skipped, the most frequent reason first.
+    """
+    variants = list(dict.fromkeys(item.case.variant for item in planned))
+    every = Counter((_place(item), item.case.variant) for item in planned)
+    skipped = Counter((_place(item), item.case.variant) for item in planned if item.reason)
+    heads = [Head("experiment"), Head("scheme"), *(Head(name, is_number=True) for name in variants)]
+    has_memory = any(item.server_mb for item in planned)
+    rows = []
+    for place in dict.fromkeys(map(_place, planned)):
+        counts = (_of(every[place, variant], skipped[place, variant]) for variant in variants)
+        most = max(item.server_mb or 0 for item in planned if _place(item) == place)
+        rows.append((*place, *counts, *([str(most or "")] * has_memory)))
+    heads += [Head("server MB at most", is_number=True)] * has_memory
+    found = [Printed("", "cases that are executed, of all", tuple(heads), tuple(rows), keys=2)]
+    reasons = Counter((item.case.variant, item.reason) for item in planned if item.reason)
+    if reasons:
+        told = tuple((str(count), variant, why or "") for (variant, why), count in reasons.most_common())
+        why_heads = (Head("cases", is_number=True), Head("variant"), Head("skipped, since", is_prose=True))
+        found.append(Printed("", "", why_heads, told, keys=2))
+    return found
+
+
+def _place(item: PlannedCase) -> tuple[str, str]:
+    return item.case.experiment, item.case.parameters.scheme
+
+
+def _of(count: int, lacking: int) -> str:
+    if not count:
+        return ""
+    return f"{count - lacking} of {count}" if lacking else str(count)
