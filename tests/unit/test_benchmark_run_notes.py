@@ -33,6 +33,14 @@ def test_reasons_are_told_once_with_their_count_most_frequent_first():
     ]
 
 
+def test_a_reason_of_several_operations_is_told_once():
+    outcomes = [
+        outcome("unsupported", "no AVX-512", operation=name)
+        for name in ("add", "mul", "add", "square", "negate")
+    ]
+    assert run_notes.reasons(outcomes) == [("unsupported: seal, add, mul, square and 1 more: no AVX-512", 5)]
+
+
 def test_a_good_run_has_no_reasons_and_no_caveats():
     assert run_notes.reasons([outcome(library=SEAL)]) == []
     assert run_notes.caveats(RUN, [outcome(library=SEAL)]) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ciphermark_adapters import registry
@@ -17,18 +16,32 @@ from ciphermark_figures.subject import OBJECT, OPERATION
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
+_MOST_NAMED = 3  # operations of a reason
 _MOST_REASONS = 32
 _Said = tuple[str, str, str]  # variant, subject, text
 
 
 def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """The reasons for outcomes other than ok, with how often each was given, the most frequent first."""
-    told = Counter(
-        f"{outcome.status}: {outcome.trial.case.variant}, {outcome.trial.case.operation}: {outcome.error}"
-        for outcome in outcomes
-        if outcome.status != "ok"
-    )
-    return told.most_common(_MOST_REASONS)
+    """The reasons for outcomes other than ok, with how often each was given, the most frequent first; a reason that
+    several operations of a variant have is told once.
+    """
+    told: dict[tuple[str, str, str | None], list[str]] = {}
+    for outcome in outcomes:
+        if outcome.status != "ok":
+            place = outcome.status, outcome.trial.case.variant, outcome.error
+            told.setdefault(place, []).append(outcome.trial.case.operation)
+    found = [
+        (f"{status}: {variant}, {_some(operations)}: {error}", len(operations))
+        for (status, variant, error), operations in told.items()
+    ]
+    return sorted(found, key=lambda item: -item[1])[:_MOST_REASONS]
+
+
+def _some(operations: Sequence[str]) -> str:
+    """The first operations by name, and how many more there are."""
+    names = list(dict.fromkeys(operations))
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
