@@ -1,6 +1,8 @@
 """What holds for all tests."""
 
+import shutil
 import signal
+import tempfile
 
 import distribution
 import needs
@@ -12,6 +14,27 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_configure(config):
     config.pluginmanager.register(needs)
+    if not hasattr(config, "workerinput") and config.option.basetemp is None:
+        config.pluginmanager.register(Folder(config))
+
+
+class Folder:
+    """The folder of a session, which is kept where tests failed.
+
+    pytest's own is that of all sessions of a user, and each that starts closes it to others: to PostgreSQL servers,
+    too, which as root's run as another user.
+    """
+
+    def __init__(self, config):
+        self.path = config.option.basetemp = tempfile.mkdtemp(prefix="ciphermark-tests-")
+        self.is_kept = False
+
+    def pytest_sessionfinish(self, exitstatus):
+        self.is_kept = exitstatus == pytest.ExitCode.TESTS_FAILED
+
+    def pytest_unconfigure(self):
+        if not self.is_kept:
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 @pytest.hookimpl(optionalhook=True)
