@@ -98,6 +98,16 @@ accuracies = st.builds(
     precision_bits=st.none() | numbers,
 )
 counts = st.builds(model.OperationCount, operation=texts, level=sizes, n=sizes)
+layers = st.builds(
+    model.LayerFacts,
+    name=texts,
+    level=sizes,
+    end_level=sizes,
+    scale_bits=st.none() | numbers,
+    operand_bytes=sizes,
+    result_bytes=sizes,
+    counts=st.lists(counts, max_size=3).map(tuple),
+)
 uses = st.builds(
     model.ProgramUse,
     stage=texts,
@@ -108,6 +118,7 @@ uses = st.builds(
     live_ciphertexts=sizes,
     counts=st.lists(counts, max_size=3).map(tuple),
     content=st.binary(max_size=20),
+    layers=st.lists(layers, max_size=2).map(tuple),
 )
 outcomes = st.builds(
     model.Outcome,

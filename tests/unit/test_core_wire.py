@@ -23,6 +23,7 @@ EVERY_TYPE = {
     model.Sample: strategies.samples,
     model.Accuracy: strategies.accuracies,
     model.OperationCount: strategies.counts,
+    model.LayerFacts: strategies.layers,
     model.ProgramUse: strategies.uses,
     model.Outcome: strategies.outcomes,
     run.Host: strategies.hosts,
