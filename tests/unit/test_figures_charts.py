@@ -156,6 +156,14 @@ def test_layers_of_several_databases_stand_apart_by_the_options_that_differ():
     assert ">elements 1024<" in text  # a line of its own
 
 
+def test_layers_beside_each_other_tell_the_parameters_that_differ():
+    draw, (one, other) = CHARTS["layers"]
+    chart = draw([one, {**other, "ring_dimension": 16384, "comparison_key": "another"}])
+    found = {mark["bar"].partition("\n")[2] for mark in shown(chart)}
+    assert len(found) == 2
+    assert any("16384" in parameters for parameters in found)
+
+
 @pytest.mark.parametrize("name", CHARTS)
 def test_nothing_is_drawn_of_nothing(name):
     draw, _ = CHARTS[name]

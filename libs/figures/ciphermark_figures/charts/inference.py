@@ -67,7 +67,7 @@ def parts(rows: Sequence[Row]) -> Chart | None:
             "part": told,
             "seconds": seconds,
             "place": place,
-            "bar": places.joined(row["variant"], row["apart"]),
+            "bar": stacked.named(row["variant"], row["apart"]),
         }
         for row in known
         for place, (told, seconds) in enumerate(_split(row))
@@ -84,9 +84,9 @@ def _split(row: Row) -> list[tuple[str, float]]:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that have a time, with the small chart that they are in (``what``), and what tells a variant's apart."""
+    """The rows that have a time, with the small chart that they are in (``what``), and what tells a chart's apart."""
     timed = [{**row, "what": _chart(row)} for row in rows if row["infer_s"]]
-    labels = parameters.apart(timed, lambda row: (row["what"], row["variant"]))
+    labels = parameters.apart(timed, lambda row: row["what"])
     return [{**row, "apart": label} for row, label in zip(timed, labels, strict=True)]
 
 

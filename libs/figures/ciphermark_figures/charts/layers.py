@@ -19,11 +19,11 @@ def by_variant(rows: Sequence[Row]) -> Chart | None:
     if not known:
         return None
     timed = [{**row, "what": what} for row, what in zip(known, _charts(known), strict=True)]
-    apart = parameters.apart(timed, lambda row: (row["what"], row["variant"]))
+    apart = parameters.apart(timed, lambda row: row["what"])
     split = [
         {
             **row,
-            "bar": places.joined(row["variant"], label),
+            "bar": stacked.named(row["variant"], label),
             "part": row["layer"],
             "place": row["position"],
             "seconds": row["layer_time"],

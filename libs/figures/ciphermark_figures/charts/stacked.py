@@ -10,9 +10,18 @@ from ciphermark_figures.answer import Row
 from ciphermark_figures.charts import style
 from ciphermark_figures.charts.style import Chart
 
-COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0")
+COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0", "#7A4B2A")
 
-_LINES = alt.Header(labelExpr="split(datum.label, '\\n')")
+_SPLIT = "split(datum.label, '\\n')"
+_WIDTH, _STEP = (
+    260,
+    30,
+)  # two beside each other, with their names, are as wide as a page; a name has two lines
+
+
+def named(variant: str, apart: str) -> str:
+    """The ``bar`` of a case: its variant, and below it the parameters that tell it apart."""
+    return "\n".join(filter(None, (variant, apart)))
 
 
 def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
@@ -25,7 +34,7 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
         .mark_bar()
         .encode(
             x=alt.X("seconds:Q", title=None, stack="zero", axis=style.seconds_axis()),
-            y=alt.Y("bar:N", title=None, axis=style.bands()),
+            y=alt.Y("bar:N", title=None, axis=style.bands(labelExpr=_SPLIT)),
             color=alt.Color(
                 "part:N",
                 title=title,
@@ -38,7 +47,7 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
             order=alt.Order("place:Q"),
             tooltip=style.tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
         )
-        .properties(width=style.WIDTH, height=alt.Step(22))
-        .facet(facet=alt.Facet("what:N", title=None, header=_LINES), columns=2)
+        .properties(width=_WIDTH, height=alt.Step(_STEP))
+        .facet(facet=alt.Facet("what:N", title=None, header=alt.Header(labelExpr=_SPLIT)), columns=2)
         .resolve_scale(x="independent", y="independent")
     )

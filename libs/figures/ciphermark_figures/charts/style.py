@@ -113,9 +113,9 @@ def _steps(names: Sequence[str], largest: float, least: float) -> list[float]:
     return [largest - step * number for number in range(len(names))]
 
 
-def bands() -> alt.Axis:
+def bands(**labels: Any) -> alt.Axis:
     """An axis of names with a line between each and the next, for marks side by side at each name."""
-    return alt.Axis(grid=True, tickBand="extent")
+    return alt.Axis(grid=True, tickBand="extent", **labels)
 
 
 def bytes_axis(values: Iterable[float], factor: int = 16) -> alt.Axis:
