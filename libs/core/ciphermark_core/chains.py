@@ -10,7 +10,7 @@ is below half of the modulus.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec
@@ -89,15 +89,16 @@ def _bgv(spec: ParameterSpec, depth: int) -> tuple[int, ...]:
     """
     least = math.ceil(_rounding_bits(spec))
     levels = range(least, max(least, LARGEST_PRIME_BITS) + 1)
-    chains = [_bgv_chain(spec, depth, level) for level in levels]
+    fresh, roundings = 2.0 ** _fresh_bits(spec), [*_bgv_roundings(spec)]
+    chains = [_bgv_chain(depth, level, fresh, roundings) for level in levels]
     return min(chains, key=lambda chain: (chain[0] > LARGEST_PRIME_BITS, sum(chain)))
 
 
-def _bgv_chain(spec: ParameterSpec, depth: int, level: int) -> tuple[int, ...]:
-    noise = math.fsum(
-        share * _noise_after(depth, 2.0 ** (level - _MARGIN_BITS), 2.0 ** _fresh_bits(spec), rounding)
-        for share, rounding in _bgv_roundings(spec)
-    )
+def _bgv_chain(
+    depth: int, level: int, fresh: float, roundings: Sequence[tuple[float, float]]
+) -> tuple[int, ...]:
+    prime = 2.0 ** (level - _MARGIN_BITS)
+    noise = math.fsum(share * _noise_after(depth, prime, fresh, rounding) for share, rounding in roundings)
     first = max(level, math.ceil(math.log2(noise) + 1 + _MARGIN_BITS))
     return (first, *[level] * depth, first)
 

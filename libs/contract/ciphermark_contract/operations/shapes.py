@@ -67,12 +67,14 @@ def turned(_: Parameters, a: Shape, *__: Any) -> Shape:
 
 def added(_: Parameters, *several: Shape) -> Shape:
     """A sum: operands have one level and one scale."""
-    first = several[0]
-    for other in several[1:]:
+    first, *others = dict.fromkeys(several)  # of hundreds, most are equal
+    if not others:
+        return first
+    for other in others:
         _require_one_level(first, other)
         if not _is_one_scale(first.scale, other.scale):
             raise ValueError(f"ciphertexts of scales {first.scale} and {other.scale} cannot be added")
-    return replace(first, polynomials=max(operand.polynomials for operand in several))
+    return replace(first, polynomials=max(operand.polynomials for operand in (first, *others)))
 
 
 def added_many(parameters: Parameters, several: Sequence[Shape]) -> Shape:
@@ -104,7 +106,7 @@ def multiplied_by_number(parameters: Parameters, a: Shape, *_: Any) -> Shape:
 
 def weighted_sum(parameters: Parameters, several: Sequence[Shape], _: Sequence[float]) -> Shape:
     """A sum of products with numbers."""
-    return added(parameters, *(multiplied_by_number(parameters, item) for item in several))
+    return added(parameters, *(multiplied_by_number(parameters, item) for item in dict.fromkeys(several)))
 
 
 def multiplied_fully(parameters: Parameters, a: Shape, b: Shape) -> Shape:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import security
@@ -59,6 +60,7 @@ def _trial_s(case: Case, budget: Budget) -> float:
     return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * pass_s)
 
 
+@lru_cache(1024)  # asked for every case, of which many have the same parameters
 def _ring_dimension(spec: ParameterSpec) -> int:
     """N; where it is searched for, the smallest with room for the chain as Ciphermark asks for it."""
     if not spec.ring_dimension_is_minimum:
