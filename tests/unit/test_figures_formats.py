@@ -18,6 +18,11 @@ from ciphermark_figures import formats
         (5e-9, "5 ns"),
         (0.1e-9, "0.1 ns"),
         (1234.0, "1234 s"),
+        (0.9995, "1 s"),
+        (999.6e-6, "1 ms"),
+        (999.4e-6, "999 µs"),
+        (999.9e-9, "1 µs"),
+        (0.0, "0 ns"),
     ],
 )
 def test_duration(seconds, text):
@@ -31,6 +36,12 @@ def test_duration(seconds, text):
         (690e6, "bytes", "690 MB"),
         (131_177.0, "bytes", "131 kB"),
         (96.0, "bytes", "96 B"),
+        (0.0, "bytes", "0 B"),
+        (999.0, "bytes", "999 B"),
+        (999_499.0, "bytes", "999 kB"),
+        (999_500.0, "bytes", "1 MB"),
+        (999_700_000.0, "bytes", "1 GB"),
+        (1_234e9, "bytes", "1234 GB"),
         (12.0, "bits", "12 bits"),
         (300.0, "operations", "300 operations"),
         (1.0, "flag", "1"),
@@ -39,6 +50,14 @@ def test_duration(seconds, text):
 )
 def test_quantity(value, unit, text):
     assert formats.brief_quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(999_499.0, "999 kB"), (999_700.0, "1 MB"), (999_700_000.0, "1 GB"), (1_234e9, "1,234 GB")],
+)
+def test_sizes_that_round_to_a_thousand_take_the_next_unit(value, text):
+    assert formats.size(value) == text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -76,7 +76,15 @@ def _time_unit(seconds: float) -> str:
     chosen = _notation.get().time_unit
     if chosen is not None:
         return "µs" if chosen == "us" else chosen
-    return next((unit for unit, factor in _SECONDS.items() if seconds * factor >= 1), "ns")
+    numbers = ((unit, seconds * factor) for unit, factor in reversed(_SECONDS.items()))
+    return _smallest_that_fits(numbers) or "s"
+
+
+def _smallest_that_fits(numbers: Iterable[tuple[str, float]]) -> str | None:
+    """The first unit whose number takes three digits: as it is written, so that what rounds up to a thousand is 1 of
+    the next.
+    """
+    return next((unit for unit, number in numbers if float(f"{number:.3g}") < 1000), None)
 
 
 def size(value: float | None) -> str:
@@ -90,7 +98,8 @@ def size(value: float | None) -> str:
 def _bytes(value: float) -> tuple[float, str]:
     """In the unit that the reader chose, else in the decimal one that fits."""
     chosen = _notation.get().byte_unit
-    unit = chosen or next((unit for unit, factor in reversed(_BYTES.items()) if value >= factor), "B")
+    numbers = ((unit, value / factor) for unit, factor in _BYTES.items())
+    unit = chosen or _smallest_that_fits(numbers) or "GB"
     return value / {**_BYTES, **_BINARY}[unit], unit
 
 
