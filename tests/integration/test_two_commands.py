@@ -119,6 +119,26 @@ def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, 
     assert_each_once(held, held.database_url, runs=2)
 
 
+def test_a_mistake_is_told_at_once_beside_a_run(held: Ciphermark, gate: Gate) -> None:
+    """Who would wait for the run to be told of it would wait for ever: the gate is closed."""
+    run = under_way(held, gate)
+    (wrong := held.home.parent / "wrong.yaml").write_text("name: a\nexperimants: []\n")
+    sound = suite(held, name="sound")
+    for arguments, told in (
+        ([str(wrong)], "wrong.yaml:2: unknown key 'experimants'"),
+        ([sound, "--variant", "seal"], "the suite has no variant 'seal'"),
+        ([sound, "--label", "last"], "label"),
+        ([], "run what?"),
+        (["--resume", held.run_id(), "--label", "mine"], "--resume goes on with a run as it is"),
+    ):
+        done = held("run", *arguments, code=2)
+        assert told in done.err
+        assert WAITS.decode() not in done.err
+    assert len(held.journals()) == 1
+    gate.let_pass(*range(10))
+    ended(held, run)
+
+
 def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, gate: Gate) -> None:
     kill(under_way(held, gate))
     run_id = held.run_id()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -62,10 +63,16 @@ def run(
     """Execute a suite, record every sample, and show the ranked results."""
     home = homes.find()
     console = console_for()
-    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
+    look, begin = _asked(home, suite, variant or [], resume, label)
+
+    def wait() -> None:
+        look()  # a mistake is told before hours of waiting
+        say_that_it_waits(home)
+
+    with runs.alone_on_host(home, wait):
         if json is not None:
             _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
-        prepared = _prepared(home, suite, variant or [], resume, label)
+        prepared = begin()
         _announce(console, prepared)
         with progress_of(prepared) as on_outcome:
             try:
@@ -88,20 +95,24 @@ def say_that_it_waits(home: homes.Home) -> None:
     )
 
 
-def _prepared(
+def _asked(
     home: homes.Home, suite: Path | None, variants: list[str], resume: str | None, label: str | None
-) -> Prepared:
+) -> tuple[Callable[[], object], Callable[[], Prepared]]:
+    """What looks for mistakes, and what begins. Both raise ``UserError``, as this does for arguments that do not go
+    together.
+    """
     if resume is None:
         if suite is None:
             raise UserError(
                 "run what? Name a suite (quick; `ciphermark suite list` has more) or a suite file, or a run to --resume"
             )
-        return runs.new(home, suite, variants, label)
+        given = (home, suite, variants, label)
+        return partial(runs.read, *given), partial(runs.new, *given)
     if variants:
         raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
     if label is not None:
         raise UserError("--resume goes on with a run as it is: give it a label with `ciphermark runs label`")
-    return runs.resumed(home, resume, suite)
+    return (lambda: None), partial(runs.resumed, home, resume, suite)
 
 
 def _announce(console: Console, prepared: Prepared) -> None:

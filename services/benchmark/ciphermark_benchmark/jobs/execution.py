@@ -179,8 +179,8 @@ def planned(request: Request, suite: Suite, run: Run) -> Plan:
     """The whole plan of a job. Trials are named after the job, so that no two hosts record the same one; they belong
     to this host's run.
     """
-    cases = runs.selected(plan.cases(suite, runs.available(suite, run.host)), request.variants)
-    return belonging_to(run.id, plan.make(request.id, suite, cases))
+    runs.require_variants(suite, request.variants)
+    return belonging_to(run.id, plan.make(request.id, suite, runs.cases(suite, run.host, request.variants)))
 
 
 def belonging_to(run_id: str, made: Plan) -> Plan:

@@ -91,19 +91,30 @@ def settled_options(suite: Suite) -> dict[str, dict[str, Value]]:
     return {key: values for experiment in workloads for key, values in experiment.settled.items()}
 
 
-def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
-    """Begin a run of a suite file, for all its variants or some of them. Raises ``UserError`` for what cannot be its
-    label, where the suite cannot be read, or needs more processes than this host holds.
+def read(
+    home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None
+) -> tuple[Suite, str, Catalogue, Host]:
+    """The suite of a run that is asked for, its text, what was found for it, and this host.
+
+    Raises ``UserError`` for what cannot be the run's label, where the suite cannot be read, lacks one of the variants,
+    or needs more processes than this host holds.
     """
     if label is not None:
         run_names.label(label)
     catalogue = Catalogue(home, os.environ, files.spelled_out(path).parent)
     suite, text = files.load(path, catalogue)
-    own = own_data_sets(suite)
+    require_variants(suite, variants)
     facts = probes.host_facts()
     require_room(suite, variants, facts)
+    return suite, text, catalogue, facts
+
+
+def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
+    """Begin a run of a suite file, for all its variants or some of them. Raises as :func:`read` does."""
+    suite, text, catalogue, facts = read(home, path, variants, label)
+    own = own_data_sets(suite)
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
-    planned = selected(plan.cases(suite, available(suite, facts)), variants)
+    planned = cases(suite, facts, variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
     made = plan.make(run.id, suite, planned)
@@ -158,21 +169,24 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     suite = files.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
     require_room(suite, header.variants, facts)
-    planned = selected(plan.cases(suite, available(suite, facts)), header.variants)
+    planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
     return Prepared(home, Record(header.run.id, journal), suite, rest, len(done))
 
 
-def selected(planned: list[PlannedCase], variants: Sequence[str]) -> list[PlannedCase]:
-    """The cases of some variants; raises ``UserError`` for a variant that the suite does not have."""
-    if not variants:
-        return planned
-    known = {item.case.variant for item in planned}
+def require_variants(suite: Suite, variants: Sequence[str]) -> None:
+    """Raise ``UserError`` for a variant that the suite does not have."""
+    known = {name for experiment in suite.experiments for name in experiment.variants}
     for name in variants:
         if name not in known:
             raise UserError(f"the suite has no variant {name!r}; it has {', '.join(sorted(known))}")
-    return [item for item in planned if item.case.variant in variants]
+
+
+def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
+    """The cases of a suite on a host: of some variants, of all where none is named."""
+    planned = plan.cases(suite, available(suite, facts))
+    return [item for item in planned if not variants or item.case.variant in variants]
 
 
 def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
