@@ -7,13 +7,13 @@ import secrets
 import sys
 from collections.abc import Callable
 
-from ciphermark_core import interruption
+from ciphermark_core import loading
 from ciphermark_core.errors import UserError
 
 
 def main() -> None:
     """Serve until SIGTERM or Ctrl-C; exit code 2 where the environment makes no sense."""
-    interruption.run(_loaded)
+    loading.run(_loaded)
 
 
 def _loaded() -> Callable[[], None]:

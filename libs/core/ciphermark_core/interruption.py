@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -41,16 +41,6 @@ def heard() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_BLOCK, _BOTH)
-
-
-def run(load: Callable[[], Callable[[], None]]) -> None:
-    """Load a program, run it, and end with :data:`EXIT_CODE` and without a word where Ctrl-C ends it."""
-    try:
-        with held():
-            program = load()
-        program()
-    except KeyboardInterrupt:
-        sys.exit(EXIT_CODE)
 
 
 def has_arrived() -> bool:

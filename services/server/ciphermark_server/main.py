@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ciphermark_core import interruption
+from ciphermark_core import loading
 
 
 def main() -> None:
     """Settings come from the environment: see docs/services.md."""
-    interruption.run(_loaded)
+    loading.run(_loaded)
 
 
 def _loaded() -> Callable[[], None]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from ciphermark_benchmark import __version__
-from ciphermark_core import interruption
+from ciphermark_core import loading
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 
@@ -44,7 +44,7 @@ class _Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         owner = typer.Typer()
-        with interruption.held():  # Ctrl-C in the middle of an import is heard at its end
+        with loading.undisturbed():
             import_module(f"ciphermark_benchmark.cli.{_MODULES[name]}").add_to(owner)
         return typer.main.get_group(owner).commands[name]
 

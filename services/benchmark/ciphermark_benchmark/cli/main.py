@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ciphermark_core import interruption
+from ciphermark_core import loading
 
 
 def main() -> None:
     """Exit codes: 0 done, 1 the surroundings failed, 2 the user's mistake, 130 interrupted."""
-    interruption.run(_loaded)
+    loading.run(_loaded)
 
 
 def _loaded() -> Callable[[], None]:
