@@ -55,7 +55,7 @@ WORKLOADS = """\
   - {kind: learning, variants: [seal, seal-hexl, tenseal], schemes: [bfv], workloads: [lmc-plain], data_sets: [boston]}
   - {kind: micro, variants: [seal, seal-hexl], workloads: [matrix-product]}
   - {kind: retrieval, variants: [seal, pyfhel], schemes: [bfv], workloads: [fast-pir], options: {elements: [600, 4096]}}
-  - {kind: inference, variants: [seal, seal-hexl], workloads: [digits], batch: [1, 4]}
+  - {kind: inference, variants: [seal, seal-hexl], schemes: [ckks], workloads: [digits], batch: [1, 4]}
 """
 SUITE = """\
 name: from-the-page

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -42,8 +43,8 @@ def home(tmp_path_factory):
     embedded.stop(folder)
 
 
-@pytest.fixture
-def serving(home):
+@contextmanager
+def started_in(home):
     """All services, in the home of the tests before: what its logs said then must still be there."""
     logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
     started = Serving(home, free_ports())
@@ -54,6 +55,20 @@ def serving(home):
     finally:
         if started.process.poll() is None:
             started.end()
+
+
+@pytest.fixture
+def serving(home):
+    """Services that a test ends."""
+    with started_in(home) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def lasting(home):
+    """Services that go on from test to test, whatever of them dies."""
+    with started_in(home) as started:
+        yield started
 
 
 def refuses_connections(port):
@@ -107,55 +122,56 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
 
 
 @pytest.mark.parametrize("victim", ["ciphermark-server", "ciphermark-dashboard", "serve", "worker"])
-def test_one_that_dies_is_started_again_alone_and_told(serving, home, victim):
-    before = serving.services()
+def test_one_that_dies_is_started_again_alone_and_told(lasting, home, victim):
+    before, told = lasting.services(), len(lasting.text())
     logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
     before[victim].kill()
     wait_until(
-        lambda: serving.services().get(victim, before[victim]).pid != before[victim].pid, serving.text()
+        lambda: lasting.services().get(victim, before[victim]).pid != before[victim].pid, lasting.text()
     )
-    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
-    after = serving.services()
+    wait_until(lambda: all(map(is_ready, lasting.ports.values())), "all services answer again")
+    after = lasting.services()
     assert {name: process.pid for name, process in before.items() if name != victim} == {
         name: process.pid for name, process in after.items() if name != victim
     }
-    assert "ended with exit code -9" in serving.text()
-    assert "is started again" in serving.text()
+    assert "ended with exit code -9" in lasting.text()[told:]
+    assert "is started again" in lasting.text()[told:]
     assert len(logs) == len(PROGRAMS)
     assert all(
         path.read_text().startswith(text) for path, text in logs.items()
     )  # what it said before is there
 
 
-def test_a_database_that_was_killed_is_started_again(serving, home):
-    pid = int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: "postgresql is started again" in serving.text(), serving.text())
-    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
-
-
-def test_a_database_that_is_frozen_for_a_while_is_left_alone(serving, home):
+def test_a_database_that_is_frozen_for_a_while_is_left_alone(lasting, home):
+    told = len(lasting.text())
     frozen = freeze(psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])))
     try:
-        wait_until(lambda: not is_ready(serving.ports["dashboard"]), "it is told that the database is away")
+        wait_until(lambda: not is_ready(lasting.ports["dashboard"]), "it is told that the database is away")
     finally:
         thaw(frozen)
-    wait_until(lambda: all(map(is_ready, serving.ports.values())), "all services answer again")
-    assert "postgresql" not in serving.text()
+    wait_until(lambda: all(map(is_ready, lasting.ports.values())), "all services answer again")
+    assert "postgresql" not in lasting.text()[told:]
 
 
-def test_three_deaths_within_a_minute_stop_that_one_alone_and_the_page_says_so(serving, home):
+def test_a_database_that_was_killed_is_started_again(lasting, home):
+    pid = int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: "postgresql is started again" in lasting.text(), lasting.text())
+    wait_until(lambda: all(map(is_ready, lasting.ports.values())), "all services answer again")
+
+
+def test_three_deaths_within_a_minute_stop_that_one_alone_and_the_page_says_so(lasting, home):
     killed = set()
     for _ in range(3):
-        wait_until(lambda: serving.services().get("worker") not in (None, *killed), serving.text())
-        victim = serving.services()["worker"]
+        wait_until(lambda: lasting.services().get("ciphermark-client") not in (None, *killed), lasting.text())
+        victim = lasting.services()["ciphermark-client"]
         victim.kill()
         killed.add(victim)
-    wait_until(lambda: "is left alone; the others go on" in serving.text(), serving.text())
-    assert all(map(is_ready, serving.ports.values()))
+    wait_until(lambda: "is left alone; the others go on" in lasting.text(), lasting.text())
+    assert all(is_ready(port) for name, port in lasting.ports.items() if name != "client")
     token = (home / "tokens" / "dashboard").read_text().strip()
-    page = text_of(serving.ports["dashboard"], "/runs", token)
-    assert "worker died 3 times within a minute and was left alone" in page
+    page = text_of(lasting.ports["dashboard"], "/runs", token)
+    assert "client died 3 times within a minute and was left alone" in page
     assert "ended with exit code -9" in page
 
 

@@ -24,9 +24,14 @@ def test_garbage_is_left_alone_while_modules_load_and_collected_afterwards() -> 
 
 def test_an_interruption_is_heard_when_all_is_loaded() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), loading.undisturbed():
-        os.kill(os.getpid(), signal.SIGINT)
-        done.append("loaded")
+
+    def load() -> None:
+        with loading.undisturbed():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("loaded")
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
     assert done == ["loaded"]
     assert gc.isenabled()
     gc.unfreeze()
