@@ -16,6 +16,8 @@ from ports import free_port
 from processes import PATIENCE_S, wait_until
 
 TOKEN = "the-token-of-the-benchmark-service"
+# Of the planted variants those that a service knows here: each costs it a process when it starts.
+DEEDS = ("good", "waits", "missing")
 
 
 def suite(*operations: str, variants: tuple[str, ...] = ("cleartext",), **more: object) -> dict[str, object]:
@@ -44,6 +46,7 @@ def started(folder: Path, database_url: str, *options: str, is_fresh: bool = Fal
     environment = kept | {
         "CIPHERMARK_HOME": str(folder / "home"),
         "CIPHERMARK_ADAPTER_PATH": str(PLANTED),
+        "PLANTED_DEEDS": " ".join(DEEDS),
         "CIPHERMARK_DATABASE_URL": database_url,
         "CIPHERMARK_BENCHMARK_TOKEN": TOKEN,
         "CIPHERMARK_PORT": str(port),

@@ -1,5 +1,10 @@
-"""One variant per deed, ``planted-throws`` and so on; what they do is in ``deeds.py`` and ``adapter.py``."""
+"""One variant per deed, ``planted-throws`` and so on; what they do is in ``deeds.py`` and ``adapter.py``.
 
+Where ``PLANTED_DEEDS`` names some of them there are no others: a service describes all that there are when it starts,
+each in a process of its own.
+"""
+
+import os
 from dataclasses import replace
 
 from ciphermark_adapters.cleartext import declaration as cleartext
@@ -45,7 +50,7 @@ def _declaration(deed, implementation="misbehaving.adapter:Misbehaving", **chang
     )
 
 
-DECLARATIONS = (
+_ALL = (
     *(_declaration(deed) for deed in (*IN_MUL, *ELSEWHERE)),
     _declaration("no-import", "misbehaving.broken:Adapter"),
     _declaration(
@@ -53,3 +58,5 @@ DECLARATIONS = (
     ),
     _declaration("elsewhere", isa=("a_flag_that_no_cpu_has",)),
 )
+_wanted = os.environ.get("PLANTED_DEEDS", "").split()
+DECLARATIONS = tuple(item for item in _ALL if not _wanted or item.variant.removeprefix("planted-") in _wanted)
