@@ -22,8 +22,8 @@ def mounted(folder: Path, size: str) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def filled(disk: Path) -> Path:
-    """A file that takes all the space that is left."""
+def filled(disk: Path, left_bytes: int = 0) -> Path:
+    """A file that takes all the space that is left but so much."""
     path = disk / "filler"
     with path.open("wb", buffering=0) as file:
         for size in (1 << 16, 1):
@@ -32,4 +32,5 @@ def filled(disk: Path) -> Path:
                     file.write(b"x" * size)
             except OSError:
                 continue
+        file.truncate(file.tell() - left_bytes)
     return path

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command import TINY, Ciphermark, Gate
+from command import CHEAP, TINY, Ciphermark, Gate
 from disks import filled, mounted
 from jobs import Jobs, Workers, suite_text
 from processes import PATIENCE_S, wait_until
 
+LEARNING = {"kind": "learning", "workloads": ["lmc-plain"], "data_sets": ["boston"], "schemes": ["bfv"]}
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]
+PARTIES = ["cleartext", "seal"]
+A_LITTLE = 1 << 14  # what tells Python that a temporary folder can be written, and holds no keys
 TRIALS = len(OPERATIONS) * len(VARIANTS)
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     with mounted(tmp_path / "disk", "2m") as folder:
+        yield folder
+
+
+@pytest.fixture
+def blobs_disk(tmp_path: Path) -> Iterator[Path]:
+    """Where parties of this host exchange what they have: with room for all of it, once it is empty."""
+    with mounted(tmp_path / "blobs", "64m") as folder:
         yield folder
 
 
@@ -46,6 +58,28 @@ def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: G
     jobs.assert_exactly_once(job_id, TRIALS)
     assert jobs.job(job_id)["attempts"] == 1
     assert worker.process.poll() is None
+
+
+def test_a_job_waits_for_space_for_blobs(
+    tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
+) -> None:
+    """Keys and ciphertexts, which the parties of a trial exchange: it is measured when there is space for them."""
+    jobs, elsewhere = Jobs(new_url()), Workers(tmp_path)
+    filler = filled(blobs_disk, A_LITTLE)
+    try:
+        elsewhere.start(jobs.url, TMPDIR=str(blobs_disk))
+        text = json.dumps(
+            {"name": "blobs", "budget": CHEAP, "experiments": [LEARNING | {"variants": PARTIES}]}
+        )
+        (job_id,) = jobs.submit(text)
+        wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "it says what it waits for")
+        assert jobs.job(job_id)["state"] == "running"
+        filler.unlink()
+        assert jobs.wait(job_id, "done")["reason"] is None
+    finally:
+        elsewhere.end_all()
+    jobs.assert_exactly_once(job_id, len(PARTIES))
+    assert jobs.job(job_id)["attempts"] == 1
 
 
 def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers, jobs: Jobs) -> None:
@@ -85,3 +119,21 @@ def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str
     done = held.ended(process.returncode, out, err, code=0)
     assert "waits for space" in done.err
     assert f"{TRIALS} ok" in done.out
+
+
+def test_a_run_waits_for_space_for_blobs(
+    tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
+) -> None:
+    held = Ciphermark(tmp_path / "home", new_url(), {"TMPDIR": str(blobs_disk)})
+    filler = filled(blobs_disk, A_LITTLE)
+    process = held.start("run", str(held.suite(LEARNING | {"variants": PARTIES})))
+    assert process.stderr is not None
+    told = b""
+    while b"waits for space" not in told:
+        told += (chunk := os.read(process.stderr.fileno(), 1 << 16))
+        assert chunk, told
+    filler.unlink()
+    out, err = process.communicate(timeout=PATIENCE_S)
+    done = held.ended(process.returncode, out, told + err, code=0)
+    assert f"{len(PARTIES)} ok" in done.out
+    assert [outcome["status"] for outcome in held.outcomes()] == ["ok"] * len(PARTIES)

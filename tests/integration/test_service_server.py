@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from disks import filled, mounted
 from processes import PATIENCE_S, wait_until
 from running_services import OPTIONS, SOURCE, Pair, Services, done, kind_of, stages_of
 
@@ -334,6 +335,22 @@ def test_not_ready_without_the_shared_folder(services):
     answer = server.http.get("/readyz")
     assert answer.status_code == 503
     assert "cannot be written" in answer.json()["checks"]["blobs"]
+
+
+def test_a_full_volume_is_told_and_passes(services, tmp_path):
+    asked = {"variant": "seal", "workload": WORKLOAD, "options": OPTIONS}
+    with mounted(tmp_path / "disk", "64m") as disk:
+        client = services.start("client", CIPHERMARK_BLOBS=str(disk))
+        filler = filled(disk)
+        ready = client.http.get("/readyz")
+        assert ready.status_code == 200
+        assert "takes nothing more now: No space left" in ready.json()["notes"]["blobs"]
+        answer = client.http.post("/v1/sessions", json=asked)
+        assert (answer.status_code, kind_of(answer)) == (507, "disk-full")
+        assert answer.json()["detail"] == f"a blob could not be written to {disk}: No space left on device"
+        filler.unlink()
+        assert client.http.get("/readyz").json()["notes"] == {"blobs": None}
+        assert client.http.post("/v1/sessions", json=asked).status_code == 201
 
 
 def test_blobs_are_swept_away_when_they_are_old(services, tmp_path):

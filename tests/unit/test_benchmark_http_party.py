@@ -18,7 +18,7 @@ from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure.blobs import Blob
+from ciphermark_measure.blobs import Blob, DiskFull
 from ciphermark_measure.parties import messages
 from ciphermark_measure.protocol import Refused
 from ciphermark_parties.message_models import model_of
@@ -136,6 +136,11 @@ def test_a_session_is_made_used_and_ended(server, party):
 def test_a_problem_is_a_refusal(server, party, kind, more, status):
     server.script.append((422, problem(kind, **more)))
     assert party.ask(MAKE_KEYS, 60) == Refused(status, "why", kind)
+
+
+def test_a_full_disk_is_told_as_parties_of_this_host_do(server, party):
+    server.script.append((507, problem("disk-full")))
+    assert party.ask(MAKE_KEYS, 60) == Refused("crashed", "why", DiskFull.__name__)
 
 
 DEATHS = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import any_model as strategies
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -190,6 +192,20 @@ def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, databa
     assert database.outcomes == [outcome(number) for number in range(4)]
     recorder.report(outcome(4))
     assert database.outcomes == [outcome(number) for number in range(5)]
+
+
+def test_what_is_there_in_part_is_not_recorded_with_what_is_executed_again(journal, database):
+    """Of a comparison that a full disk interrupted, both outcomes come from the second round of turns."""
+    both = (outcome(0).trial.id, outcome(1).trial.id)
+    recorder = Recorder(Record("run-1", journal, dict.fromkeys(both, both)), database.connect)
+    recorder.begin()
+    recorder.report(replace(outcome(0), duration_s=1.0))
+    assert recorder.done() == set()
+    again = [replace(outcome(number), duration_s=2.0) for number in (1, 0)]
+    recorder.report(again[0])
+    assert database.outcomes == []
+    recorder.report(again[1])
+    assert database.outcomes == again[::-1]
 
 
 def test_a_database_that_was_never_there_is_no_obstacle(journal, database):

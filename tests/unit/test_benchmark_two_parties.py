@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import time
 from dataclasses import replace
 
@@ -502,6 +503,20 @@ def test_longer_workloads_are_estimated_to_take_longer():
 
     assert seconds(workloads=["lmc-encrypted"]) < seconds(workloads=["lr-k3-encrypted"])
     assert seconds(workloads=["lr-k3-encrypted"]) < seconds(workloads=["lr-k5-encrypted"])
+
+
+@pytest.mark.parametrize("request_kind", [messages.MakeKeys, messages.Evaluate, messages.EvaluateLayers])
+def test_a_full_disk_is_no_outcome(tmp_path, request_kind):
+    """Whoever runs the trial is told, whatever was asked, and runs it again."""
+    told = "DiskFull: a blob could not be written to /blobs: No space left on device (in _kept)"
+    full = Refused("crashed", told, "DiskFull")
+    seat, _ = a_seat(tmp_path, {request_kind: lambda: full})
+    with pytest.raises(
+        OSError, match=r"a blob could not be written to /blobs: No space left on device$"
+    ) as error:
+        executed(seat, a_trial("tiny-layers"))
+    assert error.value.errno == errno.ENOSPC
+    seat.leave()
 
 
 def no_place(after_s, times):

@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
+from disks import filled, mounted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_core.errors import UserError
-from ciphermark_measure.blobs import Blob, BlobError, BlobStore
+from ciphermark_measure.blobs import Blob, BlobError, BlobStore, DiskFull
 
 
 @pytest.fixture
@@ -248,6 +249,29 @@ def test_a_folder_that_is_gone_is_told(tmp_path, store):
     (tmp_path / "blobs").rmdir()
     with pytest.raises(BlobError, match="could not be written"):
         store.put(b"x")
+
+
+@pytest.mark.parametrize("is_scratch", [True, False])
+def test_a_disk_that_others_fill_is_waited_for(tmp_path, is_scratch):
+    with mounted(tmp_path / "disk", "1m") as disk:
+        store = BlobStore(disk / "blobs", is_scratch=is_scratch)
+        filler = filled(disk, left_bytes=1 << 14)
+        with pytest.raises(DiskFull, match=r"could not be written to .*/blobs: No space left on device"):
+            store.put(b"x" * (1 << 17))
+        assert list((disk / "blobs").iterdir()) == []
+        filler.unlink()
+        assert store.get(store.put(b"x" * (1 << 17))) == b"x" * (1 << 17)
+
+
+def test_a_disk_that_a_trial_fills_alone_is_not_waited_for(tmp_path):
+    """Nobody would give space back. Who shares a folder cannot know whose blobs take it."""
+    with mounted(tmp_path / "disk", "1m") as disk:
+        for is_scratch in (True, False):
+            store = BlobStore(disk / "blobs", is_scratch=is_scratch)
+            store.put(b"x" * (1 << 18))
+            with pytest.raises(BlobError, match="No space left on device") as refused:
+                store.put(b"y" for _ in range(4 << 20))
+            assert isinstance(refused.value, DiskFull) != is_scratch
 
 
 def test_sweeping_takes_what_is_old(tmp_path, store):

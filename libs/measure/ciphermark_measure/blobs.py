@@ -12,6 +12,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import stat
 import tempfile
 from collections import deque
@@ -33,6 +34,10 @@ _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
 # What open says of a link and of a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
 MOST_BYTES = 16 << 30
+FULL = (errno.ENOSPC, errno.EDQUOT)
+_ALL_BUT_NOTHING = (
+    0.9  # of a disk: the rest is what file systems keep for themselves, and small files of others
+)
 
 
 class Blob(msgspec.Struct, frozen=True):
@@ -46,6 +51,10 @@ class Blob(msgspec.Struct, frozen=True):
 
 class BlobError(Exception):
     """A blob cannot be had or kept; the text says which and why."""
+
+
+class DiskFull(BlobError):
+    """A blob cannot be kept now, for lack of space that others take and may give back."""
 
 
 class BlobStore:
@@ -70,7 +79,8 @@ class BlobStore:
     def put(self, data: bytes | Iterable[bytes]) -> Blob:
         """Keep bytes, given whole or in chunks. To keep what is there already changes nothing but its age.
 
-        Raises :class:`BlobError` for more than ``most_bytes``, and where the folder takes no more.
+        Raises :class:`BlobError` for more than ``most_bytes``, and where the folder cannot be written; of these
+        :class:`DiskFull` where that may pass.
         """
         return self.put_all([data])[0]
 
@@ -84,7 +94,7 @@ class BlobStore:
             blobs = tuple(self._kept([item] if isinstance(item, bytes) else item) for item in items)
             self._sync_folder()
         except OSError as error:
-            raise BlobError(f"a blob could not be written to {self._folder}: {error.strerror}") from error
+            raise self._unwritten(error) from error
         return blobs
 
     def get(self, blob: Blob) -> bytes:
@@ -161,11 +171,26 @@ class BlobStore:
                 os.fchmod(file.fileno(), _FILE_MODE)
                 self._sync(file.fileno())
             os.replace(name, self._path(blob.digest))
-        except BaseException:
+        except OSError as error:
+            raise self._unwritten(error) from error  # while what was written of it is still there
+        finally:
             with suppress(FileNotFoundError):
                 os.unlink(name)
-            raise
         return blob
+
+    def _unwritten(self, error: OSError) -> BlobError:
+        text = f"a blob could not be written to {self._folder}: {error.strerror}"
+        may_pass = error.errno in FULL and not self._fills_its_disk()
+        return DiskFull(text) if may_pass else BlobError(text)
+
+    def _fills_its_disk(self) -> bool:
+        """Whether what takes the space is this trial's own: nobody else is there to give any back. Of a folder that is
+        shared that is not known.
+        """
+        if not self._is_scratch:
+            return False
+        held = sum(path.stat().st_size for path in self._files())
+        return held > _ALL_BUT_NOTHING * shutil.disk_usage(self._folder).total
 
     def _written(self, file: io.FileIO, chunks: Iterable[bytes]) -> Blob:
         digest, size = hashlib.sha256(), 0

@@ -129,6 +129,13 @@ class Peaks(msgspec.Struct, tag="peaks", frozen=True):
 
 Reply = Hello | Prepared | Refused | Turned | Closed | Branched | Joined | Peaks
 
+
+def plain_text(reply: Refused) -> str:
+    """The text of a refusal of ours, without the class and the place that a failure of a library gets. Pure."""
+    text, _, _ = reply.error.removeprefix(f"{reply.cause}: ").rpartition(" (in ")
+    return text or reply.error
+
+
 _request = msgspec.json.Decoder(Request)
 _reply = msgspec.json.Decoder(Reply)
 

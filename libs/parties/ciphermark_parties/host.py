@@ -17,10 +17,10 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_measure.blobs import FULL, Blob, BlobStore
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import Process, Program, WorkerDied
-from ciphermark_measure.protocol import Refused
+from ciphermark_measure.protocol import Refused, plain_text
 from ciphermark_parties.party import Party, Written, blobs_in
 from ciphermark_parties.settings import PartySettings
 from ciphermark_web import logs
@@ -34,7 +34,12 @@ ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
 _SWEEPING_S = 60
 _log = structlog.get_logger()
 # What a refusal of a party is to its caller, by the class of the party's exception, else by status.
-_BY_CAUSE = {"BlobError": "blob-refused", "OutOfOrder": "out-of-turn", "UserError": "invalid"}
+_BY_CAUSE = {
+    "BlobError": "blob-refused",
+    "DiskFull": "disk-full",
+    "OutOfOrder": "out-of-turn",
+    "UserError": "invalid",
+}
 _BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
 
 
@@ -131,6 +136,10 @@ class PartyHost:
         """What stands against being ready."""
         return {"blobs": self._blobs_refuse}
 
+    def notes(self) -> Mapping[str, Callable[[], str | None]]:
+        """What passes, and what it answers without meanwhile: ``disk-full`` where it would have to write."""
+        return {"blobs": self._blobs_wait}
+
     async def _sweep(self) -> None:
         """What sessions did not remove: those of parties that were killed, or of services."""
         age_s = self._settings.blob_age_s
@@ -178,18 +187,22 @@ class PartyHost:
         return Problem("session-lost", f"{death}; open a new session", death.status)
 
     def _blobs_refuse(self) -> str | None:
+        error = self._unwritable()
+        if error is None or error.errno in FULL:
+            return None
+        return f"the shared volume cannot be written: {error.strerror}"
+
+    def _blobs_wait(self) -> str | None:
+        error = self._unwritable()
+        return None if error is None else f"the shared volume takes nothing more now: {error.strerror}"
+
+    def _unwritable(self) -> OSError | None:
         try:
             with tempfile.TemporaryFile(dir=self._settings.blobs) as file:
                 file.write(b"ready?")
         except OSError as error:
-            return f"the shared volume cannot be written: {error.strerror}"
+            return error
         return None
-
-
-def plain_text(reply: Refused) -> str:
-    """The text of a party's own refusal, without the class and the place that a failure of a library gets. Pure."""
-    text, _, _ = reply.error.removeprefix(f"{reply.cause}: ").rpartition(" (in ")
-    return text or reply.error
 
 
 def _bytes(blobs: Iterable[Blob]) -> int:

@@ -43,6 +43,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "too-many": (429, "There are too many already"),
     "internal": (500, "The service has a bug"),
     "not-ready": (503, "The service is not ready"),
+    "disk-full": (507, "The shared volume is full"),
 }
 # Of each kind a detail that is told, and how a trial ends that meets it.
 _EXAMPLES: dict[str, tuple[str, Status | None]] = {
@@ -66,6 +67,7 @@ _EXAMPLES: dict[str, tuple[str, Status | None]] = {
     "blob-refused": (f"blob {'5e' * 32} is missing: it was never written, or swept away", None),
     "too-many": ("100 data sets are kept, and no more: use one of them", None),
     "internal": ("this is a bug of the service; its log says more", None),
+    "disk-full": ("a blob could not be written to /blobs: No space left on device", None),
     "not-ready": ("PostgreSQL does not answer, or takes too long: try again later", None),
 }
 # What any request may meet, whatever its route.

@@ -15,6 +15,7 @@ from ciphermark_parties.schemas import SessionId
 from ciphermark_web.problems import documented
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 
+_OF_KEYS = ("session-lost", "unsupported", "library-failed", "blob-refused", "disk-full", "too-many")
 _IN_SESSION = (
     "not-found",
     "session-busy",
@@ -24,6 +25,7 @@ _IN_SESSION = (
     "exhausted",
     "library-failed",
     "blob-refused",
+    "disk-full",
 )
 
 
@@ -37,7 +39,7 @@ def router(parties: PartyHost) -> APIRouter:
         summary="Make keys",
         status_code=201,
         response_model=opened(messages.KeysMade),
-        responses=documented("session-lost", "unsupported", "library-failed", "blob-refused", "too-many"),
+        responses=documented(*_OF_KEYS),
     )
     def make_keys(asked: Annotated[messages.MakeKeys, AS_MESSAGE, Body()], request: Request) -> Any:
         return parties.opened(asked, request.headers, messages.KeysMade)

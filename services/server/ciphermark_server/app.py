@@ -35,6 +35,7 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             token=at.token,
             routers=[routes.router(parties), party_routes.router(parties)],
             checks=parties.checks(),
+            notes=parties.notes(),
             metrics=metrics,
             lifespan=lambda _: parties.kept(),
             innermost=[Middleware(Attended)],

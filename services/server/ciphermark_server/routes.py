@@ -33,7 +33,7 @@ def router(parties: PartyHost) -> APIRouter:
         "/sessions/{session_id}/evaluate",
         summary="Evaluate a stage on ciphertexts",
         response_model=model_of(messages.Evaluated),
-        responses=documented(*_IN_SESSION, "unsupported", "exhausted", "blob-refused"),
+        responses=documented(*_IN_SESSION, "unsupported", "exhausted", "blob-refused", "disk-full"),
     )
     def evaluate(session_id: SessionId, asked: Annotated[messages.Evaluate, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Evaluated)
@@ -51,7 +51,7 @@ def router(parties: PartyHost) -> APIRouter:
         "/sessions/{session_id}/layers",
         summary="Evaluate the last stage layer by layer",
         response_model=model_of(messages.LayersEvaluated),
-        responses=documented(*_IN_SESSION, "blob-refused"),
+        responses=documented(*_IN_SESSION, "blob-refused", "disk-full"),
     )
     def layers(session_id: SessionId, asked: Annotated[messages.EvaluateLayers, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.LayersEvaluated)

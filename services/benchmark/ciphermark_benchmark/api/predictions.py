@@ -29,7 +29,12 @@ _MEMORY_MB = 4096
 _BUSY = "a run is being measured on this machine, and a prediction would disturb it: wait until it has ended"
 _TAKEN = "somebody else's image is being classified: try again in a few seconds"
 # Kinds of problem by what a party's refusal says of itself, else by its status.
-_BY_CAUSE = {"UserError": "invalid", "invalid": "invalid", "blob-refused": "blob-refused"}
+_BY_CAUSE = {
+    "UserError": "invalid",
+    "invalid": "invalid",
+    "blob-refused": "blob-refused",
+    "DiskFull": "disk-full",
+}
 _BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
 _WORKLOAD = "lola-mnist"
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
@@ -124,7 +129,14 @@ def _able() -> Able:
     response_model=Prediction,
     summary="Have an image classified under encryption",
     responses=documented(
-        "not-ready", "too-many", "unsupported", "exhausted", "library-failed", "blob-refused", "session-lost"
+        "not-ready",
+        "too-many",
+        "unsupported",
+        "exhausted",
+        "library-failed",
+        "blob-refused",
+        "disk-full",
+        "session-lost",
     ),
 )
 async def predicted(body: Pictured, state: Shared) -> Prediction:

@@ -23,6 +23,7 @@ from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec, Status, Trial
+from ciphermark_measure.blobs import DiskFull
 from ciphermark_measure.parties import messages
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
@@ -46,6 +47,9 @@ _ROUTES: dict[type, tuple[str, Any]] = {
 }
 # Problems after which the session is of no more use.
 _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
+
+# What a refusal is due to, by the kind of problem, where parties on this host say so in another word.
+_CAUSES = {"disk-full": DiskFull.__name__}
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -148,7 +152,7 @@ class HttpParty:
             raise NoPlace(f"the {self._service.name} service has no place: {text}", refusal.after_s)
         if refusal.kind in _LOST:
             raise WorkerDied(status, f"the {self._service.name} service: {text}")
-        return Refused(status, text, refusal.kind)
+        return Refused(status, text, _CAUSES.get(refusal.kind, refusal.kind))
 
     def _death(self, text: str) -> WorkerDied:
         return WorkerDied("crashed", f"the {self._service.name} service at {self._service.url}: {text}")

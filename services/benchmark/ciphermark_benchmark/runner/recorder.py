@@ -93,8 +93,9 @@ class Recorder:
 
     def done(self) -> set[str]:
         """The trials that need not be executed: those in the database, whichever host executed them, and what is whole
-        in the journal.
+        in the journal. What is there in part is executed again, and forgotten.
         """
+        self._waiting.clear()
         complete = whole(self._record.journal.outcomes(), self._record.together, set())
         found = {outcome.trial.id for outcomes in complete for outcome in outcomes}
         self._attempt(lambda database: found.update(database.recorded_trials(self._record.job_id)))

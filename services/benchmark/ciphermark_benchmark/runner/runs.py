@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import chain, repeat
 from pathlib import Path
+from time import sleep
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
@@ -26,7 +28,8 @@ from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_benchmark.parties.local import Own
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
-from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.recorder import Record, Recorder
 from ciphermark_benchmark.suite import files, plan, process_limit
 from ciphermark_benchmark.suite.form import Suite
@@ -41,6 +44,7 @@ from ciphermark_workloads import kept
 from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
+_PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # keys that are made in vain may take minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +216,42 @@ def recording(home: Home, prepared: Prepared) -> Iterator[Recorder]:
 
 
 def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome) -> None:
-    """Execute what is not done; every outcome is journaled before ``on_outcome`` hears of it."""
+    """Execute what is not done; every outcome is journaled before ``on_outcome`` hears of it.
+
+    Where a disk is full, that of blobs as well, trials that were under way begin anew when there may be space: no time
+    tells of the waiting.
+    """
 
     def report(outcome: Outcome) -> None:
         recorder.report(outcome)
         on_outcome(outcome)
 
-    rest = plan.without(prepared.plan, recorder.done())
     orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
     own, cpu_model = Own(home.data_sets, home.workloads, home.files), prepared.run.host.cpu_model
-    level = quiet_level.looked_for(home.folder, cpu_model)
+    # Nobody else asks for it, and to look for it keeps a core busy for a moment.
+    is_used = prepared.plan.has_workers
+    level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()
     try:
-        Executor(report, own=own, level=level).execute(rest, prepared.suite.seed)
+        executor = Executor(report, own=own, level=level)
+        for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
+            try:
+                executor.execute(plan.without(prepared.plan, recorder.done()), prepared.suite.seed)
+                return
+            except OSError as error:
+                _wait(error, pause_s, prepared.record.journal.on_wait)
     finally:
         quiet_level.remember(home.folder, cpu_model, level)
+
+
+def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None]) -> None:
+    """Wait for what lets a disk be written again, and say so; raises the error where that is nothing."""
+    waited_for = WAITED_FOR.get(error.errno or 0)
+    if waited_for is None:
+        raise error
+    where = f"{error.filename}: " if error.filename else ""
+    on_wait(f"{where}{error.strerror}; the trial waits for {waited_for}, and begins anew")
+    sleep(pause_s)
+    on_wait(None)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ carried out is a :class:`Strategy`: in a worker, or by two parties.
 
 from __future__ import annotations
 
+import errno
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
+from ciphermark_measure.blobs import DiskFull
 from ciphermark_measure.processes import WorkerDied
 
 R = TypeVar("R")
@@ -49,7 +51,7 @@ class Requests:
 
     def ask(self, whom: Answering, request: object, kind: type[R]) -> R:
         """The reply, which is of a kind; raises :class:`TrialFailed` for a refusal or another kind, ``WorkerDied``
-        where there is none in time.
+        where there is none in time. A disk that is full says nothing of the trial: ``OSError``, as where we write.
         """
         self.require_interest()  # whom to ask is there: abandoning the trial can end it
         start = monotonic()
@@ -58,6 +60,8 @@ class Requests:
         finally:
             self._used_s += monotonic() - start
         if isinstance(reply, protocol.Refused):
+            if reply.cause == DiskFull.__name__:
+                raise OSError(errno.ENOSPC, protocol.plain_text(reply))
             raise TrialFailed(reply)
         if not isinstance(reply, kind):
             text = f"a process answers with {type(reply).__name__}, not {kind.__name__}"
