@@ -10,6 +10,7 @@ import argparse
 import platform
 import sys
 
+from ciphermark_core import loading
 from ciphermark_measure import confinement, protocol
 
 
@@ -22,11 +23,12 @@ def main() -> None:
     replies = confinement.own_output()
     confinement.confine(arguments.memory_mb)
     is_pinned = confinement.pin(arguments.cpus)
-    from ciphermark_measure.service import Service  # numpy and the rest load confined
+    with loading.undisturbed():  # numpy and the rest load confined
+        from ciphermark_measure.service import Service
 
-    service = Service()
-    if arguments.variant is not None:
-        service.load(arguments.variant)
+        service = Service()
+        if arguments.variant is not None:
+            service.load(arguments.variant)
     now_ns = service.clock.now_ns()
     hello = protocol.Hello(protocol.VERSION, platform.python_version(), now_ns, is_pinned)
     confinement.send(replies, hello)

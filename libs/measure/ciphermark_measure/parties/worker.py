@@ -7,12 +7,12 @@ standard input, replies go to the descriptor that standard output was.
 from __future__ import annotations
 
 import argparse
-import gc
 import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciphermark_core import loading
 from ciphermark_measure import confinement, protocol
 
 if TYPE_CHECKING:
@@ -35,15 +35,15 @@ def main() -> None:
     replies = confinement.own_output()
     confinement.confine(arguments.memory_mb)
     is_pinned = confinement.pin(arguments.cpus)
-    from ciphermark_measure.clock import MonotonicClock  # numpy and the rest load confined
-    from ciphermark_measure.parties import messages
-    from ciphermark_measure.probes import peak_memory
+    with loading.undisturbed():  # numpy and the rest load confined
+        from ciphermark_measure.clock import MonotonicClock
+        from ciphermark_measure.parties import messages
+        from ciphermark_measure.probes import peak_memory
 
-    party = _party(arguments)
+        party = _party(arguments)
     if arguments.role == "client":  # the server's party has nothing that others may not see, and tests look
         peak_memory.keep_open()
         confinement.seal()
-    gc.freeze()  # what is there stays: collections need not look at it
     clock = MonotonicClock()
     hello = protocol.Hello(messages.VERSION, platform.python_version(), clock.now_ns(), is_pinned)
     confinement.send(replies, hello)
