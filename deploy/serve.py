@@ -25,7 +25,6 @@ from stack import Service, conditions_file, services
 from supervision import Supervisor
 
 from ciphermark_db import embedded
-from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_measure.confinement import end_with
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,22 +101,39 @@ class Running:
             raise ServingError(reason)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EmbeddedDatabase:
-    """The embedded PostgreSQL, which other commands share: it is started where it is gone, and never stopped."""
+    """The embedded PostgreSQL, which other commands share: it is started where it is gone, and never stopped.
+
+    Another process starts it: that may take a minute, in which others may die and have to be started again.
+    """
 
     home: Path
     name: str = "postgresql"
+    starter: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it; raises `RuntimeError` where that cannot be."""
-        try:
-            embedded.ensure_started(self.home)
-        except DatabaseUnavailable as error:
-            raise RuntimeError(str(error)) from error
+        """Begin to start it; whether that comes to something, `death` tells."""
+        self.starter = subprocess.Popen(
+            [PROGRAMS / "ciphermark", "db", "url"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "CIPHERMARK_HOME": str(self.home)},
+            start_new_session=True,
+            preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 (one thread)
+        )
 
     def death(self) -> str | None:
-        """That its process is gone. One that is frozen is not: it may go on."""
+        """That its process is gone, or cannot be started. One that is frozen, or just starting, is not."""
+        if self.starter is not None:
+            if self.starter.poll() is None:
+                return None
+            starter, self.starter = self.starter, None
+            _, told = starter.communicate()
+            if starter.returncode != 0:
+                return f"it cannot be started: {told.strip()}"
         return None if embedded.is_running(self.home) else "the embedded PostgreSQL has ended"
 
 
