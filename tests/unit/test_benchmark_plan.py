@@ -333,6 +333,23 @@ def order(made):
     return [(trial.case.key, trial.process) for trial in made.trials]
 
 
+def test_parties_are_no_workers_and_what_is_impossible_has_none():
+    operations, learning = (
+        experiment(operations=["add"]),
+        {
+            "kind": "learning",
+            "variants": ["cleartext"],
+            "workloads": ["lmc-plain"],
+            "data_sets": ["boston"],
+            "schemes": ["bfv"],
+        },
+    )
+    impossible = experiment(operations=["rescale"])
+    assert plan_of(operations, learning).has_workers
+    assert not plan_of(impossible, learning).has_workers
+    assert plan_of(impossible).unsupported
+
+
 def test_the_order_is_that_of_the_seed():
     assert order(plan_of(*WIDE, seed=5, processes=2)) == order(plan_of(*WIDE, seed=5, processes=2))
     orders = {tuple(order(plan_of(*WIDE, seed=seed, processes=2))) for seed in range(20)}
