@@ -505,6 +505,36 @@ def test_longer_workloads_are_estimated_to_take_longer():
     assert seconds(workloads=["lr-k3-encrypted"]) < seconds(workloads=["lr-k5-encrypted"])
 
 
+def test_an_estimate_counts_layers_that_are_executed_alone():
+    """A sample more is a pass more, and where the workload names layers another through them, of one input."""
+
+    def more_s(workload, scheme, **keys):
+        given = {"kind": SHIPPED[workload].family, "variants": ["seal"], "workloads": [workload]}
+        several = [planned(given | {"schemes": [scheme]} | keys, samples=n, min_time_s=0) for n in (19, 20)]
+        fewer_s, more_s = (estimate.run_s(cases, suite.budget.budget) for suite, cases in several)
+        return more_s - fewer_s
+
+    plain_s = SHIPPED["lmc-plain"].pass_s  # at N = 4096, as in bfv
+    assert more_s("lmc-plain", "bfv", data_sets=["boston"]) == pytest.approx(plain_s)
+    one_s, two_s, four_s = (more_s("digits", "ckks", batch=[batch]) for batch in (1, 2, 4))
+    pass_s = two_s - one_s
+    assert (one_s, four_s) == (pytest.approx(2 * pass_s), pytest.approx(5 * pass_s))
+
+
+def test_what_layers_take_is_of_the_trial(tmp_path):
+    moments_s = []
+
+    def noted():
+        time.sleep(0.1)
+        moments_s.append(time.monotonic())
+
+    seat, _ = a_seat(tmp_path, {messages.MakeKeys: noted, messages.EvaluateLayers: noted})
+    outcome = executed(seat, a_trial("tiny-layers", samples=1))
+    began_s, in_layers_s = moments_s
+    assert outcome.error is None
+    assert outcome.duration_s > in_layers_s - began_s
+
+
 @pytest.mark.parametrize("request_kind", [messages.MakeKeys, messages.Evaluate, messages.EvaluateLayers])
 def test_a_full_disk_is_no_outcome(tmp_path, request_kind):
     """Whoever runs the trial is told, whatever was asked, and runs it again."""

@@ -95,6 +95,11 @@ class Workload(ABC, Generic[Input, Output]):
     is_literal: bool = False
 
     @property
+    def has_layers(self) -> bool:
+        """Whether it names parts of its circuits: see :meth:`layers`."""
+        return type(self).layers is not Workload.layers
+
+    @property
     def options(self) -> Any:
         """The options of this instance, of the type ``Options``: the defaults, until :meth:`with_options`."""
         return self.__dict__.get("_options") or self.Options()

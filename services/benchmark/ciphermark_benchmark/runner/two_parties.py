@@ -116,7 +116,7 @@ class TwoParties(Strategy):
 
     def close(self, outcome: Outcome) -> Outcome:
         """What was found, and the layers of the last stage, whose failure is told but makes no trial fail."""
-        passes, reason = self._passes, None
+        passes, reason, start = self._passes, None, monotonic()
         if passes is not None and passes.has_layers:
             try:
                 passes.samples += self._layers(passes)
@@ -124,7 +124,8 @@ class TwoParties(Strategy):
                 if self.requests.is_abandoned:
                     raise
                 reason = f"the passes are right, but its layers have no times: {failure}"
-        return self._ended(replace(outcome, error=reason))
+        duration_s = outcome.duration_s + monotonic() - start
+        return self._ended(replace(outcome, error=reason, duration_s=duration_s))
 
     def failed(self, outcome: Outcome) -> Outcome:
         """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""

@@ -20,6 +20,7 @@ from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.experiments.kind import KEYS_S, WORKER_S
 from ciphermark_measure.parameter_selection import rings
+from ciphermark_measure.parties.fields import MOST_PASSES
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import BATCH
 
@@ -56,8 +57,17 @@ def _trial_s(case: Case, budget: Budget) -> float:
     growth = _growth(_ring_dimension(case.parameters))
     if case.experiment in KINDS:
         return KINDS[case.experiment].trial_s(case, budget, growth)
-    pass_s = growth * (BATCH.of(case.dimensions) or 1) * WORKLOADS[case.operation].pass_s
-    return max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * pass_s)
+    workload, batch = WORKLOADS[case.operation], BATCH.of(case.dimensions) or 1
+    pass_s = growth * workload.pass_s
+    passes_s = max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * batch * pass_s)
+    return passes_s + (_layer_passes(budget) * pass_s if workload.has_layers else 0.0)
+
+
+def _layer_passes(budget: Budget) -> int:
+    """Passes that take as long as layers do, of one input whatever the batch: as many as go through them. What these
+    lack of a pass, the client's part, makes up for what comes once: another execution, encoding, comparing.
+    """
+    return min(max(1, budget.samples), MOST_PASSES)
 
 
 @lru_cache(1024)  # asked for every case, of which many have the same parameters
