@@ -175,6 +175,9 @@ def _ending(row: Row) -> str | None:
 
 
 def _told(row: Row, side: str) -> str:
+    """How a run ended that has no figure."""
+    if row[f"{side}_status"] == "ok":
+        return f"run {side} is ok without a sample that counts"
     error = (row[f"{side}_error"] or "").partition("\n")[0]
     shown = error if len(error) <= _LONGEST else error[:_LONGEST] + "…"
     return f"run {side} is {row[f'{side}_status']}" + (f": {shown}" if shown else "")

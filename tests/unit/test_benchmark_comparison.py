@@ -169,6 +169,11 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
         (failed("b", "wrong"), "run b is wrong"),
         (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run b is unsupported"),
         (failed("a", "crashed") | failed("b", "timed_out"), "run a is crashed; run b is timed_out"),
+        (failed("a", "ok") | failed("b", "ok"), "both runs are ok without a sample that counts"),
+        (
+            failed("a", "ok") | failed("b", "crashed"),
+            "run a is ok without a sample that counts; run b is crashed",
+        ),
         (
             {"b_security_2018": 192, "b_security_compared": 192},
             "security 128 bits against 192 bits (2018)",
