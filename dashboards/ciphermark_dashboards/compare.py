@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -9,13 +10,16 @@ from fastapi.responses import RedirectResponse
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import runs, templating
-from ciphermark_dashboards.filters import require_known
+from ciphermark_dashboards.filters import SHOW, require_known
 from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
 from ciphermark_db import host_drift, two_runs
+from ciphermark_figures.answer import Row
 from ciphermark_figures.catalogue import comparing
+from ciphermark_figures.listings.comparing import verdict
 from ciphermark_figures.sentences import host_state
+from ciphermark_figures.shared import once
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."
@@ -40,7 +44,7 @@ class Comparison:
         offered = self._views.offered(choices, selection)
         figures = self._views.filled(COMPARE_PAGE, selection)
         a, b = (next(run for run in offered if run["run_id"] == run_id) for run_id in selection.runs)
-        notes = [", ".join(comparing.counted(figures[0].rows))] if figures[0].rows else []
+        notes = _counted(figures[0].rows, is_whole=selection.parameters["show"] == SHOW.preferred)
         drift = host_drift.told(figures[0].rows)
         notes += [f"Host: {drift}."] if drift else []
         shared = two_runs.shared(figures[0].rows)
@@ -75,3 +79,12 @@ class Comparison:
             )
         pair = urlencode({"a": found[0]["run_a"], "b": found[0]["run_b"]})
         return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)
+
+
+def _counted(rows: Sequence[Row], is_whole: bool) -> list[str]:
+    """How many figures were judged how, as the command line counts them, and the verdict where all of them are here."""
+    found = once(rows)
+    if is_whole:
+        said = verdict(found)
+        return [f"{said[0].upper()}{said[1:]}."]
+    return [", ".join(comparing.counted(found))] if found else []

@@ -454,6 +454,12 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
     page = client.get("/compare", params={"a": run_id, "b": other}).text
     assert "a regression" in page
+    (verdict,) = re.findall(r'class="notice">(\d+ regressions?: [^<]+)', page)
+    assert "slower" in verdict
+    unfiltered = re.compile(r'class="notice">no regression')
+    assert not unfiltered.search(
+        client.get("/compare", params={"a": run_id, "b": other, "show": "unchanged"}).text
+    )
     assert "The hosts are not the same" not in page
     shown = columns_of(client, "two-runs", a=run_id, b=other, show="not comparable")
     assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
