@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -96,6 +97,27 @@ def test_the_api_goes_on_when_postgresql_does(
         wait_until(lambda: client.get("/v1/runs").status_code == 503, "it is away")
         embedded.ensure_started(home)
         wait_until(lambda: client.get("/v1/runs").status_code == 200, "it is back")
+
+
+def test_the_first_request_after_postgresql_is_back_is_answered(service: Service, home: Path) -> None:
+    """Nobody is started again, and no request is the one that finds a connection broken: of the API, and of pages."""
+    with (
+        service.client() as client,
+        TestClient(app.made(Settings(service.database_url)), base_url=HERE) as pages,
+    ):
+        places = [(client, "/v1/runs"), (client, "/v1/hosts"), (pages, "/runs"), (pages, "/")]
+        for _ in range(2):
+            with ThreadPoolExecutor(len(places)) as several:  # more than one connection of each pool is there
+                assert {*several.map(lambda place: place[0].get(place[1]).status_code, places)} == {200}
+            postmaster(home).send_signal(signal.SIGKILL)
+            for asked in (client, pages):
+                wait_until(lambda asked=asked: asked.get("/readyz").status_code == 503, "it is away")
+            assert {asked.get(path).status_code for asked, path in places} == {503}
+            embedded.ensure_started(home)
+            for asked in (client, pages):
+                wait_until(lambda asked=asked: asked.get("/readyz").status_code == 200, "it is back")
+            assert [asked.get(path).status_code for asked, path in places] == [200] * len(places)
+        assert service.process.poll() is None
 
 
 def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, home: Path) -> None:
