@@ -1,16 +1,20 @@
-"""A worker of primitives loads what it uses: each module more is paid for at every start."""
+"""Processes that are started often load what they use: each module more is paid for at every start."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-_LOADED = "import sys, ciphermark_measure.service; print(*sys.modules, sep='\\n')"
+
+def loaded_with(*modules: str) -> set[str]:
+    """All modules of a new process that has loaded these."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
 
 
 def test_a_worker_of_primitives_loads_neither_workloads_nor_what_serves() -> None:
-    found = subprocess.run([sys.executable, "-c", _LOADED], capture_output=True, text=True, check=True)
-    loaded = set(found.stdout.split())
+    loaded = loaded_with("ciphermark_measure.service")
     assert "ciphermark_measure.experiments" in loaded
     needless = (
         "ciphermark_workloads.catalogue",
@@ -20,3 +24,9 @@ def test_a_worker_of_primitives_loads_neither_workloads_nor_what_serves() -> Non
         "typer",
     )
     assert loaded.isdisjoint(needless)
+
+
+def test_attempts_at_jobs_load_nothing_that_serves() -> None:
+    loaded = loaded_with("ciphermark_benchmark.jobs.execution", "ciphermark_benchmark.jobs.log")
+    assert "ciphermark_web.logs" in loaded
+    assert loaded.isdisjoint({"fastapi", "starlette", "uvicorn"})

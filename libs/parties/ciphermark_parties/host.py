@@ -23,7 +23,7 @@ from ciphermark_measure.processes import Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused, plain_text
 from ciphermark_parties.party import Party, Written, blobs_in
 from ciphermark_parties.settings import PartySettings
-from ciphermark_web import logs
+from ciphermark_web import belonging
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.sessions import Purpose, Session, Sessions
@@ -84,7 +84,7 @@ class PartyHost:
 
         Raises ``Problem`` where the variant, or so many threads, cannot be had here.
         """
-        purpose = Purpose(request.variant, request.workload, **logs.ids(headers))
+        purpose = Purpose(request.variant, request.workload, **belonging.ids(headers))
         interpreter = self._interpreter(purpose.variant)
         confinement = replace(self._settings.confinement, threads=self._threads(request.threads))
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
-from ciphermark_web.logs import ID_PATTERN
+from ciphermark_web.belonging import ID_PATTERN
 
 SessionId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="the session", examples=["0f" * 16])]
 RunId = Annotated[

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header
 from fastapi.security import HTTPBearer
 from starlette.middleware import Middleware
 
-from ciphermark_web import health, logs, problems, queries
+from ciphermark_web import belonging, health, problems, queries
 from ciphermark_web.guard import Guarded
 from ciphermark_web.limits import BodyRule, Limited
 from ciphermark_web.metrics import Metrics
@@ -76,10 +76,10 @@ _documented_bearer = HTTPBearer(auto_error=False, description="this service's to
 
 async def _documented_ids(
     x_run_id: Annotated[
-        str | None, Header(description="the run that this belongs to", pattern=logs.ID_PATTERN)
+        str | None, Header(description="the run that this belongs to", pattern=belonging.ID_PATTERN)
     ] = None,
     x_trial_id: Annotated[
-        str | None, Header(description="the trial that this belongs to", pattern=logs.ID_PATTERN)
+        str | None, Header(description="the trial that this belongs to", pattern=belonging.ID_PATTERN)
     ] = None,
 ) -> AsyncIterator[None]:
     """The ids appear in every line of the log, and in the answer."""

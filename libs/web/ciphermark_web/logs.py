@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from ciphermark_web.problems import Problem
-
-RUN_HEADER, TRIAL_HEADER = "x-run-id", "x-trial-id"
-ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 LEVELS = ("info", "debug", "warning", "error")
-_ID = re.compile(ID_PATTERN)
 
 
 def configure(service: str, level: str, token: str) -> None:
@@ -46,17 +39,6 @@ def configure(service: str, level: str, token: str) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-
-
-def ids(headers: Mapping[str, str]) -> dict[str, str]:
-    """The ids of run and trial that a request carries; raises ``Problem`` for one that is no id."""
-    found = {}
-    for name, header in (("run_id", RUN_HEADER), ("trial_id", TRIAL_HEADER)):
-        if header in headers:
-            if not _ID.fullmatch(headers[header]):
-                raise Problem("invalid", f"header {header}: an id has up to 64 letters, digits and . _ -")
-            found[name] = headers[header]
-    return found
 
 
 class _Enduring:

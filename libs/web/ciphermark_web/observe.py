@@ -9,7 +9,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ciphermark_web import logs, problems
+from ciphermark_web import belonging, problems
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
 
@@ -37,7 +37,7 @@ class Observed:
         exchange = _Exchange(scope, receive, send)
         structlog.contextvars.clear_contextvars()
         try:
-            exchange.ids = logs.ids(Headers(scope=scope))
+            exchange.ids = belonging.ids(Headers(scope=scope))
             structlog.contextvars.bind_contextvars(**exchange.ids)
             await self._app(scope, exchange.receive, exchange.send)
         except Problem as problem:
@@ -103,7 +103,7 @@ class _Exchange:
             headers = MutableHeaders(scope=message)
             headers["cache-control"] = "no-store"
             headers["x-content-type-options"] = "nosniff"
-            for name, header in (("run_id", logs.RUN_HEADER), ("trial_id", logs.TRIAL_HEADER)):
+            for name, header in (("run_id", belonging.RUN_HEADER), ("trial_id", belonging.TRIAL_HEADER)):
                 if name in self.ids:
                     headers[header] = self.ids[name]
         await self._send(message)
