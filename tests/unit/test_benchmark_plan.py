@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.budget import BudgetText
 from ciphermark_benchmark.suite.form import Suite
@@ -333,7 +334,7 @@ def order(made):
     return [(trial.case.key, trial.process) for trial in made.trials]
 
 
-def test_parties_are_no_workers_and_what_is_impossible_has_none():
+def test_the_quiet_level_is_used_by_what_is_executed_in_workers():
     operations, learning = (
         experiment(operations=["add"]),
         {
@@ -345,8 +346,8 @@ def test_parties_are_no_workers_and_what_is_impossible_has_none():
         },
     )
     impossible = experiment(operations=["rescale"])
-    assert plan_of(operations, learning).has_workers
-    assert not plan_of(impossible, learning).has_workers
+    assert quiet_level.is_used_by(plan_of(operations, learning))
+    assert not quiet_level.is_used_by(plan_of(impossible, learning))
     assert plan_of(impossible).unsupported
 
 

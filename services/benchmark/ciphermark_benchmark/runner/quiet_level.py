@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_measure import anchor
 from ciphermark_measure.host_state import level_of
 
@@ -35,6 +36,11 @@ class QuietLevel:
     def hear(self, found_ns: float) -> None:
         """Take in a level that was found elsewhere."""
         self.ns = min(found_ns, self.ns or math.inf)
+
+
+def is_used_by(plan: Plan) -> bool:
+    """Whether anything of a plan is executed in workers, which compare the host with it; parties do not. Pure."""
+    return not all(block.has_workloads for block in plan.blocks)
 
 
 def looked_for(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> QuietLevel:

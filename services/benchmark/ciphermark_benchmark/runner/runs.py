@@ -228,8 +228,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
     orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
     own, cpu_model = Own(home.data_sets, home.workloads, home.files), prepared.run.host.cpu_model
-    # Nobody else asks for it, and to look for it keeps a core busy for a moment.
-    is_used = prepared.plan.has_workers
+    is_used = quiet_level.is_used_by(prepared.plan)  # to look for it keeps a core busy for a moment
     level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()
     try:
         executor = Executor(report, own=own, level=level)

@@ -68,11 +68,6 @@ class Plan:
     unsupported: tuple[Refused, ...]
 
     @property
-    def has_workers(self) -> bool:
-        """Whether anything is executed in workers, rather than between two parties."""
-        return not all(block.has_workloads for block in self.blocks)
-
-    @property
     def trials(self) -> list[Trial]:
         """All trials that will be executed, in order."""
         return [
