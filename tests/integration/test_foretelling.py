@@ -10,6 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_benchmark.suite.foretelling import Foretelling
+from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
@@ -29,16 +30,21 @@ def made(variant: str, spec: ParameterSpec) -> Parameters | str:
         return str(error)
 
 
+@cache
+def planned(name: str) -> list[PlannedCase]:
+    """All cases of a suite, as if every library were here."""
+    suite, _ = files.load(shipped.path(name))
+    named = {item for experiment in suite.experiments for item in experiment.variants}
+    return plan.cases(suite, {item: Availability(registry.declaration(item)) for item in named})
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", shipped.names())
 def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
     here = registry.availability(variant, frozenset(host.collect().cpu_flags))
     if here.reason is not None:
         pytest.skip(f"{variant}: {here.reason}")
-    suite, _ = files.load(shipped.path(name))
-    named = {item for experiment in suite.experiments for item in experiment.variants}
-    every = {item: Availability(registry.declaration(item)) for item in named}
-    cases = [item for item in plan.cases(suite, every) if item.case.variant == variant]
+    cases = [item for item in planned(name) if item.case.variant == variant]
     foretelling = Foretelling()
     for item in cases:
         case, spec = item.case, item.case.parameters
