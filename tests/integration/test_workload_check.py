@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,20 +51,25 @@ def test_the_tutorial_prints_what_it_says(tmp_path):
         assert words(shell(command, tmp_path)) == words(output), command
 
 
-@pytest.fixture
-def mine(tmp_path):
-    """Write the template with some of it otherwise, and check it in the clear."""
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("template")
+    shell("ciphermark workload new mine.py", folder)
+    return (folder / "mine.py").read_text()
 
+
+@pytest.fixture(scope="module")
+def mine(template, tmp_path_factory):
+    """What the check in the clear says of the template with some of it otherwise, and the line of that."""
+
+    @cache
     def made(old, new, deadline=60):
-        file = tmp_path / "mine.py"
-        file.unlink(missing_ok=True)
-        shell("ciphermark workload new mine.py", tmp_path)
-        text = file.read_text()
-        assert text.count(old) == 1
-        file.write_text(text.replace(old, new))
-        line = 1 + text[: text.index(old)].count("\n")
-        told = shell(f"ciphermark workload check mine.py --variant cleartext --deadline {deadline}", tmp_path)
-        return told, line
+        folder = tmp_path_factory.mktemp("mine")
+        assert template.count(old) == 1
+        (folder / "mine.py").write_text(template.replace(old, new))
+        line = 1 + template[: template.index(old)].count("\n")
+        command = f"ciphermark workload check mine.py --variant cleartext --deadline {deadline}"
+        return shell(command, folder), line
 
     return made
 
@@ -111,5 +117,5 @@ def test_it_is_told_with_its_line(mine, deed):
 
 
 def test_a_loop_is_ended_and_its_line_is_told(mine):
-    told, line = mine(PRODUCTS, "        while True:\n            pass\n", deadline=15)
-    assert re.search(rf"mine.py:({line}|{line + 1}), in circuit: it took longer than 15 s", told)
+    told, line = mine(PRODUCTS, "        while True:\n            pass\n", deadline=6)
+    assert re.search(rf"mine.py:({line}|{line + 1}), in circuit: it took longer than 6 s", told)
