@@ -14,7 +14,7 @@ import pytest
 from command import TINY, Ciphermark, forget_all_but, kill, press_ctrl_c, workers_of
 from processes import PATIENCE_S, wait_until
 
-OPERATIONS = ["add", "mul", "sub", "negate"]
+OPERATIONS = ["add", "mul", "sub"]
 VARIANTS = ["cleartext", "planted-good"]
 TRIALS = len(OPERATIONS) * len(VARIANTS)
 
