@@ -113,17 +113,21 @@ def corrupted(data):
     return data[:-1] + bytes([data[-1] ^ 1])
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (corrupted, "is corrupted: its digest is"),
-        (lambda data: data[: len(data) // 2], "is truncated"),
-        (lambda data: b"", "is truncated"),
-        (lambda data: data + b"x", "were told"),
-    ],
+CHANGES = (
+    (corrupted, "is corrupted: its digest is"),
+    (lambda data: data[: len(data) // 2], "is truncated"),
+    (lambda data: b"", "is truncated"),
+    (lambda data: data + b"x", "were told"),
 )
+
+
 @pytest.mark.parametrize("which", ["material", "input", "public", "output"])
-def test_blobs_that_were_changed_are_refused(services, pair, which, change, told):
+def test_blobs_that_were_changed_are_refused(services, pair, which):
+    for change, told in CHANGES:
+        refused_where_changed(services, pair, which, change, told)
+
+
+def refused_where_changed(services, pair, which, change, told):
     stages = stages_of(pair.client, WORKLOAD)
     encrypted = done(pair.encrypt(stages[0]))
     outputs = pair.evaluated(stages) if which == "output" else []
@@ -159,14 +163,20 @@ def test_blobs_that_are_not_there(pair, stages):
     assert "is missing" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize(
-    "digest", ["../" * 20 + "etc/passwd", "/etc/passwd", "A" * 64, "0" * 63, "0" * 65, "0" * 63 + "\n", ""]
-)
-def test_what_is_no_digest_is_refused(pair, stages, digest):
+def test_what_is_no_digest_is_refused(pair, stages):
     encrypted = done(pair.encrypt(stages[0]))
-    answer = pair.evaluate(stages[0], encrypted | {"public": {"digest": digest, "size_bytes": 1}})
-    assert (answer.status_code, kind_of(answer)) == (422, "invalid")
-    assert "digest" in answer.json()["detail"]
+    for digest in (
+        "../" * 20 + "etc/passwd",
+        "/etc/passwd",
+        "A" * 64,
+        "0" * 63,
+        "0" * 65,
+        "0" * 63 + "\n",
+        "",
+    ):
+        answer = pair.evaluate(stages[0], encrypted | {"public": {"digest": digest, "size_bytes": 1}})
+        assert (answer.status_code, kind_of(answer)) == (422, "invalid"), digest
+        assert "digest" in answer.json()["detail"]
 
 
 def test_a_blob_that_leads_elsewhere_is_refused(services, pair, stages, tmp_path):
