@@ -18,7 +18,7 @@ from processes import PATIENCE_S, command_line, freeze, has_ended, thaw, wait_un
 from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
 from ciphermark_db import embedded
 
-OPERATIONS = ["add", "mul", "sub", "negate"]
+OPERATIONS = ["add", "mul", "sub"]
 HELD = ["cleartext", "planted-waits"]
 TRIALS = len(OPERATIONS) * len(HELD)
 pytestmark = pytest.mark.usefixtures("planted")
@@ -276,9 +276,9 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
 
 def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) -> None:
     """Their trials are unsupported: the whole way of a job, less the measuring."""
-    submitted = jobs.submit(suite_text(["cleartext"], ["rescale"]), count=60)
+    submitted = jobs.submit(suite_text(["cleartext"], ["rescale"]), count=40)
     worker = workers.start(jobs.url)
-    for count in (10, 30):
+    for count in (7, 20):
         wait_until(lambda count=count: done_count(jobs) >= count, f"{count} jobs are done")
         worker.kill()
         worker = workers.start(jobs.url)
