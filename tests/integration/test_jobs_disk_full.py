@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from command import CHEAP, TINY, Ciphermark, Gate
@@ -29,9 +30,11 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def blobs_disk(tmp_path: Path) -> Iterator[Path]:
-    """Where parties of this host exchange what they have: with room for all of it, once it is empty."""
-    with mounted(tmp_path / "blobs", "64m") as folder:
+def blobs_disk() -> Iterator[Path]:
+    """Where parties of this host exchange what they have: with room for all of it, once it is empty. Python has sockets
+    in it, too, whose paths may not be longer than 107 bytes: those of tests are.
+    """
+    with TemporaryDirectory(prefix="blobs-") as short, mounted(Path(short) / "disk", "64m") as folder:
         yield folder
 
 
