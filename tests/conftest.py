@@ -9,7 +9,7 @@ import distribution
 import needs
 import pytest
 
-# Several processes of tests share the cores: threads of numpy's that wait for theirs took three quarters of its CPU time.
+# Processes of tests share the cores: threads of numpy's that wait for theirs took three quarters of its CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts background jobs with Ctrl-C ignored, and every process that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
