@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.errors import ForeignError
-from ciphermark_figures import formats
+from ciphermark_present import formats
 from ciphermark_web import tokens
 
 LOGIN_PATH = "/login"

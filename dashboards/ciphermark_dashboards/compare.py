@@ -15,11 +15,11 @@ from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
 from ciphermark_db import host_drift, two_runs
-from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue import comparing
-from ciphermark_figures.listings.comparing import verdict
-from ciphermark_figures.sentences import host_state
-from ciphermark_figures.shared import once
+from ciphermark_present.answer import Row
+from ciphermark_present.catalogue import comparing
+from ciphermark_present.listings.comparing import verdict
+from ciphermark_present.sentences import host_state
+from ciphermark_present.shared import once
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."

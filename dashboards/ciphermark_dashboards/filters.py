@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_figures.formats import level
+from ciphermark_present.formats import level
 
 Query = Sequence[tuple[str, str]]
 Rows = Sequence[Mapping[str, Any]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ciphermark_figures import formats
-from ciphermark_figures.answer import Row
+from ciphermark_present import formats
+from ciphermark_present.answer import Row
 
 _UNKNOWN = "cannot be read"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Filter
-from ciphermark_figures import catalogue
-from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue import (
+from ciphermark_present import catalogue
+from ciphermark_present.answer import Row
+from ciphermark_present.catalogue import (
     case,
     comparing,
     inference,
@@ -23,8 +23,8 @@ from ciphermark_figures.catalogue import (
     times,
     workloads,
 )
-from ciphermark_figures.figure import Figure
-from ciphermark_figures.subject import Subject
+from ciphermark_present.figure import Figure
+from ciphermark_present.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ import vl_convert
 from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import Store, with_values
-from ciphermark_figures import query
-from ciphermark_figures.answer import Answer, Row
-from ciphermark_figures.catalogue.columns import OF_CASE, PARAMETERS, with_differing
-from ciphermark_figures.figure import Column, Figure
-from ciphermark_figures.query import Query
+from ciphermark_present import query
+from ciphermark_present.answer import Answer, Row
+from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
+from ciphermark_present.figure import Column, Figure
+from ciphermark_present.query import Query
 
 _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader
 from ciphermark_dashboards import __version__, hosts
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
 from ciphermark_dashboards.serving import assets
-from ciphermark_figures import formats
+from ciphermark_present import formats
 
 RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
 _SHOWN_ROWS = 250

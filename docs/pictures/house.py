@@ -18,7 +18,7 @@ WORDS = {
     "server": ("the party that", "evaluates, over REST"),
     "dashboards": ("pages and reports",),
     "parties": ("what services of parties share",),
-    "figures": ("every figure and table, once",),
+    "present": ("every figure and table, once",),
     "measure": ("workers, experiments, probes,", "both parties, blobs"),
     "db": ("migrations, views as files,", "gateway, embedded server"),
     "web": ("tokens, limits, health,", "logs, problems"),

@@ -14,7 +14,7 @@ from hexl import HAS_HEXL
 from processes import PATIENCE_OF_RUNS_S
 
 from ciphermark_db import embedded
-from ciphermark_figures.formats import duration
+from ciphermark_present.formats import duration
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = Path(sys.executable).with_name("ciphermark")

@@ -21,7 +21,7 @@ from ciphermark_benchmark.cli.adapters import brief_build, table_of
 from ciphermark_benchmark.cli.commands import app
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core.model import LibraryInfo
-from ciphermark_figures.listings import layout
+from ciphermark_present.listings import layout
 
 SUITES = sorted((REPOSITORY / "suites").glob("*.yaml"))
 

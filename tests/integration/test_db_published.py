@@ -16,8 +16,8 @@ from ciphermark_benchmark import archive
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db import published
 from ciphermark_db.gateway import Database
-from ciphermark_figures import query
-from ciphermark_figures.catalogue.published import PUBLISHED
+from ciphermark_present import query
+from ciphermark_present.catalogue.published import PUBLISHED
 
 LEARNING = Path(__file__).parents[2] / "reference" / "tenseal-ml.jsonl.xz"
 FILE = (files("ciphermark_db") / "published.csv").read_bytes()

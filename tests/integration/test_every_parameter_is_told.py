@@ -21,12 +21,12 @@ from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.gateway import Database
 from ciphermark_db.views import view_files
-from ciphermark_figures.answer import Answer
-from ciphermark_figures.catalogue.columns import OF_CASE, PARAMETERS, with_differing
-from ciphermark_figures.catalogue.comparing import TWO_RUNS
-from ciphermark_figures.catalogue.published import PUBLISHED
-from ciphermark_figures.figure import Figure
-from ciphermark_figures.listings import (
+from ciphermark_present.answer import Answer
+from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
+from ciphermark_present.catalogue.comparing import TWO_RUNS
+from ciphermark_present.catalogue.published import PUBLISHED
+from ciphermark_present.figure import Figure
+from ciphermark_present.listings import (
     comparing,
     depths,
     first_executions,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGE = REPOSITORY / "libs" / "figures" / "ciphermark_figures"
+PACKAGE = REPOSITORY / "libs" / "figures" / "ciphermark_present"
 VIEW = """\
 select run_id, experiment, operation, variant, ring_dimension, median as cpu_s, comparison_key
 from results
@@ -26,16 +26,16 @@ where metric = 'cpu_time' and phase = 'operation'
 FIGURE = '''\
 """CPU time of operations."""
 
-from ciphermark_figures import formats, subject
-from ciphermark_figures.catalogue.columns import OPERATION, VARIANT, N
-from ciphermark_figures.figure import Column, Figure
+from ciphermark_present import formats, subject
+from ciphermark_present.catalogue.columns import OPERATION, VARIANT, N
+from ciphermark_present.figure import Column, Figure
 
 
 def draw(rows):
     """A point for each variant and operation."""
     import altair as alt
 
-    from ciphermark_figures.charts import style
+    from ciphermark_present.charts import style
 
     if not rows:
         return None
@@ -58,12 +58,12 @@ CPU = Figure(
 ASKED = """\
 import sys
 from starlette.testclient import TestClient
-import ciphermark_figures
+import ciphermark_present
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 
 url, run_id, copy = sys.argv[1:]
-assert ciphermark_figures.__file__.startswith(copy)
+assert ciphermark_present.__file__.startswith(copy)
 with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
     page = client.get("/operations", params={"run": run_id})
     assert "What all threads worked." in page.text and "750 ms" in page.text

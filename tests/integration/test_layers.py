@@ -12,7 +12,7 @@ from ciphermark_core.model import LayerFacts, OperationCount, ParameterSpec, Pro
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database
-from ciphermark_figures.catalogue.layers import ANSWER_LAYERS, LAYERS
+from ciphermark_present.catalogue.layers import ANSWER_LAYERS, LAYERS
 
 COUNTS = (OperationCount("mul_plain", 3, 4), OperationCount("rotate", 3, 2), OperationCount("rotate", 2, 5))
 # By name: level where it begins and ends, log2 of its scale, seconds, largest value and error. Not in order of the

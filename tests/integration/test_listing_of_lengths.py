@@ -10,8 +10,8 @@ import pytest
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.gateway import Database
-from ciphermark_figures.listings import layout, overview, ranking
-from ciphermark_figures.listings.printed import Printed
+from ciphermark_present.listings import layout, overview, ranking
+from ciphermark_present.listings.printed import Printed
 
 LENGTHS = (16, 4096, 1 << 20)
 OPERATIONS = ("add", "mul")

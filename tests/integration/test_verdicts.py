@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.gateway import Database
-from ciphermark_figures.listings import verdicts
+from ciphermark_present.listings import verdicts
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import case_rows, files, plan, shipped
-from ciphermark_figures.listings import layout
+from ciphermark_present.listings import layout
 
 
 def planned(name):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ciphermark_benchmark.cli.runs import table_of
-from ciphermark_figures.listings import layout
+from ciphermark_present.listings import layout
 
 LONGEST = "a-label-that-is-as-long-as-labels-may-be"
 

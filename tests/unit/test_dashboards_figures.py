@@ -8,9 +8,9 @@ from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_db.pairing import PLACE
-from ciphermark_figures import formats
-from ciphermark_figures.answer import Answer
-from ciphermark_figures.catalogue import comparing, times
+from ciphermark_present import formats
+from ciphermark_present.answer import Answer
+from ciphermark_present.catalogue import comparing, times
 
 FIGURE = dict.fromkeys(PLACE) | {
     "scheme": "bfv",

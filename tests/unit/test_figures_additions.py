@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_figures.additions import with_additions
-from ciphermark_figures.answer import Answer
-from ciphermark_figures.catalogue.quality import BITS_LEFT, NOISE
+from ciphermark_present.additions import with_additions
+from ciphermark_present.answer import Answer
+from ciphermark_present.catalogue.quality import BITS_LEFT, NOISE
 
 
 @pytest.mark.parametrize(

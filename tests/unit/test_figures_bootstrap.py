@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_figures import ranks
-from ciphermark_figures.answer import Answer
-from ciphermark_figures.bootstrap import Rounds, spread, t_quantile
+from ciphermark_present import ranks
+from ciphermark_present.answer import Answer
+from ciphermark_present.bootstrap import Rounds, spread, t_quantile
 
 TRUE = 0.3  # the mean logarithm of the ratios of all cases that there could be
 TRIALS = 250

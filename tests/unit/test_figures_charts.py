@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from ciphermark_dashboards import rendering
-from ciphermark_figures.charts import (
+from ciphermark_present.charts import (
     case,
     layers,
     learning,

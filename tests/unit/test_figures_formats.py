@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_figures import formats
+from ciphermark_present import formats
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_figures.listings import layout, markup
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present.listings import layout, markup
+from ciphermark_present.listings.printed import Head, Printed
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=9)
 PROSE = st.lists(WORDS, max_size=40).map(" ".join)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ciphermark_figures.listings import layout, limits
+from ciphermark_present.listings import layout, limits
 
 CHAIN = [40, 40, 50]
 

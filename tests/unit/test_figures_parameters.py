@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_figures import parameters
-from ciphermark_figures.catalogue.columns import OF_CASE, PARAMETERS, SIZE, VARIANT, N, with_differing
+from ciphermark_present import parameters
+from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, SIZE, VARIANT, N, with_differing
 
 CASE: dict[str, Any] = {
     "variant": "seal",

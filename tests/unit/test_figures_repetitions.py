@@ -7,8 +7,8 @@ from rich.console import Console
 
 from ciphermark_benchmark.cli import tables as cli_tables
 from ciphermark_db.comparison import differences
-from ciphermark_figures.listings import headings, repetitions
-from ciphermark_figures.listings.printed import head
+from ciphermark_present.listings import headings, repetitions
+from ciphermark_present.listings.printed import head
 
 
 def row(variant="seal", median=2.0, **changes):

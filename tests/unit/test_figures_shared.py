@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_figures.answer import Answer
-from ciphermark_figures.shared import ALL, derived, once
+from ciphermark_present.answer import Answer
+from ciphermark_present.shared import ALL, derived, once
 
 ROW = {
     "variant": "seal",

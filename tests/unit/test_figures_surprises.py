@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_figures.sentences.surprises import MOST, Evidence, surprises
+from ciphermark_present.sentences.surprises import MOST, Evidence, surprises
 
 WRAPS = {"tenseal": "seal", "pyfhel": "seal"}
 TRAITS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciphermark_figures.listings import workloads
+from ciphermark_present.listings import workloads
 
 
 def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes):

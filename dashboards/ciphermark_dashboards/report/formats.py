@@ -24,8 +24,8 @@ from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import limits
 from ciphermark_dashboards.report.content import Report, needed
 from ciphermark_dashboards.report.limits import Limits, Table
-from ciphermark_figures import formats as written
-from ciphermark_figures.notes import Note
+from ciphermark_present import formats as written
+from ciphermark_present.notes import Note
 
 _TEMPLATES = files("ciphermark_dashboards.report") / "templates"
 _METHOD = " ".join((_TEMPLATES / "method.txt").read_text().split())

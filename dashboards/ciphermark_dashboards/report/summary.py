@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_figures.answer import Row
-from ciphermark_figures.sentences import host_state
+from ciphermark_present.answer import Row
+from ciphermark_present.sentences import host_state
 
 
 def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:

@@ -18,8 +18,8 @@ from ciphermark_contract.operations import OPERATIONS, Operation
 
 _REPOSITORY = Path(__file__).parents[3]
 PAGE = _REPOSITORY / "docs/operations.md"
-ADDITIONS = _REPOSITORY / "libs/figures/ciphermark_figures/additions.csv"
-SUMMARIES = _REPOSITORY / "libs/figures/ciphermark_figures/operations.csv"
+ADDITIONS = _REPOSITORY / "libs/present/ciphermark_present/additions.csv"
+SUMMARIES = _REPOSITORY / "libs/present/ciphermark_present/operations.csv"
 _HEAD = """# Operations
 
 Made of the operation table (`libs/contract/ciphermark_contract/operations`) and the adapters' declarations by

@@ -20,8 +20,8 @@ from rich.text import Text
 
 from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Table
-from ciphermark_figures.listings import layout, markup
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present.listings import layout, markup
+from ciphermark_present.listings.printed import Head, Printed
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
 FORMAT_HELP = "By default what the ending of --output says, else a table."

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ciphermark_db.gateway import Database, Table
-from ciphermark_figures import query
-from ciphermark_figures.figure import Figure
+from ciphermark_present import query
+from ciphermark_present.figure import Figure
 
 
 def asked(

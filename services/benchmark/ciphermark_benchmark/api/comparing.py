@@ -12,7 +12,7 @@ from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
 from ciphermark_db.two_runs import judgements
-from ciphermark_figures.catalogue.comparing import TWO_RUNS
+from ciphermark_present.catalogue.comparing import TWO_RUNS
 
 Row = Mapping[str, Any]
 

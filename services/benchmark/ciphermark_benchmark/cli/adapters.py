@@ -17,9 +17,9 @@ from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.suite import description
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core import host as hosts
-from ciphermark_figures import formats
-from ciphermark_figures.listings import layout
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present import formats
+from ciphermark_present.listings import layout
+from ciphermark_present.listings.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]
 

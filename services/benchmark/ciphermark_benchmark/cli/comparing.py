@@ -26,11 +26,11 @@ from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
-from ciphermark_figures import shared
-from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of
-from ciphermark_figures.listings import comparing
-from ciphermark_figures.sentences import host_state
+from ciphermark_present import shared
+from ciphermark_present.answer import Row
+from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of
+from ciphermark_present.listings import comparing
+from ciphermark_present.sentences import host_state
 
 _EPILOG = """[bold]Examples[/bold]
 

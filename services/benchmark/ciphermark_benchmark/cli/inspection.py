@@ -13,8 +13,8 @@ from ciphermark_benchmark.cli.output import console_for
 from ciphermark_benchmark.cli.suite import loaded
 from ciphermark_benchmark.suite import description
 from ciphermark_core import host as hosts
-from ciphermark_figures.listings import layout
 from ciphermark_measure import probes
+from ciphermark_present.listings import layout
 
 
 def add_to(app: typer.Typer) -> None:

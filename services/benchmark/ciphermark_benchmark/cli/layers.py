@@ -17,8 +17,8 @@ from ciphermark_benchmark.cli.tables import show
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_figures.listings.printed import Head, Printed
 from ciphermark_measure.layers import LayerFound, LayersFound
+from ciphermark_present.listings.printed import Head, Printed
 from ciphermark_workloads.catalogue import WORKLOADS, named
 
 _DEADLINE_S = 1800.0

@@ -22,7 +22,7 @@ from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present.listings.printed import Head, Printed
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _program = typer.Typer(

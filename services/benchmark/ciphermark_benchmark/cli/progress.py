@@ -19,7 +19,7 @@ from rich.progress import (
 from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_core.dimensions import REPETITIONS
 from ciphermark_core.model import Case, Outcome
-from ciphermark_figures import formats
+from ciphermark_present import formats
 
 
 class _Lines:

@@ -19,10 +19,10 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.gateway import Database, Table
-from ciphermark_figures import formats
-from ciphermark_figures.formats import BYTE_UNITS, TIME_UNITS, Notation
-from ciphermark_figures.listings import markup
-from ciphermark_figures.listings.retrieval import Prices
+from ciphermark_present import formats
+from ciphermark_present.formats import BYTE_UNITS, TIME_UNITS, Notation
+from ciphermark_present.listings import markup
+from ciphermark_present.listings.retrieval import Prices
 
 _EXAMPLES = """[bold]Examples[/bold]
 

@@ -17,7 +17,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Table as Answer
 from ciphermark_db.reports import report
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present.listings.printed import Head, Printed
 
 _runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
 _ID_SHOWN = 8

@@ -34,7 +34,7 @@ from ciphermark_benchmark.suite.composition import Wish
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
-from ciphermark_figures.listings.printed import Head, Printed
+from ciphermark_present.listings.printed import Head, Printed
 
 _suite = typer.Typer(
     help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",

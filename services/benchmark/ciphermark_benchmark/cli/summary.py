@@ -18,12 +18,12 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Database
-from ciphermark_figures.answer import Row
-from ciphermark_figures.catalogue.first_executions import FIRST_EXECUTIONS
-from ciphermark_figures.listings import ranking, verdicts
-from ciphermark_figures.listings.printed import absent_last, grouped
-from ciphermark_figures.sentences import surprises, times
-from ciphermark_figures.sentences.surprises import Evidence
+from ciphermark_present.answer import Row
+from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS
+from ciphermark_present.listings import ranking, verdicts
+from ciphermark_present.listings.printed import absent_last, grouped
+from ciphermark_present.sentences import surprises, times
+from ciphermark_present.sentences.surprises import Evidence
 
 _WIDEST = 80
 _SHOWN_ID = 8

@@ -12,9 +12,9 @@ from rich.text import Text
 from ciphermark_benchmark.figure_rows import asked, rows
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.reports import report
-from ciphermark_figures.catalogue.published import PUBLISHED
-from ciphermark_figures.listings import layout, published
-from ciphermark_figures.listings.printed import Printed
+from ciphermark_present.catalogue.published import PUBLISHED
+from ciphermark_present.listings import layout, published
+from ciphermark_present.listings.printed import Printed
 
 MIXED = (
     "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "

@@ -19,8 +19,8 @@ from ciphermark_benchmark.cli.output import console_for
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_figures.listings import layout
 from ciphermark_measure.examination import Found, faults
+from ciphermark_present.listings import layout
 from ciphermark_workloads import options, own
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.options import Option

@@ -1,0 +1,49 @@
+"""The figure that tells what operations are."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from importlib.resources import files
+
+from ciphermark_present import formats, subject
+from ciphermark_present.answer import Answer, Row
+from ciphermark_present.catalogue.columns import OPERATION
+from ciphermark_present.figure import Column, Figure
+
+
+@cache
+def _summaries() -> dict[str, str]:
+    """What each operation is, of a file that is made of the operation table: nobody here may know the table."""
+    text = (files("ciphermark_present") / "operations.csv").read_text(encoding="utf-8")
+    return {row["operation"]: row["summary"] for row in csv.DictReader(text.splitlines())}
+
+
+def explained(answer: Answer, _: Row) -> Answer:
+    """The rows with a ``summary`` each; a run of another version may have operations that are not known here. Pure."""
+    place = answer.columns.index(OPERATION.name)
+    told = [(*row, _summaries().get(row[place].partition("(")[0])) for row in answer.rows]
+    return Answer((*answer.columns, "summary"), told)
+
+
+OPERATIONS = Figure(
+    name="operations",
+    title="What the operations are",
+    lead=(
+        "What each operation of the run computes, and by whom it was tried. Composed: the adapter makes it of several "
+        "calls of its library. Unsupported: the library or this run's parameters do not allow it."
+    ),
+    view="operations",
+    subject=subject.OPERATION,
+    narrowed_by=("scheme", "operation"),
+    order="operation, experiment",
+    derive=explained,
+    page="/operations",
+    columns=(
+        OPERATION,
+        Column("summary", "What it is", formats.text, is_prose=True),
+        Column("tried_by", "Tried by", formats.chain),
+        Column("composed_by", "of these composed", formats.chain),
+        Column("unsupported_by", "Unsupported", formats.chain),
+    ),
+)

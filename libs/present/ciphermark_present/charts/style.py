@@ -1,0 +1,233 @@
+"""What all charts share: one colour and one shape per variant, sizes, and axes. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import altair as alt
+from altair.utils import schemapi
+
+from ciphermark_present import parameters
+from ciphermark_present.answer import Row
+
+# Okabe and Ito's colours for every kind of colour vision, without those that vanish on white or on black. A variant
+# keeps its colour on every page; shapes tell variants apart where colours do not.
+_OF_VARIANT = {
+    "seal": ("#0072B2", "circle"),
+    "seal-hexl": ("#D55E00", "square"),
+    "tenseal": ("#009E73", "triangle-up"),
+    "pyfhel": ("#CC79A7", "diamond"),
+    "openfhe": ("#8C6D00", "cross"),
+    "helib": ("#0E8A9E", "triangle-down"),
+    "lattigo": ("#7F5BD4", "triangle-right"),
+}
+_OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
+
+# A test validates every chart; doing it for every part, every time, took half of drawing.
+schemapi.disable_debug_mode()
+
+WIDTH = 320
+HEIGHT = 200
+GREY = "#767676"
+VARIANT = "Variant"  # channels of one title share a legend
+# Vega writes 0.0003 as 300µ: here a label says its unit, as tables do.
+_WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
+_WITH_BYTES = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '.3~g') + ' GB' : datum.value >= 1e6 ? "
+    "format(datum.value / 1e6, '.3~g') + ' MB' : datum.value >= 1e3 ? "
+    "format(datum.value / 1e3, '.3~g') + ' kB' : datum.value + ' B'"
+)
+_LABEL_LIMIT = 340  # pixels
+_APART = 10  # pixels between labels
+_MOST_UPRIGHT = 4  # labels of several lines beside each other
+_MARGIN = 12  # pixels between the outermost marks and the frame
+_LEGEND_APART = (
+    12  # pixels from the title of a legend to its first symbol: Vega's own 5 look as if they touched
+)
+
+C = TypeVar("C", bound=alt.TopLevelMixin)
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
+
+
+def dressed(chart: C) -> C:
+    """The chart with its legend above it, where it takes no room from the plots."""
+    return chart.configure_legend(
+        orient="top", titleOrient="left", titlePadding=_LEGEND_APART, symbolLimit=0
+    ).configure_axisY(labelLimit=_LABEL_LIMIT)
+
+
+def log_scale() -> alt.Scale:
+    """A logarithmic scale that ends where the values do, not at the next power of ten."""
+    return alt.Scale(type="log", nice=False, padding=_MARGIN)
+
+
+def seconds_axis(values: Iterable[float] = ()) -> alt.Axis:
+    """An axis of times with their units; where they are ``values`` of many decades, with a line for each decade."""
+    return alt.Axis(
+        format="~s", labelExpr=_WITH_SECONDS, labelSeparation=_APART, tickCount=5, **_powers(values, 10)
+    )
+
+
+def whole_axis() -> alt.Axis:
+    """An axis of counts: between whole numbers stands none."""
+    return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
+
+
+def counts_axis() -> alt.Axis:
+    """An axis with a place for each count or size that there is; where labels would touch, every other one stands."""
+    return alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=_APART)
+
+
+def places_axis(labels: Iterable[str]) -> alt.Axis:
+    """An axis of N with what else tells cases apart, in lines below it; of many long ones slanted, so that none covers
+    another.
+    """
+    found = set(labels)
+    if len(found) > _MOST_UPRIGHT and any(", " in label for label in found):
+        return alt.Axis(labelAngle=-30, labelLimit=_LABEL_LIMIT)
+    return alt.Axis(labelAngle=0, labelExpr="split(datum.label, ', ')")
+
+
+def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
+    """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest.
+
+    Legends show the sizes: where a channel is kept out of the legend, Vega-Lite leaves the whole legend out.
+    """
+    return alt.Scale(type="ordinal", domain=[*names], range=_steps(names, largest, least))
+
+
+def nested_widths(names: Sequence[str], largest: float, least: float) -> alt.StrokeWidthValue:
+    """Likewise of lines, without a scale, for the legend's symbols are not drawn so."""
+    tests = [
+        {"test": f"datum.variant === {json.dumps(name)}", "value": width}
+        for name, width in zip(names, _steps(names, largest, least), strict=True)
+    ]
+    return alt.StrokeWidthValue(least, condition=tests)
+
+
+def _steps(names: Sequence[str], largest: float, least: float) -> list[float]:
+    step = (largest - least) / max(1, len(names) - 1)
+    return [largest - step * number for number in range(len(names))]
+
+
+def bands(**labels: Any) -> alt.Axis:
+    """An axis of names with a line between each and the next, for marks side by side at each name."""
+    return alt.Axis(grid=True, tickBand="extent", **labels)
+
+
+def bytes_axis(values: Iterable[float], factor: int = 16) -> alt.Axis:
+    """An axis of bytes, with a line for each factor."""
+    return alt.Axis(labelExpr=_WITH_BYTES, **_powers(values, factor))
+
+
+def sizes_axis(values: Iterable[float]) -> alt.Axis:
+    """An axis of bytes with a line for each size that there is; where labels would touch, every other one stands."""
+    return alt.Axis(
+        labelExpr=_WITH_BYTES,
+        values=sorted(set(values)),
+        labelOverlap="parity",
+        labelSeparation=_APART,
+    )
+
+
+def _powers(values: Iterable[float], base: int) -> dict[str, Any]:
+    """The powers of ``base`` among values, as an option of an axis; none where the values are too close for that."""
+    known = [value for value in values if value]
+    if not known:
+        return {}
+    first, last = (round(math.log(value, base), 6) for value in (min(known), max(known)))
+    powers = [float(base) ** power for power in range(math.ceil(first), math.floor(last) + 1)]
+    return {"values": powers} if len(powers) > 1 else {}
+
+
+def colour(variants: Iterable[str]) -> alt.Color:
+    """Colour by variant."""
+    names = sorted(set(variants))
+    return alt.Color(
+        "variant:N",
+        title=VARIANT,
+        scale=alt.Scale(domain=names, range=[look(name, names)[0] for name in names]),
+    )
+
+
+def shape(variants: Iterable[str]) -> alt.Shape:
+    """Shape by variant."""
+    names = sorted(set(variants))
+    return alt.Shape(
+        "variant:N",
+        title=VARIANT,
+        scale=alt.Scale(domain=names, range=[look(name, names)[1] for name in names]),
+    )
+
+
+def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
+    """What a mark tells when pointed at, its parameters last.
+
+    As channels: Altair takes long to find out what kind a text is meant to be."""
+    return [
+        *(field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields),
+        alt.Tooltip("told:N", title="Parameters"),
+    ]
+
+
+def one() -> alt.Chart:
+    """A line where a ratio is 1."""
+    return alt.Chart().mark_rule(strokeDash=[4, 3], color=GREY).encode(x=alt.XDatum(1))
+
+
+def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
+    """Colour and shape of a variant; one that is not known takes the next of the others."""
+    if variant in _OF_VARIANT:
+        return _OF_VARIANT[variant]
+    strangers = [name for name in names if name not in _OF_VARIANT]
+    return _OTHERS[strangers.index(variant) % len(_OTHERS)]
+
+
+def data(rows: Sequence[Row], *columns: str) -> alt.Data:
+    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words; where it is known,
+    with the share of its samples that were taken while the host was quiet, and by how much the others are corrected.
+    """
+    return alt.Data(
+        values=[{name: plain(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
+    )
+
+
+def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
+    """Rows with the ends of a whisker: of the interval, or the figure itself where it has none (too few samples).
+
+    A plot in which no row had any would leave Vega without an extent for its scale.
+    """
+    return [
+        {
+            **row,
+            "from": row[figure] if row["ci_low"] is None else row["ci_low"],
+            "to": row[figure] if row["ci_high"] is None else row["ci_high"],
+        }
+        for row in rows
+    ]
+
+
+def _told(row: Row) -> str:
+    quiet = row.get("quiet_share")
+    known = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    slow_down = row.get("slow_down")
+    if slow_down is not None:
+        known.append(f"corrected for a host {slow_down:.2f} times slower")
+    return ", ".join([parameters.told(row), *known])
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: decimals become numbers, lists text."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return float(value)
+
+
+def variants_of(rows: Sequence[Row]) -> list[str]:
+    """The variants that rows tell of."""
+    return sorted({row["variant"] for row in rows})

@@ -1,0 +1,97 @@
+"""What rows of a table have in common is told in its heading, once; what they do not, row by row. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ciphermark_present.answer import Row
+from ciphermark_present.catalogue.columns import (
+    LOG_QP,
+    OF_LIBRARY,
+    SECURITY_2018,
+    SECURITY_2024,
+    N,
+    differing,
+)
+from ciphermark_present.figure import Column
+from ciphermark_present.listings.printed import head
+from ciphermark_present.parameters import MESSAGE, told
+
+PARAMETERS = (N, LOG_QP)
+LEVELS = (SECURITY_2018, SECURITY_2024)
+
+
+def is_shared(column: Column, rows: Sequence[Row]) -> bool:
+    """Whether the column would have the same in all rows."""
+    return len({column.brief_cell(row) for row in rows}) == 1
+
+
+def heading(rows: Sequence[Row]) -> str:
+    """Scheme, parameters and security of all rows, and what tells their case from those of other tables; of what
+    differs it says that the rows tell it.
+    """
+    parameters = [_told(column, rows) for column in PARAMETERS if is_shared(column, rows)]
+    by_row = [] if len(parameters) == len(PARAMETERS) else ["parameters by row"]
+    security = f"security {levels(rows)}"
+    return " · ".join(filter(None, [rows[0]["scheme"], *parameters, message(rows), security, *by_row]))
+
+
+def message(rows: Sequence[Row]) -> str:
+    """What the messages of all rows are encoded with, and what tells their case from those of other tables."""
+    found = [told(row, MESSAGE) for row in rows] + [rows[0].get("apart", "")]
+    return ", ".join(dict.fromkeys(part for text in found for part in text.split(", ") if part))
+
+
+def levels(rows: Sequence[Row]) -> str:
+    """The security of all rows by both tables."""
+    told = [
+        _heading(column, rows[0]) if is_shared(column, rows) else f"by row ({column.short})"
+        for column in LEVELS
+    ]
+    return ", ".join(told)
+
+
+def columns(rows: Sequence[Row]) -> list[Column]:
+    """The columns that the heading cannot tell."""
+    own = [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
+    return [*own, *differing(OF_LIBRARY, rows)]
+
+
+def vector(rows: Sequence[Row]) -> str:
+    """Data, values, ciphertexts and threads of all rows, after the division where it is not the usual one."""
+    return ", ".join(["division best"] * (rows[0].get("division") == "best") + [_vector(rows)])
+
+
+def _vector(rows: Sequence[Row]) -> str:
+    first = rows[0]
+    counts = sorted({row["ciphertexts"] for row in rows})
+    several = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    sizes = sorted({row["size"] for row in rows})
+    values = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
+        return f"{first['data_set']}, {values} values, {threads(first)}"
+    ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}{_executed(rows)}"
+    return f"{first['data_pattern']} data, {values} values in {ciphertexts}, {threads(first)}"
+
+
+def _executed(rows: Sequence[Row]) -> str:
+    """How many of a long vector's ciphertexts were executed, where those told what all take."""
+    counts = sorted({row["executed_ciphertexts"] for row in rows if row.get("executed_ciphertexts")})
+    several = "–".join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))
+    return f" (timed on {several} of them)" if counts else ""
+
+
+def threads(row: Row) -> str:
+    """How many threads the library may use."""
+    return "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+
+
+def _told(column: Column, rows: Sequence[Row]) -> str:
+    told = {_heading(column, row) for row in rows}
+    return (
+        told.pop() if len(told) == 1 else f"{head(column)} = {column.brief_cell(rows[0])}, primes by library"
+    )
+
+
+def _heading(column: Column, row: Row) -> str:
+    return column.heading(row) if column.heading else column.brief_cell(row)

@@ -1,0 +1,109 @@
+"""Tables in the markup of papers and notes: Markdown and LaTeX. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from ciphermark_present.listings.layout import with_footnotes
+from ciphermark_present.listings.printed import Printed
+
+_LETTERS = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x17F))))
+_POWER = re.compile(r"(?<=\d)\\textasciicircum\{\}(-?\d+)")
+_MARKDOWN = re.compile(r"([\\`*_\[\]|<])")
+_LATEX = MappingProxyType(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "µ": r"\ensuremath{\mu}",
+        "×": r"\ensuremath{\times}",
+        "≈": r"\ensuremath{\approx}",
+        "≥": r"\ensuremath{\geq}",
+        "<": r"\ensuremath{<}",
+        ">": r"\ensuremath{>}",
+        "·": r"\ensuremath{\cdot}",
+        "−": r"\ensuremath{-}",
+        "→": r"\ensuremath{\to}",
+        "“": "``",
+        "”": "''",
+        "‘": "`",
+        "’": "'",
+        "—": "---",
+        "–": "--",
+        "…": r"\ldots{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_"},
+    }
+)
+
+
+def markdown(tables: Iterable[Printed]) -> str:
+    """Every table with its title as a heading, its remarks as notes below."""
+    return "\n\n".join(_markdown(table) for table in tables) + "\n"
+
+
+def latex(tables: Iterable[Printed]) -> str:
+    """Every table as an environment ``table`` with the lines of booktabs; one that is wider than the text is scaled
+    down to it by adjustbox. A document's preamble has to load both.
+    """
+    return (
+        "% needs \\usepackage{adjustbox,booktabs}\n" + "\n\n".join(_latex(table) for table in tables) + "\n"
+    )
+
+
+FORMATS: Mapping[str, Callable[[Iterable[Printed]], str]] = MappingProxyType({"md": markdown, "latex": latex})
+
+
+def _markdown(table: Printed) -> str:
+    found, notes = with_footnotes(table)
+    lines = [
+        f"| {' | '.join(_plain(head.text) for head in found.heads)} |",
+        f"| {' | '.join('---:' if head.is_number else '---' for head in found.heads)} |",
+        *(f"| {' | '.join(map(_plain, row))} |" for row in found.rows),
+    ]
+    above = [f"### {_plain(table.title)}"] * bool(table.title) + [_plain(table.about)] * bool(table.about)
+    below = ["\n".join(f"- {_plain(note)}" for note in notes)] * bool(notes)
+    return "\n\n".join([*above, "\n".join(lines), *below])
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKDOWN.sub(r"\\\1", text.replace("&", "&amp;")).split())
+
+
+def _latex(table: Printed) -> str:
+    found, notes = with_footnotes(table)
+    caption = ". ".join(filter(None, (table.title, table.about)))
+    rows = [" & ".join(map(_escaped, row)) + r" \\" for row in found.rows]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"  \centering",
+            *([rf"  \caption{{{_escaped(caption)}}}"] * bool(caption)),
+            r"  \begin{adjustbox}{max width=\linewidth}",
+            rf"  \begin{{tabular}}{{{''.join('r' if head.is_number else 'l' for head in found.heads)}}}",
+            r"    \toprule",
+            "    " + " & ".join(_escaped(head.text) for head in found.heads) + r" \\",
+            r"    \midrule",
+            *(f"    {row}" for row in rows),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"  \end{adjustbox}",
+            *(rf"  \par\footnotesize {_escaped(note)}" for note in notes),
+            r"\end{table}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    # a line that begins with a bracket or a star would be taken for an argument of the line break before it
+    safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(text.split()))
+    safe = _POWER.sub(r"\\textsuperscript{\1}", safe)
+    return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith(("[", "*")) else safe
+
+
+def _known(sign: str) -> str:
+    """A letter that every LaTeX sets, accents included; the number of any other one."""
+    return sign if " " <= sign <= "~" or sign in _LETTERS else rf"\texttt{{U+{ord(sign):04X}}}"

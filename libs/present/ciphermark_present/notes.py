@@ -1,0 +1,35 @@
+"""What figures of a library include: said once per library, and told beside the figures that it is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ciphermark_present.answer import Row
+
+# What a note's subjects are: operations by their names without arguments, metrics, or objects that are not written.
+About = Literal["operation", "metric", "object"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One text about variants of a library; ``subjects`` are as they are told, ``names`` what rows are known by."""
+
+    about: About
+    variants: tuple[str, ...]
+    subjects: tuple[str, ...]
+    names: frozenset[str]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.variants)} · {', '.join(self.subjects)}: {self.text}"
+
+    def is_needed(self, column: str, rows: Iterable[Row]) -> bool:
+        """Whether a figure needs it whose rows name in ``column`` what notes are about: of an object that is not
+        written there is no row, so that the variant decides.
+        """
+        of_variants = [row for row in rows if row["variant"] in self.variants]
+        if self.about == "object":
+            return bool(of_variants)
+        return any(str(row[column]).partition("(")[0] in self.names for row in of_variants)

@@ -1,0 +1,53 @@
+"""What a figure asks the database: the rows of its view that a reader chose. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ciphermark_present.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement in psycopg's form, and its parameters by name."""
+
+    text: str
+    parameters: Mapping[str, Any]
+
+
+def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
+    """The query for a run's rows. ``chosen`` are values by column, a list where several are let through.
+
+    What the figure is not narrowed by is left out of account, and so is a column that nothing was chosen of. A text
+    that narrows its rows itself names the columns as parameters.
+    """
+    text = view(figure.view)
+    subject = {} if figure.subject is None else figure.subject.parameters
+    if not figure.order:
+        return Query(text, {"run_id": run_id, **subject, **chosen})
+    narrowing = {name: chosen[name] for name in figure.narrowed_by if name in chosen}
+    narrowed = {**figure.where, **narrowing}
+    parameters = {"run_id": run_id, "any_security": chosen.get("any_security", False), **subject, **narrowed}
+    conditions = ["run_id is null" if run_id is None else "run_id = %(run_id)s"]
+    conditions += [] if figure.subject is None else [figure.subject.condition]
+    conditions += [_condition(name, value, figure) for name, value in narrowed.items()]
+    where = "\n    and ".join(conditions)
+    return Query(
+        f"select *\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}", parameters
+    )
+
+
+@cache
+def view(name: str) -> str:
+    """The text of a view."""
+    return (files(__package__) / "views" / f"{name}.sql").read_text().strip().removesuffix(";")
+
+
+def _condition(column: str, value: Any, figure: Figure) -> str:
+    several = isinstance(value, list | tuple)
+    fits = f"{column} = any (%({column})s)" if several else f"{column} = %({column})s"
+    return f"coalesce({fits}, true)" if column in figure.may_lack else fits

@@ -1,0 +1,96 @@
+"""Who leads: means of ratios over cases, their intervals, and the ranks that these leave. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ciphermark_core.statistics import NOISE_FLOOR
+from ciphermark_present.answer import Answer, Row
+from ciphermark_present.bootstrap import Rounds, Spread, spread
+
+_GROUP = ("is_composed", "division")
+_TOLD = ("variant", "is_composed", "division", "label")
+_COUNTS = ("common_cases", "fastest_in", "compared_cases", "ok", "unsupported", "failed")
+COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
+
+Bounds = tuple[float | None, float | None]
+
+
+def ranked(answer: Answer, _: Row) -> Answer:
+    """A row per variant, of an answer with a row for each of its common cases.
+
+    Who is surely slower than ``k`` others, by intervals of the difference and by more than the noise floor, has rank
+    k + 1. There is neither interval nor rank where a case has too few samples for one of its own, and no rank where
+    that of a variant with a smaller mean would be a worse one: the interval is too wide to tell.
+    """
+    groups: dict[tuple[object, ...], dict[str, list[Row]]] = {}
+    for row in answer.mappings:
+        group = groups.setdefault(tuple(row[name] for name in _GROUP), {})
+        group.setdefault(row["variant"], []).append(row)
+    return Answer(COLUMNS, [told for variants in groups.values() for told in _group(variants)])
+
+
+def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
+    """The rows of variants that are ranked together."""
+    cases = {name: [row for row in rows if row["ratio"] is not None] for name, rows in variants.items()}
+    compared = [name for name, rows in cases.items() if rows]
+    known = [cases[name] for name in compared]
+    has_intervals = bool(known) and all(row["ci_low"] is not None for rows in known for row in rows)
+    found = _judged(known) if has_intervals else [(None, (None, None))] * len(compared)
+    judged = dict(zip(compared, found, strict=True))
+    return [_told(rows[0], *judged.get(name, (None, (None, None)))) for name, rows in variants.items()]
+
+
+def _told(row: Row, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
+    return (
+        *(row[name] for name in _TOLD),
+        rank,
+        row["mean_ratio"],
+        *bounds,
+        *(row[name] for name in _COUNTS),
+    )
+
+
+def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]]:
+    """Rank and interval of each variant, given the rows of its cases, the same for all."""
+    count = len(variants[0])
+    means = [math.fsum(math.log(row["ratio"]) for row in rows) / count for rows in variants]
+    if count == 1:  # nothing to tell of other cases: the interval of the one, which is exact
+        bounds = [(rows[0]["ci_low"], rows[0]["ci_high"]) for rows in variants]
+        slower = [
+            [low / other[1] > NOISE_FLOOR for index, other in enumerate(bounds) if index != place]
+            for place, (low, _) in enumerate(bounds)
+        ]
+    else:
+        scatter = spread([[_rounds(row) for row in case] for case in zip(*variants, strict=True)])
+        halves = [scatter.half_width(place) for place in range(len(variants))]
+        bounds = [(math.exp(m - h), math.exp(m + h)) for m, h in zip(means, halves, strict=True)]
+        slower = [_slower(place, means, scatter) for place in range(len(variants))]
+    ranks = _consistent(means, [1 + sum(others) for others in slower])
+    return list(zip(ranks, bounds, strict=True))
+
+
+def _consistent(means: Sequence[float], ranks: Sequence[int]) -> list[int | None]:
+    """The ranks that do not contradict the means: none is better than that of a smaller mean."""
+    return [
+        rank if all(ranks[other] <= rank for other in range(len(means)) if means[other] < mean) else None
+        for mean, rank in zip(means, ranks, strict=True)
+    ]
+
+
+def _slower(place: int, means: Sequence[float], scatter: Spread) -> list[bool]:
+    """Than which others a variant is surely slower."""
+    others = [other for other in range(len(means)) if other != place]
+    return [
+        means[place] - means[other] - scatter.half_width(place, other) > math.log(NOISE_FLOOR)
+        for other in others
+    ]
+
+
+def _rounds(row: Row) -> Rounds:
+    return Rounds(
+        own=dict(zip(row["rounds"], row["times"], strict=True)),
+        fastest=dict(zip(row["fastest_rounds"], row["fastest_times"], strict=True)),
+        is_paired=row["is_paired"],
+    )

@@ -1,0 +1,91 @@
+"""What a reader must know of the host's state beside figures. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ciphermark_present.answer import Row
+from ciphermark_present.formats import seconds
+
+
+def told(row: Row) -> Iterator[str]:
+    """A run's row of the view ``host_state`` in sentences: the share of samples kept always, what spoils figures if it
+    does.
+    """
+    if not row["watched_trials"]:
+        yield "nothing was watched beside the samples: what others did on the host is in the figures"
+        return
+    kept = f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken while the host was quiet"
+    anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
+    yield f"{kept}{_corrected(row)} ({anchor}{_lost(row)})"
+    timed = row["timed_trials"]
+    if row["watched_trials"] < timed:
+        yield f"beside {timed - row['watched_trials']} of {timed} trials nothing was watched"
+    if row["short_trials"]:
+        yield (
+            f"{_trials(row['short_trials'])} ended at the limit with fewer samples that count than were asked for: "
+            "intervals are wider"
+        )
+    if row["disturbed_phases"]:
+        yield (
+            f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "
+            "time: their figures are of a disturbed host (quiet_share is 0, slow_down is missing)"
+        )
+
+
+def unlike_corrections(a: Sequence[Row], b: Sequence[Row]) -> str | None:
+    """What to say where times of two runs were corrected by unlike rules (docs/decisions/0045), or those of one by
+    several; ``None`` where all were corrected alike, or nothing was watched in a run. Of each run its rows of the view
+    ``host_state``.
+    """
+    of_a, of_b = _gains(a), _gains(b)
+    if not of_a or not of_b or len(of_a | of_b) == 1:
+        return None
+    return (
+        f"times of a are {_rule(of_a)}, those of b {_rule(of_b)}: where the host was not quiet, a ratio may be off by "
+        "what lies between"
+    )
+
+
+def _gains(rows: Sequence[Row]) -> set[float]:
+    return {gain for row in rows for gain in row["anchor_gains"] or ()}
+
+
+def _rule(gains: set[float]) -> str:
+    """How times were corrected; 0 is not at all."""
+    told = " or ".join(f"{gain:g}" for gain in sorted(gains) if gain)
+    rules = [
+        *(["not corrected"] if 0 in gains else []),
+        *([f"corrected by {told} times what the anchor tells"] * bool(told)),
+    ]
+    return " or ".join(rules)
+
+
+def _corrected(row: Row) -> str:
+    """What became of the others: of runs from before times were corrected, they count for nothing."""
+    slow_down = row["slow_down"]
+    if slow_down is None:
+        return ", and figures are made of them"
+    return (
+        "; all times are corrected by the anchor and the wait for the core, "
+        f"together {slow_down:.2f} times in the mean"
+    )
+
+
+def _lost(row: Row) -> str:
+    delay, steal = row["run_delay_share"], row["steal_share"]
+    told = [
+        f"others had the core for {_share(delay)}"
+        if delay is not None
+        else "the wait for the core is unknown",
+        f"steal time {_share(steal)}" if steal is not None else "steal time is unknown",
+    ]
+    return "; " + ", ".join(told)
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"

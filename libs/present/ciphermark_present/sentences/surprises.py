@@ -1,0 +1,155 @@
+"""What a run shows that a reader would hardly have guessed: each kind of surprise tells its largest case. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ciphermark_db.comparison import differences
+from ciphermark_present.answer import Row
+from ciphermark_present.formats import brief_digits, brief_seconds
+from ciphermark_present.listings import ranking
+from ciphermark_present.listings.printed import grouped
+
+MOST = 3
+_UNDECIDED = ("no difference", "too few samples")
+_UNSURE = "; too few samples for an interval"
+_LEAST_RATIO = 1.05  # the noise floor
+_LEAST_COLD = 2.0  # caches alone explain less
+_CASE = ("comparison_key", "label", "phase", "repetitions")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is looked at: the ranked rows of ``ranking.contests`` and those of the figure ``speedup``, whose labels say
+    what is timed; the rows of ``first-executions``; and of variants that wrap another one's library, which.
+    """
+
+    ranked: Sequence[Row]
+    speedups: Sequence[Row]
+    first_executions: Sequence[Row]
+    wraps: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """A sentence, and the variant and case that it is about: one of them is not told twice."""
+
+    about: tuple[object, ...]
+    sentence: str
+
+
+def surprises(evidence: Evidence) -> list[str]:
+    """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice."""
+    found: dict[tuple[object, ...], str] = {}
+    for tell in _KINDS:
+        for surprise in tell(evidence):
+            if surprise.about not in found:
+                found[surprise.about] = surprise.sentence
+                break
+    return list(found.values())[:MOST]
+
+
+def _upsets(evidence: Evidence) -> Iterator[Surprise]:
+    """Where the variant that leads a scheme is beaten."""
+    beaten = []
+    for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["division"])):
+        leader = Counter(row["variant"] for row in same if row["rank"] == 1).most_common(1)
+        beaten += [row for row in same if leader and row["variant"] == leader[0][0] and row["rank"] != 1]
+    for row, doubt in _by_ratio(beaten):
+        other = ranking.remark(row)
+        yield Surprise(
+            _about(row),
+            f"{row['variant']} leads, but {row['fastest_variant']} does {row['label']} "
+            f"{brief_digits(row['ratio'])} times as fast ({_place(row)}{', ' * bool(other)}{other}{doubt}).",
+        )
+
+
+def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
+    """What a wrapper takes beside the library that it wraps, with the same parameters."""
+    costs = []
+    for same in grouped(evidence.ranked, lambda row: tuple(row[name] for name in _CASE)):
+        known = {row["variant"]: row for row in same}
+        for row in same:
+            base = known.get(evidence.wraps.get(row["variant"], ""))
+            if base is not None and not differences(row, base):
+                costs.append((row["median"] / base["median"], row, base))
+    for ratio, row, base in sorted(costs, key=lambda cost: -cost[0]):
+        if ratio > _LEAST_RATIO:
+            yield Surprise(
+                _about(row),
+                f"{row['variant']} takes {brief_digits(ratio)} times as long for {row['label']} as {base['variant']}, "
+                f"whose library it wraps ({_place(row)}): wrapper and build together.",
+            )
+
+
+def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
+    """Where HEXL surely does not help: an interval that has room for a gain says nothing."""
+    idle = [
+        row
+        for row in evidence.speedups
+        if row["verdict"] == "slower"
+        or (row["verdict"] == "no difference" and row["ci_high"] <= _LEAST_RATIO)
+    ]
+    for row in sorted(idle, key=lambda row: row["ratio"]):
+        what = "slows down" if row["verdict"] == "slower" else "brings nothing to"
+        yield Surprise(
+            (row["comparison_key"], row["variant_on"], "HEXL"),
+            f"HEXL {what} {row['label']} ({_place(row)}): {brief_digits(row['ratio'])} times the speed, "
+            f"[{brief_digits(row['ci_low'])}, {brief_digits(row['ci_high'])}].",
+        )
+
+
+def _widest(evidence: Evidence) -> Iterator[Surprise]:
+    """Where libraries with the same parameters lie farthest apart."""
+    for row, doubt in _by_ratio(
+        [row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]
+    ):
+        yield Surprise(
+            _about(row),
+            f"Libraries lie farthest apart in {row['label']} ({_place(row)}{doubt}): {row['variant']} takes "
+            f"{brief_seconds(row['median'])}, {brief_digits(row['ratio'])} times what {row['fastest_variant']} takes.",
+        )
+
+
+def _cold(evidence: Evidence) -> Iterator[Surprise]:
+    """What the first execution in a process costs."""
+    cold = [row for row in evidence.first_executions if (row["cold_ratio"] or 0) > _LEAST_COLD]
+    for row in sorted(cold, key=lambda row: -row["cold_ratio"]):
+        yield Surprise(
+            (*_about(row), "cold"),
+            f"The first {row['label']} of {row['variant']} in a process takes {brief_seconds(row['cold_s'])}, "
+            f"{brief_digits(row['cold_ratio'])} times the warm {brief_seconds(row['warm_s'])} ({_place(row)}).",
+        )
+
+
+_KINDS: tuple[Callable[[Evidence], Iterator[Surprise]], ...] = (
+    _upsets,
+    _wrappers,
+    _without_gain,
+    _widest,
+    _cold,
+)
+
+
+def _by_ratio(rows: Sequence[Row]) -> list[tuple[Row, str]]:
+    """Rows that take surely longer than the fastest, the longest first; where there is none, those without an interval,
+    with a word of doubt.
+    """
+    slower = [row for row in rows if (row["ratio"] or 0) > _LEAST_RATIO]
+    sure = [row for row in slower if row["verdict"] not in _UNDECIDED]
+    doubt = "" if sure else _UNSURE
+    known = sure or [row for row in slower if row["ci_low"] is None]
+    return [
+        (row, doubt) for row in sorted(known, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
+    ]
+
+
+def _about(row: Row) -> tuple[object, ...]:
+    return row["comparison_key"], row["label"], row["variant"]
+
+
+def _place(row: Row) -> str:
+    division = ", division best" if row.get("division") == "best" else ""
+    return f"{row['scheme']}{division}, N = {row['ring_dimension']}, {row['data_pattern']} data"
