@@ -1,0 +1,9 @@
+"""Statistics of measurements: which samples count, medians, intervals, ratios, ranks, wins and comparisons of runs.
+
+Everything is pure: arrays and dataclasses in, dataclasses out. Storage keeps the rows with the version of the method
+that made them, views join and filter them.
+"""
+
+# The version of what :func:`~ciphermark_analysis.results.results` and :func:`~ciphermark_analysis.ratios.ratios` compute.
+# A change of any value needs a new one: databases then recompute their rows.
+METHOD = 1

@@ -1,0 +1,101 @@
+"""What statistics are made of: the trials that are pooled into one result, and their samples as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+
+NO_REPETITIONS = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where samples were taken, and the metric with its unit."""
+
+    stage: str
+    party: str | None
+    step: str | None
+    metric: str
+    unit: str
+
+    @property
+    def phase(self) -> str:
+        """The place as one text: the stage, ``stage.step`` or ``stage.party``."""
+        part = self.step or self.party
+        return f"{self.stage}.{part}" if part else self.stage
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of one or more trials: a row per sample, in any order; all arrays have the same length.
+
+    ``place`` is an index into ``places``, ``trial`` one into :attr:`Group.trials`. ``repetitions`` is
+    :data:`NO_REPETITIONS` for samples without.
+    """
+
+    places: tuple[Place, ...]
+    place: Integers
+    trial: Integers
+    value: Floats
+    slowdown: Floats
+    is_disturbed: Booleans
+    is_warmup: Booleans
+    ordinal: Integers
+    repetitions: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial but for its samples. ``facts`` as recorded; a fact that was no number is ``None``."""
+
+    process: int
+    started_at: datetime
+    duration_s: float
+    facts: Mapping[str, float | None]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Trials pooled into one result: one case, build, parameter set and status in one run.
+
+    ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference`` and
+    ``security_compared`` are ``None`` where no worker got as far as telling. ``is_until_exhausted`` says that the
+    experiment ends with the status ``exhausted`` as a matter of course. ``is_sequential``: the number of samples
+    depends on their values.
+    """
+
+    id: int
+    variant: str
+    status: str
+    library: str | None
+    hexl: bool | None
+    is_reference: bool | None
+    security_compared: int | None
+    is_until_exhausted: bool
+    is_sequential: bool
+    trials: tuple[Trial, ...]
+    samples: Samples
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether samples of such trials may be shown."""
+        return self.status == "ok" or (self.status == "exhausted" and self.is_until_exhausted)
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether the operation is made of several calls of the library: it is ranked apart."""
+        return any(trial.facts.get("is_composed") == 1 for trial in self.trials)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the host was observed beside the samples of all trials."""
+        return all("anchor_s" in trial.facts for trial in self.trials)
