@@ -19,7 +19,7 @@ from ciphermark_benchmark.runner.memory_pass import MemoryPass
 from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.model import Case, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure import protocol
 

@@ -19,7 +19,7 @@ from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import DATA_SET
+from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_workloads.catalogue import WORKLOADS
 

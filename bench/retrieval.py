@@ -14,7 +14,7 @@ from time import perf_counter
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from ciphermark_core.dimensions import DIMENSIONS, Value
+from ciphermark_core.descriptor import DIMENSIONS, Value
 from ciphermark_core.experiments import EXPERIMENTS
 from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_db.sql import blocks
@@ -19,7 +19,7 @@ def fill(connection: psycopg.Connection[Any]) -> None:
     sql = blocks("registries")
     registered = {
         "metric": [metric(name) for name in METRICS],
-        "dimension": [dimension(name, "") for name in DIMENSIONS],
+        "dimension": [dimension(name, "") for name, item in DIMENSIONS.items() if item.is_of_family],
         "experiment": [asdict(row) for row in EXPERIMENTS.values()],
     }
     for table, rows in registered.items():

@@ -14,7 +14,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import SEEDED_CIPHERTEXT
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages

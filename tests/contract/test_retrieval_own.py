@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.together import Together
 from ciphermark_workloads import own_files

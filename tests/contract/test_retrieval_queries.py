@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure import confinement
 from ciphermark_measure.blobs import Blob, BlobStore

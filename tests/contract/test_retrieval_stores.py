@@ -11,7 +11,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.model import EXACT_SCHEMES, Sample, Scheme
 from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages

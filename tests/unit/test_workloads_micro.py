@@ -10,7 +10,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import security
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters
 from ciphermark_workloads.catalogue import WORKLOADS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import WORKLOADS

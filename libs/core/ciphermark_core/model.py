@@ -14,7 +14,7 @@ import msgspec
 
 from ciphermark_core import case_keys, primes, security
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
 from ciphermark_core.metrics import METRICS
 
@@ -57,6 +57,16 @@ class ParameterSpec:
         return self.ring_dimension // 2 if self.scheme == "ckks" else self.ring_dimension
 
     @property
+    def scale(self) -> float | None:
+        """The encoding scale (ckks)."""
+        return None if self.scale_bits is None else 2.0**self.scale_bits
+
+    @property
+    def security_compared(self) -> int | None:
+        """The level at which cases are compared, where the request determines it: in the division best."""
+        return self.security if self.division == "best" else None
+
+    @property
     def plain_residues(self) -> tuple[int, ...]:
         """The primes of a t (bfv) that is a product of several which give slots: then a ciphertext is one for each of
         them. None of any other t.
@@ -94,6 +104,11 @@ class Parameters:
     def modulus_bits(self) -> tuple[int, ...]:
         """Sizes of all primes in bits, special primes last."""
         return tuple(prime.bit_length() for prime in self.moduli + self.special_moduli)
+
+    @property
+    def special_primes(self) -> int:
+        """How many primes only key switching uses."""
+        return len(self.special_moduli)
 
     @property
     def log_q(self) -> float:
@@ -138,7 +153,7 @@ class Case:
     """One point of an experiment.
 
     ``size`` counts elements of the vector. ``dimensions`` hold what one experiment or family alone is varied by, under
-    the names of :data:`~ciphermark_core.dimensions.DIMENSIONS`; what is unset is absent.
+    the names of :data:`~ciphermark_core.descriptor.DIMENSIONS`; what is unset is absent.
     """
 
     variant: str
@@ -288,3 +303,9 @@ class Outcome:
     error: str | None = None
     facts: dict[str, float] = field(default_factory=dict)
     programs: tuple[ProgramUse, ...] = ()
+
+    @property
+    def ciphertexts(self) -> int:
+        """Ciphertexts that the case's vector spans."""
+        case = self.trial.case
+        return -(-case.size // (self.parameters or case.parameters).slots)

@@ -15,7 +15,7 @@ from itertools import product
 
 from ciphermark_contract.interfaces import Exhausted, Unsupported
 from ciphermark_contract.operations import multiplies, read
-from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure.session import Session, prepare
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ciphermark_core.dimensions import Dimension, register
+from ciphermark_core.descriptor import Dimension, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import options

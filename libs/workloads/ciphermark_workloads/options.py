@@ -18,7 +18,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
-from ciphermark_core.dimensions import DATA_SET, Dimension, Value, register
+from ciphermark_core.descriptor import DATA_SET, Dimension, Value, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 

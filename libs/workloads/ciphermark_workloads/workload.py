@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Vector
 from ciphermark_contract.program import Program
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.options import NoOptions, read

@@ -14,7 +14,7 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import CAP
+from ciphermark_core.descriptor import CAP
 from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import data, operands
 from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge

@@ -10,7 +10,7 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import read
 from ciphermark_core import experiments
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import Dimension
+from ciphermark_core.descriptor import Dimension
 from ciphermark_core.model import Case, Scheme
 from ciphermark_measure.experiments.base import Experiment
 

@@ -19,7 +19,7 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
 from ciphermark_contract.operations import multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import caching, data, operands
 from ciphermark_measure.calibration import is_long, make_ready

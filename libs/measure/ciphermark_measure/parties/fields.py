@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
 from ciphermark_measure.blobs import Blob
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import given as held

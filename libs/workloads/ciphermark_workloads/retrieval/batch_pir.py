@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from ciphermark_contract.interfaces import Vector
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.retrieval import buckets, by_index, formulas, packing, stored

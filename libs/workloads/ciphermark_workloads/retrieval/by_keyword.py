@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_workloads.retrieval import stored
 from ciphermark_workloads.retrieval.database import Generated
 from ciphermark_workloads.retrieval.queries import Queried, Queries

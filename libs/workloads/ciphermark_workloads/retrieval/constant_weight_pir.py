@@ -11,7 +11,7 @@ import numpy as np
 
 from ciphermark_circuits import constant_weight, expansion
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import by_keyword, code_formulas, stored

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from ciphermark_contract.program import Program
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_workloads.retrieval import stores
 from ciphermark_workloads.retrieval.work import Work
 from ciphermark_workloads.workload import Input, Judgement, Output, Truth, Workload

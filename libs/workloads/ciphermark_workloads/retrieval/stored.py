@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_workloads import own_files
 from ciphermark_workloads.retrieval.database import Rows

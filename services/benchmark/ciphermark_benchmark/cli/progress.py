@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 from ciphermark_benchmark.runner.runs import Prepared
-from ciphermark_core.dimensions import REPETITIONS
+from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
 

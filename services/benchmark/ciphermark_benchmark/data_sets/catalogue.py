@@ -16,7 +16,7 @@ from ciphermark_benchmark.data_sets.finder import FILES_BY_COMMAND, Finder, opti
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties import data_sets
 from ciphermark_workloads import kept as kept_workloads

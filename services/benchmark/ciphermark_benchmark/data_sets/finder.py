@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from ciphermark_benchmark.data_sets.known import Known
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import AnyWorkload

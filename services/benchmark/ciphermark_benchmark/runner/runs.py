@@ -35,7 +35,7 @@ from ciphermark_benchmark.suite import files, plan, process_limit
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_benchmark.suite.workloads import WorkloadText
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Host, Run

@@ -19,7 +19,7 @@ from ciphermark_benchmark.parties.program_uses import program_use
 from ciphermark_benchmark.processes import WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner import layer_pass
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
-from ciphermark_core.dimensions import DATA_SET
+from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol, stopping
 from ciphermark_measure.parties import messages

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ciphermark_benchmark.suite.plan import PlannedCase
-from ciphermark_core.dimensions import DATA_SET, REPETITIONS
+from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
 from ciphermark_present.listings.printed import Head, Printed
 

@@ -31,7 +31,7 @@ from ciphermark_benchmark.suite.fields import (
 from ciphermark_benchmark.suite.operations import PRODUCTS, OperationText, require_known, written
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import earlier
-from ciphermark_core.dimensions import REPETITIONS, Value
+from ciphermark_core.descriptor import REPETITIONS, Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families

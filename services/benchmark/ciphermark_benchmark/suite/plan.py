@@ -20,7 +20,7 @@ from ciphermark_benchmark.suite.refused import Refused
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
-from ciphermark_core.dimensions import DATA_SET, REPETITIONS
+from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Case, ParameterSpec, Scheme, Status, Trial

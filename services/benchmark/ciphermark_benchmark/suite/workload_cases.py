@@ -14,7 +14,7 @@ from ciphermark_benchmark.suite.dimensions import as_list
 from ciphermark_benchmark.suite.fitting import Fitting, reason_against_memory
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_contract.declaration import Declaration
-from ciphermark_core.dimensions import DATA_SET, Value
+from ciphermark_core.descriptor import DATA_SET, Value
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families

@@ -19,7 +19,7 @@ from ciphermark_benchmark.suite.fields import (
     Strict,
     Variant,
 )
-from ciphermark_core.dimensions import Value
+from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme
 from ciphermark_core.nearest import did_you_mean

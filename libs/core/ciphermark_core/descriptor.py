@@ -1,0 +1,512 @@
+"""The descriptor of a case: every dimension of a case and of its resolved parameters, declared once.
+
+A :class:`Dimension` with ``sources`` is a column of the table ``case_info``, which has one row for each case as it was
+executed. Everything else follows from the declaration: what the recorder writes (:func:`row`), the comments on the
+columns and the documentation of views, exports, headings and tooltips (``label``, ``short``, ``sentence``, ``unit``,
+``written``), filters (``is_filter``), and the rule which dimensions distinguish the rows of a table (``tells_apart``).
+
+One without ``sources`` belongs to an experiment or a family of workloads, which registers it where it is used. Cases
+carry its value in :attr:`~ciphermark_core.model.Case.dimensions`, the database in ``case_info.dimensions``.
+
+To add a dimension of all cases: the field of ``ParameterSpec``, ``Parameters`` or ``Case``, one ``register`` below, one
+``alter table case_info add column`` as a migration, and a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar
+
+from ciphermark_core import registry
+
+Value = str | int | float | bool
+V = TypeVar("V")
+# Who decides the value: the suite that requests a case, or the library that executes it.
+Origin = Literal["request", "result"]
+_OF_FAMILY = "trial.case.dimensions"
+_SQL: Mapping[type, str] = {str: "text", bool: "boolean", int: "integer", float: "double precision"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension(Generic[V]):
+    """One dimension, with values of ``kind``, or ``None`` where it does not apply; ``sentence`` explains it.
+
+    ``sources`` are dotted paths into an :class:`~ciphermark_core.model.Outcome`; the first value that is not ``None``
+    counts. ``sql`` is the type of the column, where not that of ``kind``. ``label`` heads a table's column, ``short``
+    does where space is scarce. ``written`` names the format of a value in a cell, ``phrase`` how a sentence or heading
+    states it: a text with ``{}`` for the value, or the name of a format. ``tells_apart``: cases that differ in it are
+    different requests, which a table has to distinguish. ``is_filter``: readers of pages may choose by it.
+    """
+
+    name: str
+    kind: type[V]
+    sentence: str
+    sources: tuple[str, ...] = ()
+    sql: str = ""
+    unit: str = ""
+    label: str = ""
+    short: str = ""
+    written: str = "text"
+    phrase: str = "{}"
+    origin: Origin = "request"
+    tells_apart: bool = False
+    is_filter: bool = False
+
+    @property
+    def column_type(self) -> str:
+        """The type of the column in PostgreSQL."""
+        return self.sql or _SQL[self.kind]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are single numbers, which tables align to the right."""
+        return self.kind in (int, float)
+
+    @property
+    def is_of_family(self) -> bool:
+        """Whether cases carry it in their ``dimensions``, since an experiment or a family alone is varied by it."""
+        return not self.sources or self.sources[0].startswith(f"{_OF_FAMILY}.")
+
+    @property
+    def heading(self) -> str:
+        """The label, else the name in words."""
+        return self.label or self.name.replace("_", " ").capitalize()
+
+    def of(self, dimensions: Mapping[str, Value]) -> V | None:
+        """The value that a case has; ``None`` where it is not varied by this. Raises ``TypeError`` for another kind."""
+        value = dimensions.get(self.name)
+        if value is None or type(value) is self.kind:
+            return value  # type: ignore[return-value]  # the check before
+        raise TypeError(f"{self.name} is {value!r}, no {self.kind.__name__}")
+
+    def read(self, outcome: object) -> Any:
+        """The value of an outcome's case as it was executed; ``None`` where no source has one."""
+        values = (_follow(outcome, path) for path in self.sources)
+        return next((value for value in values if value is not None), None)
+
+
+def _follow(value: Any, path: str) -> Any:
+    """What a dotted path leads to, through attributes and mappings; ``None`` where it breaks off."""
+    for name in path.split("."):
+        if value is None:
+            return None
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name)
+    return value
+
+
+_registered: dict[str, Dimension[Any]] = {}
+DIMENSIONS: Mapping[str, Dimension[Any]] = MappingProxyType(_registered)
+
+
+def register(dimension: Dimension[V]) -> Dimension[V]:
+    """Register a dimension, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    return registry.add(_registered, dimension)
+
+
+def columns() -> tuple[Dimension[Any], ...]:
+    """The dimensions that are columns of ``case_info``, in order of declaration."""
+    return tuple(dimension for dimension in DIMENSIONS.values() if dimension.sources)
+
+
+def row(outcome: object) -> dict[str, Any]:
+    """The values of all :func:`columns` for the case that ended in this outcome."""
+    return {dimension.name: dimension.read(outcome) for dimension in columns()}
+
+
+def filters() -> tuple[Dimension[Any], ...]:
+    """The dimensions that readers choose by, in order of declaration."""
+    return tuple(dimension for dimension in columns() if dimension.is_filter)
+
+
+def tells_apart() -> tuple[Dimension[Any], ...]:
+    """The dimensions of a request that distinguish the cases of a table, in the order in which they are stated."""
+    return tuple(dimension for dimension in columns() if dimension.tells_apart)
+
+
+def of_library() -> tuple[Dimension[Any], ...]:
+    """What a library chose for a parameter set: shown beside a case, no part of what distinguishes cases."""
+    return tuple(
+        dimension for dimension in columns() if dimension.origin == "result" and dimension.phrase != "{}"
+    )
+
+
+_CASE = "trial.case"
+_SPEC = "trial.case.parameters"
+
+for _dimension in (
+    Dimension(
+        "variant",
+        str,
+        "Build that is compared, such as seal-hexl; seal@again is a second entry of the same build",
+        (f"{_CASE}.variant",),
+        label="Variant",
+        is_filter=True,
+    ),
+    Dimension(
+        "library",
+        str,
+        "Library of the variant; NULL where no worker got as far as loading it",
+        ("library.library",),
+        label="Library",
+        origin="result",
+    ),
+    Dimension(
+        "library_version",
+        str,
+        "Version that the library reports; NULL like library",
+        ("library.version",),
+        label="Version",
+        origin="result",
+    ),
+    Dimension(
+        "hexl",
+        bool,
+        "Whether the build uses Intel HEXL; NULL like library",
+        ("library.hexl",),
+        label="HEXL",
+        written="yes",
+        origin="result",
+    ),
+    Dimension(
+        "is_debug",
+        bool,
+        "Whether this is a debug build, whose times mean nothing; NULL like library",
+        ("library.is_debug",),
+        label="Debug build",
+        written="yes",
+        origin="result",
+    ),
+    Dimension(
+        "is_reference",
+        bool,
+        "Whether this is a pseudo-library, which is never ranked; NULL like library",
+        ("library.is_reference",),
+        label="Pseudo-library",
+        written="yes",
+        origin="result",
+    ),
+    Dimension(
+        "experiment",
+        str,
+        "What the suite varies: arithmetic, rotation, depth, noise, serialization, ...",
+        (f"{_CASE}.experiment",),
+        label="Experiment",
+        is_filter=True,
+    ),
+    Dimension(
+        "operation",
+        str,
+        "Homomorphic operation or workload; of the phases encrypt, decrypt and keys the one in whose trial they were "
+        "measured, of serialization the compression",
+        (f"{_CASE}.operation",),
+        label="Operation",
+        is_filter=True,
+    ),
+    Dimension(
+        "scheme",
+        str,
+        "bfv, bgv or ckks",
+        (f"{_SPEC}.scheme",),
+        label="Scheme",
+        phrase="scheme",
+        is_filter=True,
+    ),
+    Dimension(
+        "ring_dimension",
+        int,
+        "N: as used by the library, or as requested where the trial did not get that far",
+        ("parameters.ring_dimension", f"{_SPEC}.ring_dimension"),
+        unit="number",
+        label="N",
+        phrase="N = {}",
+        tells_apart=True,
+        is_filter=True,
+    ),
+    Dimension(
+        "requested_ring_dimension",
+        int,
+        "N as the suite requests it: the minimum where ring_dimension_is_minimum",
+        (f"{_SPEC}.ring_dimension",),
+        unit="number",
+        label="N requested",
+    ),
+    Dimension(
+        "modulus_bits",
+        tuple,
+        "Sizes of the primes, special primes last: as used, or as requested; NULL requests the default chain",
+        ("parameters.modulus_bits", f"{_SPEC}.modulus_bits"),
+        sql="integer[]",
+        unit="bits",
+        label="Primes, bits",
+        written="chain",
+        phrase="chain",
+        tells_apart=True,
+    ),
+    Dimension(
+        "requested_modulus_bits",
+        tuple,
+        "Sizes of the primes as the suite requests them, special primes last; NULL requests the default chain",
+        (f"{_SPEC}.modulus_bits",),
+        sql="integer[]",
+        unit="bits",
+        label="Primes requested, bits",
+        written="chain",
+    ),
+    Dimension(
+        "plain_modulus",
+        int,
+        "Plaintext modulus t (bfv, bgv): as used, or as requested; otherwise NULL",
+        ("parameters.plain_modulus", f"{_SPEC}.plain_modulus"),
+        sql="numeric",
+        unit="number",
+        label="t",
+        phrase="t = {}",
+        tells_apart=True,
+    ),
+    Dimension(
+        "scale",
+        float,
+        "Default encoding scale (ckks): as used, or as requested; otherwise NULL",
+        ("parameters.scale", f"{_SPEC}.scale"),
+        unit="number",
+        label="Scale",
+        written="scale",
+        phrase="scale {}",
+        tells_apart=True,
+    ),
+    Dimension(
+        "ring_dimension_is_minimum",
+        bool,
+        "Whether the ring dimension is the smallest that is secure for the chain, rather than given by the suite",
+        (f"{_SPEC}.ring_dimension_is_minimum",),
+        label="Smallest secure N",
+        written="yes",
+        phrase="smallest_secure",
+        tells_apart=True,
+    ),
+    Dimension(
+        "security_bits",
+        int,
+        "Least security that was asked for, by the 2018 standard; 0 where none was",
+        (f"{_SPEC}.security",),
+        unit="bits",
+        label="Security asked for",
+        written="asked",
+        phrase="at least {} bits asked for",
+        tells_apart=True,
+    ),
+    Dimension(
+        "chain_depth",
+        int,
+        "Multiplications one after another that the chain was made for; NULL where the suite gave the chain or left it "
+        "to the library",
+        (f"{_SPEC}.depth",),
+        unit="number",
+        label="Chain for depth",
+    ),
+    Dimension(
+        "division",
+        str,
+        "equal: keys are switched alike in all libraries; best: as each library would by itself; never ranked together",
+        (f"{_SPEC}.division",),
+        label="Division",
+        phrase="division {}",
+        tells_apart=True,
+    ),
+    Dimension(
+        "dimensions",
+        dict,
+        "What one experiment or family alone is varied by; its keys are those of the table dimension",
+        (_OF_FAMILY,),
+        sql="jsonb",
+        label="Options",
+        written="options",
+        phrase="options",
+        tells_apart=True,
+    ),
+    Dimension(
+        "data_set",
+        str,
+        "Real data that a workload computes on; NULL where vectors are made up",
+        (f"{_OF_FAMILY}.data_set",),
+        label="Data set",
+        is_filter=True,
+    ),
+    Dimension(
+        "data_pattern",
+        str,
+        "same: one value in all slots; random: a value for each",
+        (f"{_CASE}.data_pattern",),
+        label="Data",
+        phrase="{} data",
+        tells_apart=True,
+        is_filter=True,
+    ),
+    Dimension(
+        "size",
+        int,
+        "Elements of the vector",
+        (f"{_CASE}.size",),
+        sql="bigint",
+        unit="number",
+        label="Elements",
+        written="digits",
+        phrase="values",
+        tells_apart=True,
+        is_filter=True,
+    ),
+    Dimension(
+        "threads",
+        int,
+        "Threads that the library may use",
+        (f"{_CASE}.threads",),
+        unit="number",
+        label="Threads",
+        phrase="threads",
+        tells_apart=True,
+        is_filter=True,
+    ),
+    Dimension(
+        "slots",
+        int,
+        "Values in one ciphertext: as used, or as requested",
+        ("parameters.slots", f"{_SPEC}.slots"),
+        unit="number",
+        label="Slots",
+        origin="result",
+    ),
+    Dimension(
+        "ciphertexts",
+        int,
+        "Ciphertexts that the vector spans: size / slots, rounded up",
+        ("ciphertexts",),
+        sql="bigint",
+        unit="number",
+        label="Ciphertexts",
+        origin="result",
+    ),
+    Dimension(
+        "log_q",
+        float,
+        "log2 of the ciphertext modulus Q; NULL where the trial resolved no parameters",
+        ("parameters.log_q",),
+        unit="bits",
+        label="log2(Q)",
+        short="log Q",
+        written="bits",
+        origin="result",
+    ),
+    Dimension(
+        "log_qp",
+        float,
+        "log2 of Q times the special primes: what security depends on; NULL like log_q",
+        ("parameters.log_qp",),
+        unit="bits",
+        label="log2(QP)",
+        short="log QP",
+        written="bits",
+        origin="result",
+    ),
+    Dimension(
+        "security_2018",
+        int,
+        "Classical security (0, 128, 192, 256) by the 2018 standard, 0 for less than 128; NULL like log_q",
+        ("parameters.security_2018",),
+        unit="bits",
+        label="Security (2018)",
+        short="2018",
+        written="level",
+        origin="result",
+    ),
+    Dimension(
+        "security_2024",
+        int,
+        "Classical security (0, 128, 192, 256) by the 2024 guidelines, 0 for less than 128; NULL like log_q",
+        ("parameters.security_2024",),
+        unit="bits",
+        label="Security (2024)",
+        short="2024",
+        written="level",
+        origin="result",
+    ),
+    Dimension(
+        "security_compared",
+        int,
+        "Security at which variants are compared: security_2018 in the division equal, what was asked for "
+        "(security_bits) in best",
+        (f"{_SPEC}.security_compared", "parameters.security_2018"),
+        unit="bits",
+        label="Security (2018)",
+        short="2018",
+        written="level",
+        origin="result",
+        is_filter=True,
+    ),
+    Dimension(
+        "key_switching",
+        str,
+        "hybrid: keys are switched with special primes; bv: without; NULL where keys cannot be switched, and like "
+        "log_q",
+        ("parameters.key_switching.method",),
+        label="Key switching",
+        phrase="{} key switching",
+        origin="result",
+    ),
+    Dimension(
+        "digits",
+        int,
+        "Digits that a ciphertext of the top level is decomposed into where its key is switched; NULL like "
+        "key_switching",
+        ("parameters.key_switching.digits",),
+        unit="number",
+        label="Digits",
+        phrase="digits",
+        origin="result",
+    ),
+    Dimension(
+        "special_primes",
+        int,
+        "How many of the primes are special ones, which only key switching uses: the last of modulus_bits; NULL like "
+        "log_q",
+        ("parameters.special_primes",),
+        unit="number",
+        label="Special primes",
+        phrase="special_primes",
+        origin="result",
+    ),
+    Dimension(
+        "scaling",
+        str,
+        "exact: the library keeps the exact scale (ckks) or factor (bgv) of every ciphertext; fixed: it takes all "
+        "primes for the scale itself; managed: it chooses levels by itself as well; NULL like log_q",
+        ("parameters.scaling",),
+        label="Scaling",
+        phrase="{} scaling",
+        origin="result",
+    ),
+    Dimension(
+        "secret_distribution",
+        str,
+        "What secret keys are drawn from; NULL like log_q",
+        ("parameters.secret_distribution",),
+        label="Secret",
+        phrase="secret {}",
+        origin="result",
+    ),
+    Dimension(
+        "encryption",
+        str,
+        "What encrypts: public key, secret key; NULL like log_q",
+        ("parameters.encryption",),
+        label="Encryption",
+        phrase="encrypted with the {}",
+        origin="result",
+    ),
+):
+    register(_dimension)
+
+CAP = register(Dimension("cap", int, "Most repetitions that are tried (experiments depth and noise)."))
+REPETITIONS = register(Dimension("repetitions", int, "Operations in a row (experiment repetition)."))
+DATA_SET: Dimension[str] = DIMENSIONS["data_set"]
