@@ -6,7 +6,7 @@ SOAK ?= 30
 KILLS ?= 50
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test soak soak-kills check bench clean
+.PHONY: help setup demo serve test test-all soak soak-kills check bench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,13 @@ serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py
 
 # A file of tests stays in one process, and so does what the contract suite has of one variant: see tests/distribution.py.
+PYTEST = $(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+
 test: setup ## Run the tests
-	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+test-all: setup ## Run all tests: also images, builds, recipes, long series of kills, browsers; with more examples
+	$(PYTEST) -m "" --hypothesis-profile=extended
 
 soak: setup ## Repeat the contract suite (SOAK=30 times) and print what failed in any of them
 	@failed=0; for round in $$(seq $(SOAK)); do \

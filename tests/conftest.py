@@ -8,14 +8,33 @@ import tempfile
 import distribution
 import needs
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Processes of tests share the cores: threads of numpy's that wait for theirs took three quarters of its CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts background jobs with Ctrl-C ignored, and every process that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# The same examples every time, no deadline, and no complaint of slow drawing: a busy machine is not a wrong result.
+# `make test-all` asks for the second profile: --hypothesis-profile=extended.
+for profile, examples in (("everyday", 15), ("extended", 60)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("everyday")
+
 
 def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "extended: changes only with deploy/, setup/ and recipes, or repeats another test at greater length; "
+        "left out of `make test`, part of `make test-all`",
+    )
     config.pluginmanager.register(needs)
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.pluginmanager.register(Folder(config))

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from ciphermark_adapters import registry
 
@@ -57,7 +58,7 @@ def _text_of(report: pytest.TestReport) -> str:
 class Execution:
     """The tests of one variant, under way in its own interpreter."""
 
-    def __init__(self, variant: str, tests: Sequence[str]) -> None:
+    def __init__(self, variant: str, tests: Sequence[str], config: pytest.Config) -> None:
         reading, writing = os.pipe()
         self._told: dict[str, dict[str, str]] = {}
         self._printed = TemporaryFile()  # noqa: SIM115 # as long as the process
@@ -65,6 +66,11 @@ class Execution:
         # PostgreSQL servers of the session that this one is part of: as root's they run as another user.
         self._folder = TemporaryDirectory(prefix="ciphermark-elsewhere-")
         options = ["--variant", variant, "--outcomes", f"/dev/fd/{writing}", "-q", "-p", "no:cacheprovider"]
+        options += [
+            "-m",
+            config.option.markexpr,
+            f"--hypothesis-profile={settings.get_current_profile_name()}",
+        ]
         options.append(f"--basetemp={self._folder.name}/pytest")
         self._process = subprocess.Popen(
             [registry.interpreter(variant), "-m", "pytest", *options, *tests],
@@ -129,7 +135,7 @@ class Elsewhere(pytest.Item):
         if self.variant not in executions:
             chosen = [item for item in self.session.items if isinstance(item, Elsewhere)]
             tests = [item.nodeid for item in chosen if item.variant == self.variant]
-            executions[self.variant] = Execution(self.variant, tests)
+            executions[self.variant] = Execution(self.variant, tests, self.config)
         told = executions[self.variant].outcome(self.nodeid)
         if told["outcome"] == "skipped":
             pytest.skip(told["text"])

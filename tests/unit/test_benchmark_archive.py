@@ -18,8 +18,6 @@ from ciphermark_core.errors import UserError
 
 anywhere = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=20,
-    deadline=None,
 )
 
 

@@ -48,7 +48,7 @@ def test_what_is_appended_is_on_disk_at_once(home, journal):
 
 
 @given(st.lists(strategies.outcomes, max_size=3))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=20)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_every_outcome_comes_back(home, outcomes):
     (home.pending / "run-1.jsonl").unlink(missing_ok=True)
     journal = Journal.create(home, HEADER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import circuit_execution as circuits
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_circuits import chebyshev, minimax
@@ -27,7 +27,6 @@ def _evaluated(polynomials: list[OddPolynomial], levels: int | None = None) -> c
     )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(
     st.lists(st.floats(-1, 1).filter(lambda c: abs(c) > 1e-3), min_size=1, max_size=40),
     st.sampled_from([2, 4, 8, 16, 32]),

@@ -5,7 +5,7 @@ import inspect
 
 import any_model as strategies
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_contract.keys import KeyRequest
@@ -42,7 +42,6 @@ def test_no_type_is_forgotten():
 
 @pytest.mark.parametrize("kind", EVERY_TYPE, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-@settings(max_examples=40)
 def test_every_type_survives_the_wire(kind, data):
     value = data.draw(EVERY_TYPE[kind])
     line = wire.to_line(value)
@@ -136,7 +135,6 @@ REPLIES = protocol.Reply.__args__
 
 @pytest.mark.parametrize("kind", EVERY_MESSAGE, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-@settings(max_examples=25)
 def test_every_message_survives_the_wire(kind, data):
     message = data.draw(EVERY_MESSAGE[kind])
     line = wire.to_line(message)

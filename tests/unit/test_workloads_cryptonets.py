@@ -130,7 +130,6 @@ def test_memory_of_encrypted_weights_is_told():
     assert more == 2 * 8 * 8192 * (2972 * 3 + 50 * 6 + 2592 * (6 + 5 + 4) + 330 * (6 + 5 + 4 + 3 + 2))
 
 
-@settings(deadline=None, max_examples=30)
 @given(SHAPES, st.integers(0, 2**32 - 1))
 def test_a_convolution_is_a_sum_over_the_pixels_that_are_met(shape, seed):
     random = np.random.default_rng(seed)
@@ -140,7 +139,7 @@ def test_a_convolution_is_a_sum_over_the_pixels_that_are_met(shape, seed):
     np.testing.assert_allclose(np.transpose(found), weights @ patches(images, shape), atol=1e-12)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(SHAPES, st.integers(0, 1000))
 def test_networks_of_any_shape_are_computed(shape, seed):
     """By the circuit on plain vectors: layers in order, map by map."""

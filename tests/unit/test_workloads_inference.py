@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from circuit_execution import ADAPTER
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -89,7 +89,6 @@ def by_loops(of, image):
 
 
 @given(SHAPES, st.integers(0, 1000))
-@settings(deadline=None, max_examples=20)
 def test_a_network_is_what_its_definition_says(shape, seed):
     found = network(shape, seed)
     image = np.random.default_rng(seed).uniform(size=(shape.side, shape.side))
@@ -117,7 +116,6 @@ def by_slots(of, image, slots):
 
 
 @given(SHAPES, st.sampled_from([4096, 8192]), st.integers(0, 1000))
-@settings(deadline=None, max_examples=40)
 def test_slots_lead_to_the_logits(shape, slots, seed):
     """Whatever the shape."""
     of = network(shape, seed)
@@ -288,7 +286,6 @@ def test_a_file_that_is_not_the_one_of_its_provenance_is_refused(tmp_path, endin
 
 
 @given(st.integers(0, 1000), st.integers(-12, 12))
-@settings(deadline=None, max_examples=30)
 def test_whole_numbers_stand_for_what_they_were_made_of(seed, power):
     """Within half of the last bit of the largest."""
     random = np.random.default_rng(seed)

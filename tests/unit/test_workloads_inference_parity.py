@@ -87,7 +87,7 @@ def test_the_large_network_has_the_sizes_and_weights_of_the_published_one():
 
 
 @given(SHAPES, st.sampled_from([1024, 2048]), st.integers(0, 1000))
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_the_circuit_leads_to_the_logits_of_every_shape(shape, ring, seed):
     """In a pattern that fills the slots, and in one that is there twice."""
     workload = ByParity("of-any-shape", "", Parities(shape, 512))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from circuit_execution import ADAPTER
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_workloads_inference import SHAPES, network, shipped_image
 
@@ -52,7 +52,6 @@ def test_it_takes_what_the_packing_was_designed_for():
     assert len(told.rotations) == 24
 
 
-@settings(deadline=None, max_examples=15)
 @given(SHAPES, st.integers(0, 1000))
 def test_networks_of_any_shape_that_fits_are_computed(shape, seed):
     shape = replace(shape, stride=2, hidden=min(shape.hidden, 100))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_workloads_inference import SHAPES, network, shipped_image
 
@@ -26,7 +26,6 @@ from ciphermark_workloads.programs import keys_of
 MODULUS = Exact.bfv.plain_modulus or 0
 
 
-@settings(deadline=None, max_examples=30)
 @given(SHAPES, st.integers(0, 1000))
 def test_what_needs_no_rounding_is_computed_exactly(shape, seed):
     """Weights and pixels that are multiples of the powers of two: also in floating point nothing is rounded then."""

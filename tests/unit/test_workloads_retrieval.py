@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -66,7 +66,6 @@ def answered(layout, modulus, rows, index):
 
 
 @given(databases())
-@settings(deadline=None)
 def test_every_element_comes_back_byte_for_byte(database):
     layout, modulus, rows, index = database
     found = packing.element(answered(layout, modulus, rows, index), index, layout)
@@ -74,7 +73,6 @@ def test_every_element_comes_back_byte_for_byte(database):
 
 
 @given(databases())
-@settings(deadline=None, max_examples=50)
 def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
     layout, _, rows, index = database
     vectors = packing.query_vectors([index], layout)
@@ -85,7 +83,6 @@ def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
 
 
 @given(databases(), st.data())
-@settings(deadline=None, max_examples=50)
 def test_a_slot_that_holds_no_symbol_is_no_byte(database, data):
     layout, modulus, rows, index = database
     slots = answered(layout, modulus, rows, index)
@@ -206,7 +203,6 @@ def test_a_column_is_one_operation_where_there_is_one():
 @given(st.integers(1, 1200), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
 @example(130 * 256, 9, "bfv")  # more blocks than are multiplied at once
 @example(65 * 256, 150, "bgv")  # and more columns
-@settings(deadline=None, max_examples=25)
 def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, scheme):
     workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
     small = resolved(workload, scheme, ring_dimension=512)

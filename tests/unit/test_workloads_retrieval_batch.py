@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -48,7 +48,6 @@ def layout_of(workload: AnyWorkload, row: int) -> Layout:
 
 
 @given(st.integers(1, 3000), st.integers(1, 70))
-@settings(deadline=None, max_examples=50)
 def test_every_element_has_a_place_in_three_buckets(elements, wanted):
     code = buckets.of(elements, wanted)
     assert code.count == 3 * -(-wanted // 2)
@@ -68,7 +67,6 @@ def test_buckets_are_filled_alike():
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=6))
-@settings(deadline=None)
 def test_a_choice_is_found_wherever_there_is_one(choices):
     found = buckets.matched(choices)
     if found is None:  # by Hall's theorem, some of them have fewer buckets together than they are
@@ -95,7 +93,6 @@ DATABASES = [(16, 16), (100, 17), (400, 40), (900, 24), (900, 40)]
 
 
 @given(st.sampled_from(DATABASES), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
-@settings(deadline=None, max_examples=20)
 def test_programs_have_as_many_operations_as_the_formulas_say(database, size, scheme):
     """For each group of buckets those of FastPIR. An inner product of k terms counts as k products and k − 1
     additions.

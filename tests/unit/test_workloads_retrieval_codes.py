@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -79,7 +79,6 @@ def databases(draw):
 
 
 @given(databases())
-@settings(deadline=None)
 def test_every_value_comes_back_and_what_is_absent_is_told(database):
     shelves, records = database
     stored = shelves.stored(records)
@@ -93,7 +92,6 @@ def test_every_value_comes_back_and_what_is_absent_is_told(database):
 
 
 @given(databases())
-@settings(deadline=None)
 def test_no_plaintext_of_a_shelf_is_zeros(database):
     """Of which libraries refuse products; and a symbol is below t, as itself plus 1."""
     shelves, records = database
@@ -164,7 +162,6 @@ def found_in(program):
     st.integers(1, 60),
     st.integers(1, 1500),
 )
-@settings(deadline=None, max_examples=25)
 def test_programs_have_as_many_operations_as_the_formulas_say(kind, bits, records, size):
     workload, scheme = kind
     workload = workload.with_options({"records": records, "keyword_bits": bits, "value_bytes": size})

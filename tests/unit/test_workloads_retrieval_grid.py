@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -54,7 +54,6 @@ def databases(draw):
 
 
 @given(databases())
-@settings(deadline=None)
 def test_every_element_comes_back_byte_for_byte(database):
     grid, rows, index = database
     row, column, _ = grid.place(index)
@@ -68,7 +67,6 @@ def test_every_element_comes_back_byte_for_byte(database):
 
 
 @given(databases())
-@settings(deadline=None, max_examples=50)
 def test_every_element_has_one_place(database):
     grid, rows, _ = database
     (height, width), found = grid.shape, []
@@ -125,7 +123,6 @@ def vars_of(parameters):
 
 
 @given(st.integers(1, 1200), st.data())
-@settings(deadline=None, max_examples=25)
 def test_the_server_is_told_one_ciphertext_whatever_the_index(elements, data):
     workload = MUL_PIR.with_options({"elements": elements, "element_bytes": 40})
     parameters = resolved(workload, ring=512)
@@ -147,7 +144,6 @@ def traced(workload: AnyWorkload, parameters: Parameters, variant: str, index: i
 
 
 @given(st.integers(1, 900), st.integers(1, 900), st.sampled_from(["bfv", "bgv"]))
-@settings(deadline=None, max_examples=25)
 def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, scheme):
     """Of products with plaintexts, shifts are a part where a library has no call for them. An inner product of k terms
     counts as k products and k − 1 additions.

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -82,7 +82,6 @@ def test_more_records_than_the_table_was_made_for_find_no_place():
 
 
 @given(st.binary(min_size=1, max_size=40), st.binary(min_size=1, max_size=40))
-@settings(deadline=None)
 def test_a_value_is_found_by_its_keyword_alone(keyword, value):
     table = Table(10, 1)
     record = np.frombuffer(table.record(keyword, value) + bytes(5), dtype=np.uint8).astype(np.int64)
@@ -116,7 +115,6 @@ SIZES = [1, 2, 9, 60, 230, 500, 900]
 
 
 @given(st.sampled_from(SIZES), st.integers(1, 110), st.sampled_from(["bfv", "bgv"]))
-@settings(deadline=None, max_examples=20)
 def test_programs_have_as_many_operations_as_the_formulas_say(records, value, scheme):
     """Those of FastPIR on the table. An inner product of k terms counts as k products and k − 1 additions."""
     workload = KEYWORD_PIR.with_options({"records": records, "value_bytes": value})

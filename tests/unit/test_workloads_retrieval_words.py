@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
@@ -35,7 +35,6 @@ def resolved(workload: AnyWorkload, ring: int | None = None) -> Parameters:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_what_is_cut_is_joined_again(data):
     level, polynomials = data.draw(st.integers(0, 1)), data.draw(st.integers(1, 3))
     parameters = resolved(SEAL_PIR, 64)
@@ -81,7 +80,6 @@ def test_a_grid_is_nearly_square(plaintexts, shape):
 
 
 @given(st.integers(1, 3000), st.integers(1, 400))
-@settings(deadline=None, max_examples=50)
 def test_every_element_has_one_place_that_the_query_selects(elements, size):
     grid = SquareGrid(elements, size, 512, 20)
     (height, width), found = grid.shape, []
@@ -106,7 +104,6 @@ def test_a_query_selects_no_more_rows_than_a_ciphertext_expands_to():
 
 
 @given(st.integers(1, 900), st.integers(1, 2600))
-@settings(deadline=None, max_examples=25)
 def test_programs_have_as_many_operations_as_the_formulas_say(elements, size):
     """An inner product of k terms counts as k products and k − 1 additions."""
     workload = SEAL_PIR.with_options({"elements": elements, "element_bytes": size})
@@ -164,7 +161,6 @@ def test_sizes_are_those_of_the_protocol():
 
 
 @given(st.integers(1, 1200), st.data())
-@settings(deadline=None, max_examples=25)
 def test_the_server_is_told_two_ciphertexts_whatever_the_index(elements, data):
     workload = SEAL_PIR.with_options({"elements": elements, "element_bytes": 40})
     parameters = resolved(workload, ring=512)
