@@ -27,9 +27,10 @@ serve: setup ## Start all services here, without containers; Ctrl-C stops them
 
 # A file of tests stays in one process, and so does what the contract suite has of one variant: see tests/distribution.py.
 PYTEST = $(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+CHOSEN ?= not extended
 
-test: setup ## Run the tests
-	$(PYTEST)
+test: setup ## Run the tests, in minutes (CHOSEN: an expression of marks, see CONTRIBUTING.md)
+	$(PYTEST) -m "$(CHOSEN)"
 
 test-all: setup ## Run all tests: also images, builds, recipes, long series of kills, browsers; with more examples
 	$(PYTEST) -m "" --hypothesis-profile=extended

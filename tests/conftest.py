@@ -35,6 +35,7 @@ def pytest_configure(config):
         "extended: changes only with deploy/, setup/ and recipes, or repeats another test at greater length; "
         "left out of `make test`, part of `make test-all`",
     )
+    config.addinivalue_line("markers", "images: of the images; part of `.ci/run` where there is an engine")
     config.pluginmanager.register(needs)
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.pluginmanager.register(Folder(config))

@@ -43,6 +43,8 @@ def why_no_engine():
 
 REASON = why_no_engine()
 pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.images,
     pytest.mark.needs(REASON and f"no container engine is reachable: {REASON}"),
     pytest.mark.timeout(BUILD_TIMEOUT_S),
 ]

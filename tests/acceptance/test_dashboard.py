@@ -45,6 +45,7 @@ PATHS = (
 )
 # Widths of screens, each of the twelve pages at each of them: a page takes a second to be drawn.
 LOOKS = ((360, "light"), (768, "dark"), (1200, "light"), (1600, "dark"), (1920, "light"))
+EVERYDAY = ((360, "light"), (1600, "dark"))
 ROOMY = {1200, 1600}
 PATIENCE_MS = 180_000  # of the browser, on a machine that is busy with other tests
 RUN_TIMEOUT_MS = 300_000
@@ -218,7 +219,10 @@ def charts(page: Page) -> int:
     return page.locator("[data-specification] svg[role=img]").count()
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [look if look in EVERYDAY else pytest.param(*look, marks=pytest.mark.extended) for look in LOOKS],
+)
 def test_every_page_opens_in_silence_and_fits_the_screen(watched: Watched, width: int, scheme: str) -> None:
     """Where there is room, its navigation takes one line, no chart is cut, and it is for everyone."""
     page = watched.page
@@ -254,7 +258,7 @@ def faults(page: Page) -> list[str]:
     return [f"{item['id']}: {item['help']}" for item in found if item["impact"] in ("serious", "critical")]
 
 
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("width", [360, pytest.param(1400, marks=pytest.mark.extended)])
 def test_charts_fill_the_page_and_are_not_wider(watched: Watched, width: int) -> None:
     """Small charts stand in as many columns as there is room for; turned, a screen is filled again."""
     page = watched.page

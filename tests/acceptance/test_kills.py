@@ -26,6 +26,7 @@ NAMES = (
 WITHIN_S = 60.0  # `make soak-kills` holds it to 10 s, on a host that does nothing else
 
 
+@pytest.mark.extended
 @pytest.mark.timeout(1500)
 def test_nothing_is_lost_or_doubled_whatever_is_killed(tmp_path: Path) -> None:
     kinds = [kind for kind in KINDS if kind.name in NAMES]

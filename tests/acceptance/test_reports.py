@@ -41,7 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("width", [360, pytest.param(1200, marks=pytest.mark.extended)])
 def test_a_report_is_for_everyone(report: Path, width: int) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

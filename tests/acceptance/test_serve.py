@@ -121,7 +121,16 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
         os.close(ours)
 
 
-@pytest.mark.parametrize("victim", ["ciphermark-server", "ciphermark-dashboard", "serve", "worker"])
+@pytest.mark.parametrize(
+    "victim",
+    [
+        "ciphermark-server",
+        *(
+            pytest.param(name, marks=pytest.mark.extended)
+            for name in ("ciphermark-dashboard", "serve", "worker")
+        ),
+    ],
+)
 def test_one_that_dies_is_started_again_alone_and_told(lasting, home, victim):
     before, told = lasting.services(), len(lasting.text())
     logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
@@ -142,6 +151,7 @@ def test_one_that_dies_is_started_again_alone_and_told(lasting, home, victim):
     )  # what it said before is there
 
 
+@pytest.mark.extended
 def test_a_database_that_is_frozen_for_a_while_is_left_alone(lasting, home):
     told = len(lasting.text())
     frozen = freeze(psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])))
@@ -187,6 +197,7 @@ def deaths(home):
     return {row["name"]: row["deaths"] for row in json.loads((home / "logs" / "services.json").read_text())}
 
 
+@pytest.mark.extended
 def test_on_a_full_disk_one_that_dies_is_started_again_and_the_others_go_on(home, tmp_path):
     """The home is on that disk, and the database is not."""
     database_url = embedded.ensure_started(home)

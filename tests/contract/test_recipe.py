@@ -153,6 +153,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_made_on_the_way_is_found(
     reader: Reader, printed: dict[str, str], tmp_path: Path, mistake: str

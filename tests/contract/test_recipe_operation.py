@@ -112,6 +112,7 @@ def test_an_operation_of_seal_is_one_kernel_and_its_name_in_the_declaration() ->
     assert elsewhere == set()
 
 
+@pytest.mark.extended
 @pytest.mark.variants("seal")
 def test_the_contract_suite_covers_it(variant: str, copies: Path, tmp_path: Path) -> None:
     variants = [word for name in ("cleartext", variant, "tenseal") for word in ("--variant", name)]
@@ -120,6 +121,7 @@ def test_the_contract_suite_covers_it(variant: str, copies: Path, tmp_path: Path
     assert "passed" in printed.splitlines()[-1]
 
 
+@pytest.mark.extended
 @pytest.mark.variants("seal")
 def test_a_suite_measures_it(variant: str, copies: Path, tmp_path: Path) -> None:
     suite, outcomes, home = tmp_path / "doubling.yaml", tmp_path / "outcomes.jsonl", tmp_path / "home"

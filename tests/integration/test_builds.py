@@ -46,6 +46,7 @@ def elsewhere(tmp_path: Path) -> Path:
     return prefix
 
 
+@pytest.mark.extended
 @needs_seal
 def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Path) -> None:
     out = mine(
@@ -93,6 +94,7 @@ def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Pa
     assert mine.rows("select count(*)::int as n from run")[0]["n"] == 2
 
 
+@pytest.mark.extended
 @needs_openfhe
 def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     environment = interpreters.folder("openfhe")
@@ -123,6 +125,7 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     assert mine.rows("select count(*)::int as n from run where suite = 'bisect-planted'")[0]["n"] > 0
 
 
+@pytest.mark.extended
 @needs_openfhe
 def test_a_build_that_fails_its_checks_is_not_added(mine: Ciphermark, tmp_path: Path) -> None:
     python = interpreters.executable("openfhe")
@@ -145,6 +148,7 @@ def test_a_build_that_fails_its_checks_is_not_added(mine: Ciphermark, tmp_path: 
     assert left(mine) == []
 
 
+@pytest.mark.extended
 @needs_seal
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_addition_leaves_nothing(

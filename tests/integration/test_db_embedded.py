@@ -65,6 +65,7 @@ def test_recovers_from_a_kill_with_its_data(home: Path) -> None:
     assert answer(url, "select value from kept") == 42
 
 
+@pytest.mark.extended
 def test_waits_for_what_an_older_server_still_computes(home: Path) -> None:
     """A process of it looks for its server's end when it has done its work, and has its memory until then."""
     url = embedded.ensure_started(home)
@@ -104,6 +105,7 @@ def test_a_gateway_survives_a_kill(home: Path, make) -> None:
         assert database.query("select count(*) from sample").rows == [(1,)]
 
 
+@pytest.mark.extended
 def test_a_stale_pid_of_a_living_process_does_not_hinder(home: Path) -> None:
     embedded.ensure_started(home)
     pid_file = home / "postgres" / "postmaster.pid"

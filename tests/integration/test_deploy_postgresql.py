@@ -70,6 +70,7 @@ def killed(home: Path) -> None:
     wait_until(lambda: not embedded.is_running(home), "it is gone")
 
 
+@pytest.mark.extended
 def test_others_are_started_again_while_it_is_starting(home: Path) -> None:
     told: list[str] = []
     database, service = EmbeddedDatabase(home), Service()

@@ -33,6 +33,8 @@ ELSEWHERE = {
     "docs/adding-an-adapter.md": "tests/contract/test_recipe.py",
     "docs/your-own-workload.md": "tests/integration/test_workload_check.py",
 }
+# Executed by `make test`; other pages by `make test-all`. The parser sees the commands of all.
+EVERYDAY = ("README.md",)
 # What begins like this is not executed, and why.
 NOT_EXECUTED = {
     r"make (demo|test|setup|check|soak|bench)\b": "takes minutes, and is what executes this",
@@ -221,7 +223,14 @@ def test_a_shape_is_of_words() -> None:
     assert not shape("add\nmul").fullmatch("add")
 
 
-@pytest.mark.parametrize("page", [name for name in NAMES if name not in ELSEWHERE])
+EXECUTED = [
+    name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.extended)
+    for name in NAMES
+    if name not in ELSEWHERE
+]
+
+
+@pytest.mark.parametrize("page", EXECUTED)
 def test_the_commands_of_a_page_print_what_it_shows(page: str, reader: Reader, tmp_path: Path) -> None:
     text, executed = script(page)
     if not executed:

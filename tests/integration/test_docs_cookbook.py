@@ -43,6 +43,16 @@ def test_there_are_recipes() -> None:
 
 
 @pytest.mark.parametrize("question", RECIPES)
+def test_a_recipe_plans_something_to_measure(question: str) -> None:
+    """Where all libraries are installed, a plan has something to measure."""
+    suite = files.parse(RECIPES[question], question)
+    names = {name for item in suite.experiments for name in item.variants}
+    planned = plan.cases(suite, {name: Availability(registry.declaration(name)) for name in names})
+    assert any(item.reason is None for item in planned), [item.reason for item in planned]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("question", RECIPES)
 def test_a_recipe_answers_its_question(executed: Ciphermark, question: str) -> None:
     """All of its cases come out right, or say why they cannot; some come out right."""
     outcomes = {outcome["trial"]["id"]: outcome for outcome in executed.outcomes()}

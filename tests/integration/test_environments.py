@@ -84,12 +84,14 @@ def test_the_contract_suite_tells_test_by_test_what_another_interpreter_executes
     assert f"PASSED {test}[elsewhere-bfv-mul]" in printed
 
 
+@pytest.mark.extended
 def test_the_contract_suite_fails_where_another_interpreter_dies(tmp_path: Path) -> None:
     printed = _contract_suite(tmp_path, ("import numpy as np", "import os; os._exit(3)"))
     assert "python ended with 3 and said nothing of this test" in printed
     assert "PASSED" not in printed
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_its_tests_have_folders_of_their_own(variant: str, tmp_path: Path) -> None:
     """Not among those of all sessions: see :class:`Execution` in tests/contract/elsewhere.py."""

@@ -53,6 +53,7 @@ def workers(tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Iter
     made.end_all()
 
 
+@pytest.mark.extended
 def test_a_job_waits_and_says_for_what(disk: Disk, workers: Workers, new_url: Callable[[], str]) -> None:
     jobs = Jobs(new_url())
     workers.start(jobs.url, home=str(disk.home))
@@ -67,6 +68,7 @@ def test_a_job_waits_and_says_for_what(disk: Disk, workers: Workers, new_url: Ca
     jobs.assert_exactly_once(job_id, len(OPERATIONS))
 
 
+@pytest.mark.extended
 def test_a_run_waits_in_the_middle(disk: Disk, tmp_path: Path, new_url: Callable[[], str]) -> None:
     gate = Gate(tmp_path / "gate")
     held = Ciphermark(disk.home, new_url(), {"PLANTED_GATE": str(gate.folder)})

@@ -24,6 +24,7 @@ MOMENTS = [0.0005 * 1.22**step for step in range(42)]
 pytestmark = pytest.mark.usefixtures("planted")
 
 
+@pytest.mark.extended
 def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> None:
     """It is held by a library that never answers, so that none ends by itself."""
     gate = Gate(tmp_path / "gate")
@@ -65,6 +66,7 @@ def test_an_error_after_an_interruption_is_none_of_the_jobs(is_interrupted: bool
     assert (done.stdout.strip(), done.stderr) == (how, "")
 
 
+@pytest.mark.extended
 def test_a_job_is_cancelled_at_any_moment_and_its_worker_ended_meanwhile(
     workers: Workers, jobs: Jobs
 ) -> None:
@@ -93,12 +95,15 @@ def wait_until_held(pid: int) -> None:
         time.sleep(0.002)
 
 
+@pytest.mark.parametrize(
+    "pauses_s", [(0.1, 0.8), pytest.param((0.0, 0.2, 0.4, 1.5), marks=pytest.mark.extended)], ids=len
+)
 @pytest.mark.parametrize("command", [("worker",), ("serve", "--worker"), ("run", "quick")])
 def test_ctrl_c_while_a_program_loads_ends_it_without_a_word(
-    ciphermark: Ciphermark, command: tuple[str, ...]
+    ciphermark: Ciphermark, command: tuple[str, ...], pauses_s: tuple[float, ...]
 ) -> None:
     """From its first line on: what interrupts Python before that is Python's to tell."""
-    for pause_s in (0.0, 0.1, 0.2, 0.4, 0.8, 1.5):
+    for pause_s in pauses_s:
         process = ciphermark.start(*command)
         wait_until_held(process.pid)
         time.sleep(pause_s)

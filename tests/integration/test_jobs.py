@@ -121,6 +121,7 @@ def test_a_running_job_is_cancelled_between_turns(workers: Workers, jobs: Jobs, 
     assert jobs.job(job_id)["attempts"] == 1
 
 
+@pytest.mark.extended
 def test_a_cancelled_job_of_a_dead_worker_is_not_executed_again(
     workers: Workers, jobs: Jobs, gate: Gate
 ) -> None:
@@ -159,6 +160,7 @@ def forked_from(worker: Worker) -> psutil.Process:
     return found
 
 
+@pytest.mark.extended
 def test_an_attempt_ends_with_the_process_that_it_was_forked_from(
     workers: Workers, jobs: Jobs, gate: Gate
 ) -> None:
@@ -174,6 +176,7 @@ def test_an_attempt_ends_with_the_process_that_it_was_forked_from(
     assert (job["attempts"], job["deaths"]) == (2, 1)
 
 
+@pytest.mark.extended
 def test_an_attempt_that_cannot_be_started_is_one_that_died(workers: Workers, jobs: Jobs) -> None:
     """The process that it would be forked from takes the order, and is killed before it has done anything."""
     (first,) = jobs.submit(suite_text(["cleartext"], ["rescale"]))
@@ -232,6 +235,7 @@ def psutil_flag() -> str:
     return line.split()[-1]
 
 
+@pytest.mark.extended
 def test_one_worker_measures_on_a_machine_at_a_time(workers: Workers, jobs: Jobs, gate: Gate) -> None:
     held, other = jobs.submit(suite_text(["planted-waits"], ["mul"])) + jobs.submit(
         suite_text(["cleartext"], ["add"])
@@ -274,6 +278,7 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     jobs.wait(other, "done")
 
 
+@pytest.mark.extended
 def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) -> None:
     """Their trials are unsupported: the whole way of a job, less the measuring."""
     submitted = jobs.submit(suite_text(["cleartext"], ["rescale"]), count=40)
@@ -316,7 +321,7 @@ def measured_without_database(
     return job_id, worker, before
 
 
-@pytest.mark.parametrize("end", [embedded.stop, killed])
+@pytest.mark.parametrize("end", [pytest.param(embedded.stop, marks=pytest.mark.extended), killed])
 def test_a_job_survives_the_end_of_the_database(
     workers: Workers, gate: Gate, home: Path, end: Callable[[Path], None]
 ) -> None:
@@ -333,6 +338,7 @@ def test_a_job_survives_the_end_of_the_database(
     assert worker.process.poll() is None
 
 
+@pytest.mark.extended
 def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, home: Path) -> None:
     """For longer than a worker may be silent without being taken for dead: its heart beats late, and it goes on."""
     jobs = Jobs(embedded.ensure_started(home))

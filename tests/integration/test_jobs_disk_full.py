@@ -63,6 +63,7 @@ def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: G
     assert worker.process.poll() is None
 
 
+@pytest.mark.extended
 def test_a_job_waits_for_space_for_blobs(
     tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_job_waits_for_space_for_blobs(
     assert jobs.job(job_id)["attempts"] == 1
 
 
+@pytest.mark.extended
 def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers, jobs: Jobs) -> None:
     workers.start(jobs.url)
     (first,) = jobs.submit(suite_text(["cleartext"], ["add"]))
@@ -97,6 +99,7 @@ def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers,
     jobs.wait(job_id, "done")
 
 
+@pytest.mark.extended
 def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) -> None:
     """``/dev/full`` is a disk that is full for ever."""
     done, failed = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
@@ -108,6 +111,7 @@ def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) 
     assert worker.process.poll() is None
 
 
+@pytest.mark.extended
 def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str]) -> None:
     held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
     gate.let_pass(0)

@@ -145,7 +145,7 @@ def suite_with_mul_third() -> str:
     raise AssertionError
 
 
-@pytest.mark.parametrize("end", ["killed", "cut off"])
+@pytest.mark.parametrize("end", ["killed", pytest.param("cut off", marks=pytest.mark.extended)])
 def test_another_host_goes_on_where_one_ends(
     end: str, jobs: Jobs, hosts: Hosts, network_url: str, workers: Workers
 ) -> None:
@@ -174,7 +174,7 @@ def test_another_host_goes_on_where_one_ends(
     assert jobs.wait(shared, "done")["deaths"] == 1
     if end == "cut off":
         hosts.cut(0, is_up=True)
-        wait_until(lambda: first.said("job lost to another worker"), "alpha learns of it", 120)
+        wait_until(lambda: first.said("job lost to another worker"), "alpha learns of it")
 
     jobs.assert_exactly_once(shared, TRIALS)
     began, continued = jobs.parts(shared)

@@ -76,6 +76,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     return command, command("run", str(suite)).out
 
 
+@pytest.mark.extended
 def test_its_figures_are_in_results(ran: tuple[Ciphermark, str]) -> None:
     rows = ran[0].rows(
         "select phase, unit, n between 1 and 9 as is_sampled, max from results "
@@ -90,6 +91,7 @@ def test_its_figures_are_in_results(ran: tuple[Ciphermark, str]) -> None:
     assert {row["max"] for row in rows[3:]} == {float(mmap.PAGESIZE)}
 
 
+@pytest.mark.extended
 def test_what_a_host_lacks_is_told_with_the_reason(ran: tuple[Ciphermark, str]) -> None:
     told = "joules is not measured here: no counter of energy"
     ciphermark, printed = ran

@@ -76,7 +76,7 @@ def held(tmp_path, new_url, gate):
     return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
 
 
-@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("count", [1, *(pytest.param(n, marks=pytest.mark.extended) for n in (0, 4))])
 def test_killed_after_some_outcomes(ciphermark, count):
     process = ciphermark.fork("run", str(small_suite(ciphermark)))
     wait_until(lambda: ciphermark.journals() and ciphermark.outcome_count() >= count, f"{count} outcomes")
@@ -90,6 +90,7 @@ def test_killed_after_some_outcomes(ciphermark, count):
     assert_complete(ciphermark)
 
 
+@pytest.mark.extended
 def test_killed_again_and_again(ciphermark):
     process = ciphermark.fork("run", str(small_suite(ciphermark)))
     for count in (1, 3, 5):
@@ -142,7 +143,9 @@ def recording_stopped(ciphermark, table):
         yield lambda: observer.execute(waiting).fetchone()
 
 
-@pytest.mark.parametrize("table", ["run", "trial", "sample"])
+@pytest.mark.parametrize(
+    "table", ["sample", *(pytest.param(name, marks=pytest.mark.extended) for name in ("run", "trial"))]
+)
 def test_killed_while_recording(ciphermark, table):
     """The journal has an outcome, and the database is in the middle of taking it."""
     with recording_stopped(ciphermark, table) as somebody_waits:
@@ -157,7 +160,9 @@ def test_killed_while_recording(ciphermark, table):
     assert_complete(ciphermark)
 
 
-@pytest.mark.parametrize("cut", [1, 200, "all but one"])
+@pytest.mark.parametrize(
+    "cut", [200, *(pytest.param(n, marks=pytest.mark.extended) for n in (1, "all but one"))]
+)
 def test_a_torn_last_line_is_executed_again(ciphermark, cut):
     process = ciphermark.fork("run", str(small_suite(ciphermark)))
     wait_until(lambda: ciphermark.outcome_count() >= 3, "3 outcomes")

@@ -42,7 +42,9 @@ def sessions(services):
     return [len(done(service.http.get("/v1/sessions"))) for service in services.running]
 
 
-@pytest.mark.parametrize("is_resumed", [True, False], ids=["resumed", "another run"])
+@pytest.mark.parametrize(
+    "is_resumed", [True, pytest.param(False, marks=pytest.mark.extended)], ids=["resumed", "another run"]
+)
 def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, services, is_resumed):
     suite = ciphermark.suite(LEARNING, samples=30)
     process = ciphermark.start("run", str(suite))

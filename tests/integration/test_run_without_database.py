@@ -96,6 +96,7 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
     assert "planted-waits" in held("results", "last").out
 
 
+@pytest.mark.extended
 def test_a_server_that_is_back_before_the_end(held, gate, own_server):
     process = started(held, gate)
     own_server.stop()
@@ -108,6 +109,7 @@ def test_a_server_that_is_back_before_the_end(held, gate, own_server):
     assert journal.parent.name == "recorded"
 
 
+@pytest.mark.extended
 def test_a_database_that_becomes_read_only_in_the_middle_of_a_run(held, gate, own_server):
     """As after a failover: it answers, and takes nothing."""
     process = started(held, gate)

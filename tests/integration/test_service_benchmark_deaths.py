@@ -70,6 +70,7 @@ def test_a_worker_whose_parent_is_gone_already_ends(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGTERM
 
 
+@pytest.mark.extended
 def test_a_worker_that_dies_is_replaced(service: Service) -> None:
     for _ in range(2):
         wait_until(lambda: worker_of(service), "a worker is there")

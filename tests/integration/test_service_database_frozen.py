@@ -99,6 +99,7 @@ def test_the_api_goes_on_when_postgresql_does(
         wait_until(lambda: client.get("/v1/runs").status_code == 200, "it is back")
 
 
+@pytest.mark.extended
 def test_the_first_request_after_postgresql_is_back_is_answered(service: Service, home: Path) -> None:
     """Nobody is started again, and no request is the one that finds a connection broken: of the API, and of pages."""
     with (
@@ -120,6 +121,7 @@ def test_the_first_request_after_postgresql_is_back_is_answered(service: Service
         assert service.process.poll() is None
 
 
+@pytest.mark.extended
 def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, home: Path) -> None:
     superuser = service.database_url.replace(
         "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
@@ -137,6 +139,7 @@ def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, hom
             assert client.get("/v1/runs").status_code == 200
 
 
+@pytest.mark.extended
 def test_pages_are_answered_while_postgresql_is_frozen(
     home: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:

@@ -87,7 +87,7 @@ def benchmark(
     benchmark_service.ended(made)
 
 
-@pytest.mark.parametrize("name", ["client", "server"])
+@pytest.mark.parametrize("name", [pytest.param("client", marks=pytest.mark.extended), "server"])
 def test_a_job_goes_on_when_a_service_of_its_parties_is_killed(
     name: str, parties: Parties, benchmark: benchmark_service.Service, gate: Gate
 ) -> None:
