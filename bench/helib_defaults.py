@@ -114,7 +114,7 @@ def compared(case: Case) -> Iterator[tuple[str, float, float]]:
 def _ours(case: Case) -> dict[str, Callable[[], Any]]:
     adapter = registry.load("helib")
     parameters = adapter.resolve(case.spec)
-    owner = adapter.key_owner(parameters, KeyRequest(relinearization=True, rotations=(1,)))
+    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True, rotations=(1,)))
     evaluator = adapter.evaluator(owner.public_material())
     kind, value = (np.float64, 0.95) if parameters.scale is not None else (np.int64, 3)
     x = evaluator.load(owner.dump(owner.encrypt(np.full(parameters.slots, value, dtype=kind)), "none"))

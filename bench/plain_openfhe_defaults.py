@@ -45,7 +45,7 @@ def _ours(ring_dimension: int, primes: int, scale_bits: int) -> dict[str, Run]:
     parameters = adapter.resolve(
         ParameterSpec("ckks", ring_dimension, bits, scale_bits=scale_bits, division="best")
     )
-    owner = adapter.key_owner(parameters, KeyRequest(rotations=(1,)))
+    owner = adapter.key_owner(parameters, KeyRequest.of(True, rotations=(1,)))
     evaluator = adapter.evaluator(owner.public_material())
     x = evaluator.load(owner.dump(owner.encrypt(np.full(parameters.slots, 0.95)), "none"))
     managed = evaluator.managed()

@@ -39,7 +39,7 @@ def started(variant: str) -> Started:
     start = perf_counter()
     worker = WorkerProcess(confinement, registry.interpreter(variant), variant)
     try:
-        request = protocol.Prepare(variant, spec, KeyRequest())
+        request = protocol.Prepare(variant, spec, KeyRequest.of(relinearization=True))
         reply = worker.ask(request, allowed.timeout_s)
         elapsed_s = perf_counter() - start
     finally:

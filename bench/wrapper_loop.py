@@ -108,7 +108,9 @@ def measured(variant: str, spec: ParameterSpec) -> Iterator[Times]:
     """Every operation that both have, sample by sample in turns of shuffled order."""
     adapter, declared = registry.load(variant), registry.declaration(variant)
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, possible(KeyRequest(rotations=(STEP,)), declared, parameters))
+    owner = adapter.key_owner(
+        parameters, possible(KeyRequest.of(True, rotations=(STEP,)), declared, parameters)
+    )
     evaluator = adapter.evaluator(owner.public_material())
     calls = CALLS[variant](parameters)
     pairs = _vectors(parameters)

@@ -78,7 +78,7 @@ class Subject:
 def all_keys(declared: Declaration, scheme: Scheme) -> KeyRequest:
     """Every key that a declared operation needs."""
     keys = declared.key_kinds(scheme)
-    return keys | KeyRequest(relinearization=False, rotations=STEPS if keys.rotations else ())
+    return keys | KeyRequest.of(rotations=STEPS if keys.rotations else ())
 
 
 def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:

@@ -10,6 +10,7 @@ import pytest
 from ciphermark_adapters.helib import limits
 from ciphermark_adapters.helib import parameters as helib_parameters
 from ciphermark_contract.interfaces import KeyRequest, Unsupported
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core import security
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -94,7 +95,7 @@ def test_large_plaintext_moduli(variant: str, plain_modulus: int) -> None:
     """30 and 59 bits: products are right."""
     spec = ParameterSpec("bgv", SMALL, (60,) * 6, plain_modulus, security=0)
     adapter = harness.adapter(variant)
-    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest())
+    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest.of(relinearization=True))
     evaluator = adapter.evaluator(owner.public_material())
     values = np.array([1, 2, plain_modulus - 1, plain_modulus // 2], dtype=np.int64)
     ciphertext = evaluator.load(owner.dump(owner.encrypt(values), "none"))
@@ -110,13 +111,13 @@ def test_only_the_requested_keys_are_made(variant: str) -> None:
     parameters = adapter.resolve(SPECS["ckks"])
     sizes = {}
     for request in (
-        KeyRequest(False),
-        KeyRequest(True),
-        KeyRequest(True, (1,)),
-        KeyRequest(True, (1, -1, 4)),
+        NO_KEYS,
+        KeyRequest.of(True),
+        KeyRequest.of(True, (1,)),
+        KeyRequest.of(True, (1, -1, 4)),
     ):
         owner = adapter.key_owner(parameters, request)
-        sizes[len(request.rotations) + request.relinearization] = len(owner.dump_key("public_key", "none"))
+        sizes[len(request.steps) + bool(request.relinearization)] = len(owner.dump_key("public_key", "none"))
         matrix = (
             len(owner.dump_seeded("relinearization_keys_seeded", np.zeros(1), "none"))
             if request.relinearization
@@ -130,7 +131,7 @@ def test_only_the_requested_keys_are_made(variant: str) -> None:
 
 def test_what_helib_refuses_to_decrypt_is_no_value(variant: str) -> None:
     subject = harness.subject(variant, SPECS["ckks"])
-    owner = subject.adapter.key_owner(subject.parameters, KeyRequest())
+    owner = subject.adapter.key_owner(subject.parameters, KeyRequest.of(relinearization=True))
     evaluator = subject.adapter.evaluator(owner.public_material())
     ciphertext = evaluator.load(owner.dump(owner.encrypt(subject.vector(0)), "none"))
     for _ in range(2):

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ciphermark_contract.interfaces import KeyRequest, Unsupported
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import OPERATIONS, where
 from ciphermark_contract.operations.arguments import SCALAR
 
@@ -70,7 +71,7 @@ def test_nothing_beyond_the_contract(subject: Subject) -> None:
 @cells.where(cells.has_keys)
 def test_no_key_no_operation(subject: Subject) -> None:
     """Without its key an operation is missing: it neither works by chance nor crashes."""
-    owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    owner = subject.adapter.key_owner(subject.parameters, NO_KEYS)
     evaluator = subject.adapter.evaluator(owner.public_material())
     for operation in subject.able(KEYED):
         row = examples.plausible(subject, operation)
@@ -82,7 +83,7 @@ def test_no_key_no_operation(subject: Subject) -> None:
 @cells.where(cells.has_keys)
 def test_managed_products_without_a_key(subject: Subject) -> None:
     """Without a relinearization key a managed product keeps its three polynomials, or is refused."""
-    owner = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    owner = subject.adapter.key_owner(subject.parameters, NO_KEYS)
     evaluator = subject.adapter.evaluator(owner.public_material())
     keyless = replace(subject, owner=owner, evaluator=evaluator, managed=evaluator.managed())
     for operation in {*where(lambda row: row.is_product)} & {*subject.declared.managed[subject.scheme]}:

@@ -9,6 +9,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Adapter, KeyRequest
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_core.primes import default_ckks_chain
 
@@ -135,9 +136,9 @@ def test_impossible_requests_are_refused(adapter: Adapter, scheme: Scheme) -> No
 
 
 REQUESTS = {
-    "relinearization": KeyRequest(relinearization=True),
-    "rotations": KeyRequest(relinearization=False, rotations=(1,)),
-    "galois": KeyRequest(relinearization=False, galois=(-1,)),
+    "relinearization": KeyRequest.of(relinearization=True),
+    "rotations": KeyRequest.of(rotations=(1,)),
+    "automorphisms": KeyRequest.of(automorphisms=(-1,)),
 }
 
 
@@ -157,7 +158,7 @@ def test_one_prime_is_enough_for_additions(variant: str, adapter: Adapter, schem
     found, _ = attempted(lambda: adapter.resolve(spec))
     if found is None:
         return
-    owner = adapter.key_owner(found, KeyRequest(relinearization=False))
+    owner = adapter.key_owner(found, NO_KEYS)
     evaluator = adapter.evaluator(owner.public_material())
     subject = harness.Subject(
         registry.declaration(variant), adapter, found, owner, evaluator, evaluator.managed()

@@ -17,7 +17,7 @@ import ciphermark_adapters
 from ciphermark_adapters import registry
 from ciphermark_adapters._template.adapter import TemplateAdapter
 from ciphermark_adapters._template.declaration import DECLARATIONS as TEMPLATE
-from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.keys import NO_KEYS
 
 from . import examples, harness
 from .checks.refusals import unsupported
@@ -211,7 +211,7 @@ def test_the_template_wants_keys_where_a_library_would() -> None:
     subject = harness.subject_of(declared, adapter, harness.SPECS["bfv"])
     unsupported(lambda: subject.evaluator.apply("rotate", subject.encrypted(subject.vector(0)), 3))
     unsupported(lambda: subject.evaluator.bind("rotate", [(subject.encrypted(subject.vector(0)), 3)]))
-    owner = adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    owner = adapter.key_owner(subject.parameters, NO_KEYS)
     evaluator = adapter.evaluator(owner.public_material())
     for operation in ("relinearize", "rotate"):
         row = examples.plausible(subject, operation)

@@ -29,7 +29,7 @@ def session(variant: str, scheme: Scheme) -> Session:
         scale_bits=35 if scheme == "ckks" else None,
         depth=DEPTH,
     )
-    return prepare(variant, spec, KeyRequest())
+    return prepare(variant, spec, KeyRequest.of(relinearization=True))
 
 
 def executed(session: Session, operation: str, seed: int = 5) -> Findings:

@@ -41,7 +41,7 @@ def test_sums_and_products_are_those_modulo_the_product(variant: str, scheme: Sc
     modulus = spec.plain_modulus or 0
     parameters = adapter.resolve(spec)
     assert parameters.plain_modulus == modulus
-    owner = adapter.key_owner(parameters, KeyRequest(relinearization=True))
+    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True))
     evaluator = adapter.evaluator(owner.public_material())
     drawn = np.random.default_rng(7)
     a, b, c = (drawn.integers(0, modulus, parameters.slots) for _ in range(3))
@@ -71,7 +71,9 @@ def _form(variant: str) -> str:
 def test_bytes_of_fewer_residues_are_refused(variant: str, scheme: Scheme) -> None:
     adapter, spec = harness.adapter(variant), _spec(variant)
     two = ParameterSpec("bfv", RING, spec.modulus_bits, plain_modulus=FIRST * SECOND, security=0)
-    owners = [adapter.key_owner(adapter.resolve(item), KeyRequest()) for item in (spec, two)]
+    owners = [
+        adapter.key_owner(adapter.resolve(item), KeyRequest.of(relinearization=True)) for item in (spec, two)
+    ]
     encrypted = owners[1].dump(owners[1].encrypt(np.ones(4, dtype=np.int64)), _form(variant))
     with pytest.raises(ValueError, match="of 2 residues, and there are 3"):
         owners[0].load(encrypted)

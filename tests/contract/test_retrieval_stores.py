@@ -100,7 +100,7 @@ def test_the_store_and_the_noise_are_told(variant: str, scheme: Scheme, name: st
     assert [value > 0 for value in _of(passes.evaluated[0].samples, "memory_bandwidth")] == [True]
     assert _of(passes.evaluated[1].samples, "store_size") == []
     assert _of(passes.evaluated[1].samples, "memory_bandwidth") == []
-    owner = harness.adapter(variant).key_owner(parameters, KeyRequest())
+    owner = harness.adapter(variant).key_owner(parameters, KeyRequest.of(relinearization=True))
     tells = owner.noise_budget_bits(owner.encrypt(np.ones(8, dtype=np.int64))) is not None
     for scored in passes.scored:
         budgets = _of(scored.samples, "noise_budget")

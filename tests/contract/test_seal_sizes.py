@@ -10,6 +10,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec
 
 from . import harness
@@ -87,7 +88,7 @@ def test_sizes_are_those_of_the_format(variant: str, name: str) -> None:
     adapter, declared = harness.adapter(variant), registry.declaration(variant)
     columns = "rotate_columns" in declared.operations[spec.scheme]
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest(True, STEPS, (-1,) if columns else ()))
+    owner = adapter.key_owner(parameters, KeyRequest.of(True, STEPS, (-1,) if columns else ()))
     evaluator = adapter.evaluator(owner.public_material())
     n, data = spec.ring_dimension, len(parameters.moduli)
 
@@ -118,7 +119,7 @@ def test_evaluation_keys_are_given_one_by_one(variant: str, name: str) -> None:
     adapter, spec = harness.adapter(variant), SPECS[name]
     parameters = adapter.resolve(spec)
     row = spec.slots if spec.scheme == "ckks" else spec.slots // 2
-    owner = adapter.key_owner(parameters, KeyRequest(True, (*STEPS, 0, 1 - row)))
+    owner = adapter.key_owner(parameters, KeyRequest.of(True, (*STEPS, 0, 1 - row)))
     _, *keys = map(len, owner.public_material())
     data = len(parameters.moduli)
     assert keys == [switching_keys([data], spec.ring_dimension, data + 1)] * (1 + len(STEPS))
@@ -129,7 +130,7 @@ def test_compression_saves_no_more_than_the_zero_bits(variant: str) -> None:
     spec = SPECS["bfv-8192"]
     adapter = harness.adapter(variant)
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest(relinearization=False))
+    owner = adapter.key_owner(parameters, NO_KEYS)
     ciphertext_of_ones = owner.encrypt(np.ones(spec.slots, dtype=np.int64))
     content = 2 * spec.ring_dimension * sum(prime.bit_length() for prime in parameters.moduli) / 8
     for mode in ("zlib", "zstd"):

@@ -39,9 +39,9 @@ def test_the_evaluator_cannot_decrypt(subject: Subject) -> None:
 @cells.where(cells.has_keys)
 def test_keys_are_fresh_each_time(subject: Subject) -> None:
     """Another owner with the same parameters cannot decrypt."""
-    from ciphermark_contract.interfaces import KeyRequest
+    from ciphermark_contract.keys import NO_KEYS
 
-    stranger = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    stranger = subject.adapter.key_owner(subject.parameters, NO_KEYS)
     values = subject.vector(0)
     theirs = stranger.load(subject.owner.dump(subject.owner.encrypt(values), subject.compression))
     wrong = abs(stranger.decrypt(theirs) - values) > 0.5

@@ -66,7 +66,7 @@ def test_graph_of_an_exact_circuit() -> None:
     assert program.outputs == (6, 7)
     assert program.constants == (Constant(digest_of(plain), 1),)
     np.testing.assert_array_equal(traced.constants[digest_of(plain)], plain)
-    assert (program.depth, program.keys) == (0, KeyRequest(True, (1,)))
+    assert (program.depth, program.keys) == (0, KeyRequest.of(True, (1,)))
 
 
 def test_bgv_spends_a_level_on_a_product() -> None:

@@ -43,7 +43,7 @@ def _made(variant: str, scheme: Scheme, chain: str) -> Subject:
     spec = ParameterSpec(scheme, ring, bits, security=0, **plain)
     adapter = harness.adapter(variant)
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest())
+    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True))
     evaluator = adapter.evaluator(owner.public_material())
     return Subject(declaration(variant), adapter, parameters, owner, evaluator, evaluator.managed())
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters.registry import declaration
-from ciphermark_contract.interfaces import KeyRequest, Unsupported
+from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operands import restored, transformed
 from ciphermark_contract.operations import coefficients, words
 from ciphermark_contract.operations.meaning import Ring
@@ -26,7 +27,7 @@ def _made(variant: str, scheme: Scheme, bits: tuple[int, ...] = (38, 50, 50, 55)
     spec = ParameterSpec(scheme, 64, bits, plain_modulus=MODULUS, security=0)
     adapter = harness.adapter(variant)
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest(False))
+    owner = adapter.key_owner(parameters, NO_KEYS)
     evaluator = adapter.evaluator(owner.public_material())
     return Subject(declaration(variant), adapter, parameters, owner, evaluator, evaluator.managed())
 
@@ -105,7 +106,7 @@ def test_a_ciphertext_in_evaluation_form_has_no_words(variant: str, scheme: Sche
 def test_a_library_without_access_to_words_says_so(variant: str, scheme: Scheme) -> None:
     spec = ParameterSpec(scheme, 4096, (36, 36, 37), plain_modulus=65537)
     adapter = harness.adapter(variant)
-    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest(False))
+    owner = adapter.key_owner(adapter.resolve(spec), NO_KEYS)
     evaluator = adapter.evaluator(owner.public_material())
     x = evaluator.load(owner.dump(owner.encrypt(np.arange(4)), declaration(variant).compressions[0]))
     reason = "gives no access to the coefficients|does not offer the elements"

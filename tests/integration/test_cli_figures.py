@@ -254,7 +254,7 @@ def bfv(seal, results):
     """The parameter set of the recorded run, made once more; key owner and evaluator with fresh keys."""
     plain_modulus = 1032193
     parameters = seal.resolve(ParameterSpec("bfv", N, plain_modulus=plain_modulus))
-    owner = seal.key_owner(parameters, KeyRequest())
+    owner = seal.key_owner(parameters, KeyRequest.of(relinearization=True))
     return parameters, owner, seal.evaluator(owner.public_material())
 
 

@@ -119,7 +119,7 @@ def test_a_worker_there_speaks_our_protocol(variant: str) -> None:
     worker = WorkerProcess(CONFINEMENT, registry.interpreter(variant))
     try:
         spec = ParameterSpec("bfv", 4096, (40, 60), 65537, security=0)
-        reply = worker.ask(protocol.Prepare(variant, spec, KeyRequest(True, (1,), (-1,))), 60)
+        reply = worker.ask(protocol.Prepare(variant, spec, KeyRequest.of(True, (1,), (-1,))), 60)
         assert isinstance(reply, protocol.Prepared), reply
         assert reply.library.variant == variant
         assert reply.library.build["python"] != ""

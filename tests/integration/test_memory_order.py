@@ -39,7 +39,7 @@ def _peaks(variant: str, threads: int, cases: list[tuple[str, ParameterSpec]]) -
     with MemoryPass(1) as memory:
         for spec, same in groupby(cases, key=lambda case: case[1]):
             confinement = Confinement((), threads, 4096)
-            needs = WorkerNeeds(variant, spec, KeyRequest(True, (1,), ()), confinement, TIMEOUT_S)
+            needs = WorkerNeeds(variant, spec, KeyRequest.of(True, (1,)), confinement, TIMEOUT_S)
             trials = [_trial(variant, operation, spec) for operation, _ in same]
             peaks = memory.peaks({variant: needs}, {variant: trials})
             found += [{sample.phase: sample.value for sample in peaks[trial.id]} for trial in trials]
@@ -90,7 +90,10 @@ def test_of_many_variants_a_few_workers_wait() -> None:
     confinement = Confinement((), 1, 4096)
     with MemoryPass(1) as memory:
         for own in (variants, variants[-2:]):  # which have been ended
-            needs = {name: WorkerNeeds(name, SMALL, KeyRequest(), confinement, TIMEOUT_S) for name in own}
+            needs = {
+                name: WorkerNeeds(name, SMALL, KeyRequest.of(relinearization=True), confinement, TIMEOUT_S)
+                for name in own
+            }
             found = memory.peaks(needs, {name: [_trial(name, "add", SMALL)] for name in own})
             assert list(found) == ["add"]
             assert len(_workers()) == MEMORY_WORKERS_PER_CORE - 1

@@ -16,6 +16,20 @@ schemes = st.sampled_from(model.SCHEMES)
 chains = st.lists(st.integers(2, 60), min_size=1, max_size=8).map(tuple)
 primes = st.lists(st.integers(2, 2**60), min_size=1, max_size=6).map(tuple)
 
+bootstrapping_parameters = st.builds(
+    model.BootstrappingParameters,
+    level_budget=st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    slots=st.none() | sizes,
+    iterations=st.integers(1, 2),
+    precision_bits=st.none() | st.integers(1, 60),
+)
+bootstrappings = st.builds(
+    model.Bootstrapping,
+    parameters=bootstrapping_parameters,
+    depth=st.integers(1, 40),
+    error=numbers,
+    operand_level=st.integers(0, 3),
+)
 specs = st.builds(
     model.ParameterSpec,
     scheme=schemes,
@@ -27,6 +41,9 @@ specs = st.builds(
     depth=st.none() | st.integers(1, 100),
     ring_dimension_is_minimum=st.booleans(),
     division=st.sampled_from(DIVISIONS),
+    secret_distribution=st.sampled_from(["uniform ternary", "sparse ternary", "sparse-encapsulated"]),
+    hamming_weight=st.none() | st.integers(1, 1024),
+    bootstrapping=st.none() | bootstrapping_parameters,
 )
 switchings = st.builds(KeySwitching, method=st.sampled_from(["hybrid", "bv"]), digits=sizes)
 parameters = st.builds(
@@ -42,6 +59,8 @@ parameters = st.builds(
     scaling=st.sampled_from(["exact", "fixed", "managed"]),
     secret_distribution=texts,
     encryption=texts,
+    hamming_weight=st.none() | st.integers(1, 1024),
+    bootstrapping=st.none() | bootstrappings,
 )
 libraries = st.builds(
     model.LibraryInfo,

@@ -93,8 +93,12 @@ def test_what_a_workload_does_wrong_is_left_to_its_trial(tmp_path, what, circuit
 @pytest.mark.parametrize(
     ("request_", "modulus_bits", "told"),
     [
-        (KeyRequest(switching=True), (60, 40, 60), "Pyfhel has no keys for another secret key in ckks"),
-        (KeyRequest(), (60,), "a chain of one prime leaves none for it"),
+        (
+            KeyRequest.of(switching=True),
+            (60, 40, 60),
+            "Pyfhel has no keys for another secret key in ckks",
+        ),
+        (KeyRequest.of(relinearization=True), (60,), "a chain of one prime leaves none for it"),
     ],
 )
 def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypatch):

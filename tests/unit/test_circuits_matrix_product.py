@@ -81,7 +81,7 @@ def test_as_published(size: int, rotations: int, additions: int) -> None:
     assert (found.counts["rotate"], found.counts["add"]) == (rotations, additions)
     assert (found.counts["mul"], found.counts["mul_plain"]) == (size // 2, size)
     if size == 32:
-        assert len(found.program.keys.rotations) == 43
+        assert len(found.program.keys.steps) == 43
 
 
 @pytest.mark.parametrize("size", [2, 8, 32])

@@ -38,7 +38,7 @@ def _parties(scheme: Scheme) -> tuple[KeyOwner, Evaluator]:
         scheme, RING, (60, 40, 40, 40, 60), modulus, 40 if scheme == "ckks" else None, security=0
     )
     adapter = CleartextAdapter(DECLARATIONS[0])
-    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest(True, powers(1, WIDTH)))
+    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest.of(True, powers(1, WIDTH)))
     return owner, adapter.evaluator(owner.public_material())
 
 

@@ -55,7 +55,7 @@ def _traced(drawn: list[tuple[str, int, int]], outputs: int = 2) -> Traced:
 
 
 def _executed(program: Program, traced: Traced, vectors: list[np.ndarray]) -> list[np.ndarray]:  # type: ignore[type-arg]
-    owner = ADAPTER.key_owner(PARAMETERS, KeyRequest())
+    owner = ADAPTER.key_owner(PARAMETERS, KeyRequest.of(relinearization=True))
     evaluator = ADAPTER.evaluator(owner.public_material())
     inputs = [evaluator.load(owner.dump(owner.encrypt(values), "none")) for values in vectors]
     bound = evaluator.bind_program(program, inputs, evaluator.prepare_constants(program, traced.constants))
@@ -138,7 +138,7 @@ def test_counts_work_and_span(drawn: list[tuple[str, int, int]]) -> None:
 def test_a_program_computes_what_the_circuit_does(drawn: list[tuple[str, int, int]]) -> None:
     """Both on ``cleartext``: pruning, sharing and freeing change no value."""
     traced = _traced(drawn)
-    owner = ADAPTER.key_owner(PARAMETERS, KeyRequest())
+    owner = ADAPTER.key_owner(PARAMETERS, KeyRequest.of(relinearization=True))
     evaluator = ADAPTER.evaluator(owner.public_material())
     inputs = [owner.encrypt(np.arange(RING) * factor % MODULUS) for factor in (3, 7)]
     prepared = evaluator.prepare_constants(traced.program, traced.constants)
@@ -169,7 +169,7 @@ def test_a_chain_needs_no_more_than_two_ciphertexts_beside_the_other_input() -> 
     program = _traced([("rotate", i, 0) for i in range(1, 9)], outputs=1).program
     assert [node.operands for node in program.nodes[1:]] == [(a,) for a, _ in pairwise(range(2, 10))]
     assert program.live_ciphertexts == 3
-    assert program.keys.rotations == (1,)
+    assert program.keys.steps == (1,)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,9 @@ def test_a_node_that_comes_before_its_operand_is_refused() -> None:
 
 def test_a_missing_constant_is_told() -> None:
     traced = _traced([("add_plain", 0, 0)])
-    evaluator = ADAPTER.evaluator(ADAPTER.key_owner(PARAMETERS, KeyRequest()).public_material())
+    evaluator = ADAPTER.evaluator(
+        ADAPTER.key_owner(PARAMETERS, KeyRequest.of(relinearization=True)).public_material()
+    )
     with pytest.raises(ValueError, match="1 constants whose vectors are not given"):
         evaluator.prepare_constants(traced.program, {})
     prepared = evaluator.prepare_constants(traced.program, traced.constants)

@@ -22,6 +22,8 @@ EVERY_TYPE = {
     model.Trial: strategies.trials,
     model.Sample: strategies.samples,
     model.Accuracy: strategies.accuracies,
+    model.BootstrappingParameters: strategies.bootstrapping_parameters,
+    model.Bootstrapping: strategies.bootstrappings,
     model.OperationCount: strategies.counts,
     model.LayerFacts: strategies.layers,
     model.ProgramUse: strategies.uses,
@@ -88,7 +90,7 @@ def test_an_unknown_status_is_refused():
 
 
 NUMBERS = st.lists(st.integers(-9, 9), max_size=3).map(tuple)
-KEYS = st.builds(KeyRequest, st.booleans(), NUMBERS, NUMBERS, st.booleans(), st.booleans())
+KEYS = st.builds(KeyRequest.of, st.booleans(), NUMBERS, NUMBERS, st.booleans(), st.booleans())
 PREPARE = st.builds(protocol.Prepare, variant=strategies.texts, parameters=strategies.specs, keys=KEYS)
 EVERY_MESSAGE = {
     protocol.Prepare: PREPARE,

@@ -52,7 +52,7 @@ def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, sta
     )  # a fifth of a second a look, so that the host's load does not change how many there are
     monkeypatch.setattr(caching, "monotonic", lambda: next(now) * 0.2)
     monkeypatch.setattr(caching, "sleep", lambda pause_s: None)
-    session = prepare("cleartext", SPEC, KeyRequest())
+    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
     case = Case("cleartext", "arithmetic", "add", SPEC, 1024, "random")
     trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
     clock = MonotonicClock()
@@ -70,7 +70,7 @@ ROW_BYTES = 3 * 2 * 8 * 1024  # two operands and a result of one prime
 def measured(monkeypatch, size, caches, operation="add"):
     """The finished trial of a vector on a host with such caches, with the experiment."""
     monkeypatch.setattr(host, "caches", lambda: caches)
-    session = prepare("cleartext", SPEC, KeyRequest())
+    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
     case = Case("cleartext", "arithmetic", operation, SPEC, size, "random")
     clock = MonotonicClock()
     trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
@@ -111,7 +111,7 @@ def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
 
 
 def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
-    session = prepare("cleartext", CKKS, KeyRequest())
+    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
     phases = []
     for name, size in (("add", 512), ("sub", 512), ("mul", 512), ("add", 512), ("add", 256)):
         case = Case("cleartext", "arithmetic", name, CKKS, size, "random")
@@ -122,7 +122,7 @@ def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
 
 
 def test_what_comes_out_wrong_tells_no_encryption(monkeypatch):
-    session = prepare("cleartext", CKKS, KeyRequest())
+    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
     with monkeypatch.context() as patch:
         patch.setattr(session.owner, "decrypt", lambda ciphertext: np.zeros(CKKS.slots))
         assert _findings(session, "add").status == "wrong"
@@ -147,7 +147,7 @@ def test_a_part_that_comes_out_wrong_is_found(monkeypatch):
 
 
 def test_operations_share_encryptions_and_no_objects(monkeypatch):
-    session = prepare("cleartext", SPEC, KeyRequest())
+    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
     cases = [Case("cleartext", "arithmetic", name, SPEC, 3000, "random") for name in ("add", "mul")]
     encrypted = []
     right = session.owner.encrypt
@@ -176,7 +176,7 @@ def _of(findings, metric):
 
 
 def test_the_first_execution_in_a_process_is_told_once_and_apart():
-    session = prepare("cleartext", CKKS, KeyRequest())
+    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
     first, again, other = (_findings(session, name) for name in ("add", "add", "negate"))
     (cold,) = _of(first, "cold_time")
     assert cold.value > 0
@@ -187,7 +187,7 @@ def test_the_first_execution_in_a_process_is_told_once_and_apart():
 
 
 def test_what_made_operands_before_is_not_cold():
-    session = prepare("cleartext", CKKS, KeyRequest())
+    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
     assert len(_of(_findings(session, "relinearize"), "cold_time")) == 1
     assert _of(_findings(session, "mul"), "cold_time") == []
     assert len(_of(_findings(session, "rescale"), "cold_time")) == 1
@@ -196,7 +196,9 @@ def test_what_made_operands_before_is_not_cold():
 
 
 def test_each_execution_on_fresh_operands_is_told():
-    found = _of(_findings(prepare("cleartext", CKKS, KeyRequest()), "add"), "first_touch_time")
+    found = _of(
+        _findings(prepare("cleartext", CKKS, KeyRequest.of(relinearization=True)), "add"), "first_touch_time"
+    )
     assert [sample.ordinal for sample in found] == list(range(len(found)))
     assert len(found) >= 2
     assert all(sample.value > 0 for sample in found)

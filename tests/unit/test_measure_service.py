@@ -46,7 +46,7 @@ def trial(operation="add", experiment="arithmetic", **budget):
 @pytest.fixture
 def service():
     service = Service()
-    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest()))
+    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest.of(relinearization=True)))
     assert isinstance(reply, protocol.Prepared)
     return service
 
@@ -92,7 +92,7 @@ def test_a_turn_without_a_trial_is_refused_and_no_end(service):
     ],
 )
 def test_parameters_that_cannot_be_are_refused(spec, text):
-    reply = Service().answer(protocol.Prepare("cleartext", spec, KeyRequest()))
+    reply = Service().answer(protocol.Prepare("cleartext", spec, KeyRequest.of(relinearization=True)))
     assert isinstance(reply, protocol.Refused)
     assert reply.status == "unsupported"
     assert text in reply.error
@@ -139,9 +139,9 @@ def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
 def test_a_library_that_cannot_be_loaded_ahead_is_told_of_when_it_is_asked_for():
     service = Service()
     service.load("nonsense")
-    reply = service.answer(protocol.Prepare("nonsense", SPEC, KeyRequest()))
+    reply = service.answer(protocol.Prepare("nonsense", SPEC, KeyRequest.of(relinearization=True)))
     assert isinstance(reply, protocol.Refused)
     assert "nonsense" in reply.error
     service.load("cleartext")
-    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest()))
+    reply = service.answer(protocol.Prepare("cleartext", SPEC, KeyRequest.of(relinearization=True)))
     assert reply.library.variant == "cleartext"

@@ -70,7 +70,7 @@ def test_the_program_takes_what_the_published_one_does():
     }
     assert (len(stage.program.inputs), len(stage.program.outputs), stage.program.depth) == (784, 10, 5)
     assert both.workload.keys(both.parameters) == keys_of([stage])
-    assert not stage.program.keys.rotations
+    assert not stage.program.keys.steps
 
 
 def test_where_sums_are_no_operation_there_are_products_with_numbers():

@@ -108,7 +108,7 @@ def test_a_turned_total_takes_as_many_rotations_as_items_less_one(items, chains)
     expected = sum(np.roll(vector, -3 * place) for place, vector in enumerate(vectors))
     np.testing.assert_allclose(found.outputs[0], expected, atol=1e-9)
     assert found.counts["rotate"] == items - 1
-    assert {*found.program.keys.rotations} == ({*horner.steps(items, 3, chains)} if items > 1 else set())
+    assert {*found.program.keys.steps} == ({*horner.steps(items, 3, chains)} if items > 1 else set())
 
 
 def without_weights(layout):
@@ -171,7 +171,7 @@ def test_the_full_circuit_takes_the_operations_that_the_packing_was_designed_for
 def test_keys_are_those_that_the_program_takes(whole):
     """Told without the network: 20 rotations, and not one for each shift and diagonal."""
     assert LARGE.keys(FULL) == whole.keys
-    assert len(whole.keys.rotations) == 20
+    assert len(whole.keys.steps) == 20
 
 
 def test_the_memory_that_is_told_is_that_of_plaintexts_and_their_vectors(whole):

@@ -406,7 +406,7 @@ def test_the_server_is_told_nothing_of_the_index():
     ] * 2
     digests = {traced(FAST_PIR, parameters, "seal", index).program.digest for index in given}
     assert len(digests) == 1
-    assert FAST_PIR.keys(parameters) == KeyRequest(False, (-32, -16, -8, -4, -2, -1))
+    assert FAST_PIR.keys(parameters) == KeyRequest.of(rotations=(-32, -16, -8, -4, -2, -1))
     assert not {"index", "seed"} & {*FAST_PIR.Options.__struct_fields__}
 
 

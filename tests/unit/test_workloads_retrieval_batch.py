@@ -130,7 +130,7 @@ def test_a_batch_of_64_takes_a_twentieth_of_as_many_single_queries():
     batch, single = formulas.counts(layout), formulas.counts(Layout(1 << 16, 256, 2048, 16))
     assert 3 * batch.products * 19 < 64 * single.products
     assert 3 * batch.rotations * 21 < 64 * single.rotations
-    assert workload.keys(resolved(workload)) == KeyRequest(False, selection.steps(64, 32))
+    assert workload.keys(resolved(workload)) == KeyRequest.of(rotations=selection.steps(64, 32))
 
 
 # --- Parameters, and what cannot be ----------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(kind, bits, record
         if not program.is_managed and "mod_switch" in registry.declaration(variant).operations[scheme]:
             switches["mod_switch"] = (len(small.moduli) - 1) * layout.chunks
         assert found_in(program) == +(common + Counter(own) + Counter(switches)), variant
-        assert program.keys.rotations == workload.keys(small).rotations
+        assert program.keys.steps == workload.keys(small).steps
         assert workload.keys(small).relinearization
 
 

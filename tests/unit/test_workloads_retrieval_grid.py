@@ -182,7 +182,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, sc
         assert found.pop("multiply_accumulate", 0) == len(fused)
         found += Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused))
         assert found == +(common + Counter(products) + Counter(switches)), variant
-        assert program.keys | KeyRequest(relinearization=True) == workload.keys(small)
+        assert program.keys | KeyRequest.of(relinearization=True) == workload.keys(small)
 
 
 def test_sizes_are_those_of_the_protocol():

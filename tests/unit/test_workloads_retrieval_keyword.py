@@ -136,7 +136,11 @@ def test_programs_have_as_many_operations_as_the_formulas_say(records, value, sc
         assert found.pop("multiply_accumulate", 0) == len(fused)
         found += Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused))
         assert found == +Counter({"add": expected.additions, "rotate": expected.rotations} | own), variant
-        assert program.keys == workload.keys(small) == KeyRequest(False, selection.steps(layout.columns, 4))
+        assert (
+            program.keys
+            == workload.keys(small)
+            == KeyRequest.of(rotations=selection.steps(layout.columns, 4))
+        )
 
 
 def test_a_keyword_costs_little_more_than_an_index():

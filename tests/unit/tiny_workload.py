@@ -30,7 +30,7 @@ class Tiny(Classifier):
         return ParameterSpec("bfv", 8192, None, plain_modulus=1032193)
 
     def keys(self, parameters):
-        return KeyRequest()
+        return KeyRequest.of(relinearization=True)
 
     def input(self, seed, data):
         """Small integers, so that bfv computes exactly; rows come from the seed."""

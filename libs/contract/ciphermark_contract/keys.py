@@ -1,59 +1,153 @@
-"""Which evaluation keys an operation needs, and a circuit of many."""
+"""Which evaluation keys an operation needs, and a circuit of many: a request for each kind of key, as data.
+
+A kind of key is a class here and a field of :class:`KeyRequest`. It says what two requests of the kind are together
+(``|``), and whether keys made for one are enough for another (``has``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ciphermark_core.model import BootstrappingParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Relinearization:
+    """The key from s² to s."""
+
+    def __or__(self, _: Relinearization) -> Relinearization:
+        return self
+
+    def has(self, _: Relinearization) -> bool:
+        """There is one such key."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rotations:
+    """A key for each of these steps, > 0 to the left; none is 0."""
+
+    steps: tuple[int, ...]
+
+    def __or__(self, other: Rotations) -> Rotations:
+        return Rotations(tuple(sorted({*self.steps, *other.steps})))
+
+    def has(self, wanted: Rotations) -> bool:
+        """Whether every step has its key."""
+        return {*wanted.steps} <= {*self.steps}
+
+
+@dataclass(frozen=True, slots=True)
+class Automorphisms:
+    """A key for X → X^k for each of these odd k, taken modulo 2N: −1 swaps the two rows of slots (bfv, bgv) or
+    conjugates (ckks)."""
+
+    elements: tuple[int, ...]
+
+    def __or__(self, other: Automorphisms) -> Automorphisms:
+        return Automorphisms(tuple(sorted({*self.elements, *other.elements})))
+
+    def has(self, wanted: Automorphisms) -> bool:
+        """Whether every element has its key."""
+        return {*wanted.elements} <= {*self.elements}
+
+
+@dataclass(frozen=True, slots=True)
+class Switching:
+    """The key to a second secret key, which the owner makes and keeps too."""
+
+    def __or__(self, _: Switching) -> Switching:
+        return self
+
+    def has(self, _: Switching) -> bool:
+        """There is one such key."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrapping:
+    """All keys that bootstrapping takes with these parameters; ``None`` stands for those of the parameter set."""
+
+    parameters: BootstrappingParameters | None = None
+
+    def __or__(self, other: Bootstrapping) -> Bootstrapping:
+        """Raises ``ValueError`` where the two differ: an owner has the keys of one bootstrapping."""
+        if self.parameters and other.parameters and self.parameters != other.parameters:
+            raise ValueError("keys for bootstrapping with two sets of parameters are not made together")
+        return self if self.parameters else other
+
+    def has(self, wanted: Bootstrapping) -> bool:
+        """Whether the parameters are those that are wanted, if any are."""
+        return wanted.parameters in (None, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRequest:
-    """Which evaluation keys to make.
+    """Which evaluation keys to make: a request for each kind, ``None`` for no key of it. :meth:`of` takes plain
+    values."""
 
-    ``relinearization``: from s² to s. ``rotations``: by these steps, > 0 to the left. ``galois``: of the automorphisms
-    X → X^k for these odd k, taken modulo 2N: −1 swaps the two rows of slots (bfv, bgv) or conjugates (ckks).
-    ``switching``: to a second secret key, which the owner makes and keeps too. ``bootstrapping``: whatever else the
-    library's bootstrapping takes.
-    """
+    relinearization: Relinearization | None = None
+    rotations: Rotations | None = None
+    automorphisms: Automorphisms | None = None
+    switching: Switching | None = None
+    bootstrapping: Bootstrapping | None = None
 
-    relinearization: bool = True
-    rotations: tuple[int, ...] = ()
-    galois: tuple[int, ...] = ()
-    switching: bool = False
-    bootstrapping: bool = False
+    @classmethod
+    def of(
+        cls,
+        relinearization: bool = False,
+        rotations: Iterable[int] = (),
+        automorphisms: Iterable[int] = (),
+        switching: bool = False,
+        bootstrapping: BootstrappingParameters | bool = False,
+    ) -> KeyRequest:
+        """The request in plain values: steps and elements in ascending order, each once. A rotation by 0 steps needs no
+        key; ``True`` for ``bootstrapping`` takes the parameter set's parameters.
+        """
+        steps, elements = tuple(sorted({*rotations} - {0})), tuple(sorted({*automorphisms}))
+        own = bootstrapping if isinstance(bootstrapping, BootstrappingParameters) else None
+        return cls(
+            Relinearization() if relinearization else None,
+            Rotations(steps) if steps else None,
+            Automorphisms(elements) if elements else None,
+            Switching() if switching else None,
+            Bootstrapping(own) if bootstrapping else None,
+        )
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps that have a rotation key."""
+        return self.rotations.steps if self.rotations else ()
+
+    @property
+    def elements(self) -> tuple[int, ...]:
+        """The k of X → X^k that have a key, other than those of rotations."""
+        return self.automorphisms.elements if self.automorphisms else ()
 
     def __or__(self, other: KeyRequest) -> KeyRequest:
-        """The keys of both; steps and exponents in ascending order, each once."""
-        return KeyRequest(
-            relinearization=self.relinearization or other.relinearization,
-            rotations=tuple(sorted({*self.rotations, *other.rotations})),
-            galois=tuple(sorted({*self.galois, *other.galois})),
-            switching=self.switching or other.switching,
-            bootstrapping=self.bootstrapping or other.bootstrapping,
-        )
+        """The keys of both."""
+        pairs = zip(self._kinds, other._kinds, strict=True)
+        return KeyRequest(*(mine | yours if mine and yours else mine or yours for mine, yours in pairs))
 
     def __bool__(self) -> bool:
         """Whether any key is asked for."""
-        return self != NO_KEYS
+        return any(kind is not None for kind in self._kinds)
 
     def has(self, wanted: KeyRequest) -> bool:
-        """Whether these keys are enough for what needs ``wanted``; a rotation by 0 steps needs none."""
-        return (
-            self.relinearization >= wanted.relinearization
-            and {*wanted.rotations} - {0} <= {*self.rotations}
-            and {*wanted.galois} <= {*self.galois}
-            and self.switching >= wanted.switching
-            and self.bootstrapping >= wanted.bootstrapping
-        )
+        """Whether these keys are enough for what needs ``wanted``."""
+        pairs = zip(self._kinds, wanted._kinds, strict=True)
+        return all(other is None or (own is not None and own.has(other)) for own, other in pairs)
 
     def of_kinds(self, able: KeyRequest) -> KeyRequest:
         """Of these keys those of the kinds that ``able`` has any of."""
-        return KeyRequest(
-            relinearization=self.relinearization and able.relinearization,
-            rotations=self.rotations if able.rotations else (),
-            galois=self.galois if able.galois else (),
-            switching=self.switching and able.switching,
-            bootstrapping=self.bootstrapping and able.bootstrapping,
-        )
+        pairs = zip(self._kinds, able._kinds, strict=True)
+        return KeyRequest(*(None if other is None else own for own, other in pairs))
+
+    @property
+    def _kinds(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, kind.name) for kind in fields(self))
 
 
-NO_KEYS = KeyRequest(relinearization=False)
+NO_KEYS = KeyRequest()

@@ -56,7 +56,7 @@ def _keys(program: Program) -> str:
     keys = program.keys
     made = [
         "relinearization" if keys.relinearization else "",
-        f"rotation by {', '.join(map(str, keys.rotations))}" if keys.rotations else "",
-        f"X^k for k = {', '.join(map(str, keys.galois))}" if keys.galois else "",
+        f"rotation by {', '.join(map(str, keys.steps))}" if keys.steps else "",
+        f"X^k for k = {', '.join(map(str, keys.elements))}" if keys.elements else "",
     ]
     return "; ".join(filter(None, made)) or "none"

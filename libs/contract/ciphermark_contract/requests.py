@@ -45,6 +45,14 @@ def no_slots(spec: ParameterSpec) -> Unsupported:
     return Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
 
 
+def require_uniform_secret(spec: ParameterSpec, library: str) -> None:
+    """Raise ``Unsupported`` for a secret distribution or bootstrapping, of a library that has no such setting."""
+    if spec.secret_distribution != "uniform ternary":
+        raise Unsupported(f"{library} has no setting for a {spec.secret_distribution} secret here")
+    if spec.bootstrapping is not None:
+        raise Unsupported(f"{library} has no bootstrapping that this adapter sets up")
+
+
 def require_room(spec: ParameterSpec, log_q: float) -> None:
     """Raise ``Unsupported`` where the scale of ckks and a sign do not fit into a modulus of ``log_q`` bits."""
     if spec.scheme == "ckks" and (spec.scale_bits or 0) + 1 >= log_q:
@@ -73,7 +81,7 @@ def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tup
 def first_secure(several: Iterable[Parameters]) -> Parameters:
     """The first parameter set that is as secure as its request asks, or else the last of at least one."""
     for parameters in several:
-        if parameters.security_2018 >= parameters.spec.security:
+        if (parameters.security_2018 or 0) >= parameters.spec.security:
             break
     return parameters
 

@@ -16,7 +16,14 @@ FIRST_WORDS: Mapping[str, str] = {
     "rotate(-1)": "rotate_right",
 }
 # Fields that parameter sets got later, and their unset values: while unset they are no part of a key.
-_NEWER_OF_SPEC: Mapping[str, object] = {"depth": None, "is_least": False, "division": "equal"}
+_NEWER_OF_SPEC: Mapping[str, object] = {
+    "depth": None,
+    "is_least": False,
+    "division": "equal",
+    "secret_distribution": "uniform ternary",
+    "hamming_weight": None,
+    "bootstrapping": None,
+}
 # Dimensions that were fields when keys were made first, in their order.
 _FIRST_DIMENSIONS = ("repetitions", "data_set")
 

@@ -28,6 +28,39 @@ SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 
 
+# What secret keys are drawn from: coefficients −1, 0 and 1 with one chance each; a fixed number of them (the Hamming
+# weight) not 0; or the first, with the second only inside bootstrapping (Bossuat, Troncoso-Pastoriza and Hubaux,
+# ePrint 2022/024).
+SecretDistribution = Literal["uniform ternary", "sparse ternary", "sparse-encapsulated"]
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrappingParameters:
+    """How ckks ciphertexts are bootstrapped.
+
+    ``level_budget`` are levels for encoding and decoding (CoeffsToSlots and SlotsToCoeffs), ``slots`` the values that
+    a bootstrapped ciphertext holds, all of them if ``None``. ``iterations`` above 1 (Meta-BTS) raise the precision of
+    a first bootstrapping, which is ``precision_bits`` then.
+    """
+
+    level_budget: tuple[int, int] = (3, 3)
+    slots: int | None = None
+    iterations: int = 1
+    precision_bits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrapping:
+    """Bootstrapping as a library resolved it: a result is ``depth`` levels below the top, an operand at
+    ``operand_level`` or above. ``error`` is the largest that a correct result has, for values of at most 1.
+    """
+
+    parameters: BootstrappingParameters
+    depth: int
+    error: float
+    operand_level: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class ParameterSpec:
     """A *requested* parameter set.
@@ -38,7 +71,8 @@ class ParameterSpec:
     is the least classical security level by the 2018 table, 0 for none. With ``ring_dimension_is_minimum`` the ring
     dimension is the least to try: the smallest from there on at which the chain is that secure is taken. ``division``
     says who chooses how keys are switched: ``equal``, all libraries alike, one digit per prime where they can;
-    ``best``, each library as its own documentation would set it for the same data primes.
+    ``best``, each library as its own documentation would set it for the same data primes. ``hamming_weight`` is that of
+    a sparse secret, the library's own if ``None``. ``modulus_bits`` includes the levels that ``bootstrapping`` takes.
     """
 
     scheme: Scheme
@@ -50,6 +84,9 @@ class ParameterSpec:
     depth: int | None = None
     ring_dimension_is_minimum: bool = False
     division: Division = "equal"
+    secret_distribution: SecretDistribution = "uniform ternary"
+    hamming_weight: int | None = None
+    bootstrapping: BootstrappingParameters | None = None
 
     @property
     def slots(self) -> int:
@@ -83,7 +120,9 @@ class Parameters:
 
     ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key switching uses (P). ``scale``
     is the default encoding scale of ckks. ``key_switching`` is ``None`` where keys cannot be switched.
-    ``secret_distribution`` and ``encryption`` name what secret keys are drawn from, and what encrypts.
+    ``secret_distribution`` and ``encryption`` name what secret keys are drawn from, and what encrypts;
+    ``hamming_weight`` is that of a sparse secret, ``None`` for others or where the library does not say.
+    ``bootstrapping`` is ``None`` where nothing can be bootstrapped.
     ``slot_generator`` orders the slots of bfv and bgv: slot c of the first row is the value at ζ^(g^c).
     """
 
@@ -99,6 +138,8 @@ class Parameters:
     secret_distribution: str = "uniform ternary"
     encryption: str = "public key"
     slot_generator: int = 3
+    hamming_weight: int | None = None
+    bootstrapping: Bootstrapping | None = None
 
     @property
     def modulus_bits(self) -> tuple[int, ...]:
@@ -121,14 +162,21 @@ class Parameters:
         return math.log2(math.prod(self.moduli + self.special_moduli))
 
     @property
-    def security_2018(self) -> int:
-        """Classical security level (0, 128, 192 or 256) by the 2018 standard."""
-        return security.level("2018", self.ring_dimension, self.log_qp)
+    def security_2018(self) -> int | None:
+        """Classical security level (0, 128, 192 or 256) by the 2018 standard, ``None`` for a secret that it does not
+        rate."""
+        return self._security("2018")
 
     @property
-    def security_2024(self) -> int:
-        """Classical security level (0, 128, 192 or 256) by the 2024 guidelines."""
-        return security.level("2024", self.ring_dimension, self.log_qp)
+    def security_2024(self) -> int | None:
+        """Classical security level (0, 128, 192 or 256) by the 2024 guidelines, ``None`` for a secret that they do not
+        rate."""
+        return self._security("2024")
+
+    def _security(self, table: security.Table) -> int | None:
+        if security.is_unrated(self.secret_distribution):
+            return None
+        return security.level(table, self.ring_dimension, self.log_qp)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 Largest log2(QP) for a ternary secret against classical attacks. Sources: "Homomorphic Encryption
 Security Standard" (Albrecht et al., 2018), the values that SEAL ships; "Security Guidelines for
-Implementing Homomorphic Encryption" (Bossuat et al., ePrint 2024/463), Table 5.2.
+Implementing Homomorphic Encryption" (Bossuat et al., ePrint 2024/463), Table 5.2. Neither rates a sparse secret, which
+hybrid attacks guess in part: its level is unknown here, whatever the modulus.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def limit(table: Table, ring_dimension: int, level_bits: int) -> int | None:
     rows = _LIMITS[table]
     known = [n for n in rows if n <= ring_dimension]
     return rows[max(known)][LEVELS.index(level_bits)] if known else None
+
+
+def is_unrated(secret_distribution: str) -> bool:
+    """Whether the tables say nothing of secrets of a distribution: only dense ternary ones are in them."""
+    return secret_distribution.startswith("sparse")
 
 
 def level(table: Table, ring_dimension: int, log_qp: float) -> int:

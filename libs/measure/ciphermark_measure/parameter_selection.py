@@ -112,7 +112,9 @@ def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None
 
 def _require_security(parameters: Parameters) -> None:
     asked = parameters.spec.security
-    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, asked)
+    reason = security_check.reason_against(
+        parameters.ring_dimension, parameters.log_qp, asked, parameters.secret_distribution
+    )
     if reason is not None:
         raise Unsupported(reason)
 

@@ -53,7 +53,7 @@ def _session(variant: str, scheme: Scheme, spec: ParameterSpec) -> Session | Non
 
     if scheme not in registry.declaration(variant).schemes:
         return None
-    return prepare(variant, spec, KeyRequest(True, (1,)))
+    return prepare(variant, spec, KeyRequest.of(True, (1,)))
 
 
 def _possible(declared: Declaration, scheme: Scheme) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ciphermark_contract.interfaces import Handle, KeyRequest
+from ciphermark_contract.interfaces import Handle
+from ciphermark_contract.keys import NO_KEYS
 
 from ..harness import Subject
 from .refusals import unsupported
@@ -17,7 +18,7 @@ def kept(subject: Subject, material: bytes) -> None:
 
     What another secret key of the same parameters shares with it (headers, parameters) is no secret.
     """
-    stranger = subject.adapter.key_owner(subject.parameters, KeyRequest(relinearization=False))
+    stranger = subject.adapter.key_owner(subject.parameters, NO_KEYS)
     for mode in subject.declared.compressions:
         other = stranger.dump_key("secret_key", mode)
         pieces = [

@@ -80,7 +80,7 @@ def seeded(subject: Subject, item: str) -> None:
     """What is declared is written with a seed in the place of a half, and a ciphertext loads and decrypts right."""
     owner, values, mode = subject.owner, subject.vector(0), subject.compression
     keys = subject.declared.key_kinds(subject.scheme)
-    exist = {"relinearization_keys_seeded": keys.relinearization, "rotation_keys_seeded": bool(keys)}
+    exist = {"relinearization_keys_seeded": bool(keys.relinearization), "rotation_keys_seeded": bool(keys)}
     if item not in subject.declared.seeded or not exist.get(item, True):
         assert subject.declared.reason_against_object(item)
         unsupported(lambda: owner.dump_seeded(item, values, mode))
@@ -100,5 +100,8 @@ def seeded(subject: Subject, item: str) -> None:
 def existing_items(subject: Subject) -> list[str]:
     """The declared items for which the scheme has operations."""
     keys = subject.declared.key_kinds(subject.scheme)
-    exist = {"relinearization_keys": keys.relinearization, "rotation_keys": keys.rotations or keys.galois}
+    exist = {
+        "relinearization_keys": bool(keys.relinearization),
+        "rotation_keys": keys.rotations or keys.automorphisms,
+    }
     return [item for item in subject.declared.serializable if exist.get(item, True)]

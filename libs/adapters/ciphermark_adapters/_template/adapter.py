@@ -287,7 +287,7 @@ class TemplateAdapter(Adapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """See the contract."""
-        if keys.galois:
+        if keys.automorphisms:
             raise Unsupported(self._declared.reasons["rotate_columns"])
         requests.require_key_switching(parameters, keys)
         return TemplateKeyOwner(parameters, keys)

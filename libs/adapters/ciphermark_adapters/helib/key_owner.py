@@ -49,7 +49,7 @@ class HElibKeyOwner(KeyOwner):
         self._slots = Slots(parameters, self._context.slot_exponents)
         self._automorphisms = _automorphisms(parameters.ring_dimension, keys)
         make = binding.module().KeyOwner
-        native = self._native = make(self._context, keys.relinearization, self._automorphisms)
+        native = self._native = make(self._context, keys.relinearization is not None, self._automorphisms)
         is_real = self._slots.are_real
         self._bind_native_encrypt = native.encrypt_reals if is_real else native.encrypt_integers
         self._bind_native_decrypt = native.decrypt_reals if is_real else native.decrypt_integers
@@ -130,5 +130,5 @@ def require_none(compression: str) -> None:
 
 def _automorphisms(ring_dimension: int, keys: KeyRequest) -> list[int]:
     """Exponents of the automorphisms that need a key; a rotation by 0 steps needs none."""
-    rotations = [slots.rotation(ring_dimension, steps) for steps in keys.rotations if steps != 0]
-    return rotations + [slots.exponent(ring_dimension, element) for element in keys.galois]
+    rotations = [slots.rotation(ring_dimension, steps) for steps in keys.steps]
+    return rotations + [slots.exponent(ring_dimension, element) for element in keys.elements]

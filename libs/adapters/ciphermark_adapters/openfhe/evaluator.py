@@ -107,7 +107,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
     def _keyed_functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
         """Those that take keys of their own, where these were made."""
         functions: dict[str, Callable[..., Handle]] = {}
-        if material.keys.galois:
+        if material.keys.automorphisms:
             automorphism = self._automorphism(material.key_tag)
             functions |= dict.fromkeys(("rotate_columns", "conjugate"), lambda a: automorphism(a, -1))
             functions["substitute"] = automorphism

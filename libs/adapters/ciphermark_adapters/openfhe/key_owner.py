@@ -36,10 +36,10 @@ class OpenFheKeyOwner(KeyOwner):
         self._tag: str = self._public_key.GetKeyTag()
         if keys.relinearization:
             context.EvalMultKeyGen(self._secret_key)
-        steps = [step for step in keys.rotations if step != 0]
+        steps = [*keys.steps]
         if steps:
             context.EvalAtIndexKeyGen(self._secret_key, steps)
-        elements = [element % (2 * parameters.ring_dimension) for element in keys.galois]
+        elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
         if elements:
             context.EvalAutomorphismKeyGen(self._secret_key, elements)
         second = context.KeyGen().secretKey if keys.switching else self._secret_key

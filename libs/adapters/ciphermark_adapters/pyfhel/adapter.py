@@ -64,7 +64,7 @@ class PyfhelKeyOwner(KeyOwner):
         he.keyGen()
         if keys.relinearization:
             he.relinKeyGen()
-        steps = [*keys.rotations, *(_COLUMNS for _ in keys.galois)]
+        steps = [*keys.steps, *(_COLUMNS for _ in keys.elements)]
         if steps:
             he.rotateKeyGen(steps)
         self._encrypt, self._decrypt = {
@@ -94,7 +94,7 @@ class PyfhelKeyOwner(KeyOwner):
 
     def public_material(self) -> Iterator[bytes]:
         keys = self._keys
-        has_rotation_keys = bool(keys.rotations or keys.galois)
+        has_rotation_keys = bool(keys.rotations or keys.automorphisms)
         material = PublicMaterial(
             parameters=self.parameters,
             relinearization_keys=self._he.to_bytes_relin_key("none") if keys.relinearization else None,
@@ -131,7 +131,7 @@ class PyfhelKeyOwner(KeyOwner):
         }
         if keys.relinearization:
             items["relinearization_keys"] = he.to_bytes_relin_key
-        if keys.rotations or keys.galois:
+        if keys.rotations or keys.automorphisms:
             items["rotation_keys"] = he.to_bytes_rotate_key
         if item not in items:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")

@@ -148,6 +148,6 @@ def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContex
 def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) -> tuple[int, ...]:
     """The k of all automorphisms X → X^k that are asked for, below 2N, each once."""
     # A rotation by 0 steps needs no key, and SEAL's step 0 is another automorphism.
-    turned = {context.galois_element(steps) for steps in keys.rotations if steps != 0}
-    others = {element % (2 * parameters.ring_dimension) for element in keys.galois}
+    turned = {context.galois_element(steps) for steps in keys.steps}
+    others = {element % (2 * parameters.ring_dimension) for element in keys.elements}
     return tuple(sorted(turned | others))

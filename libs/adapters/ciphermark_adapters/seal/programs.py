@@ -72,10 +72,10 @@ def _takes_numbers(node: Node) -> bool:
 
 def require_keys(program: Program, made: KeyRequest) -> None:
     """Raise ``Unsupported`` for a rotation without its key: SEAL would compose it of several others."""
-    missing = {*program.keys.rotations} - {0, *made.rotations}
+    missing = {*program.keys.steps} - {*made.steps}
     if missing:
         steps = ", ".join(map(str, sorted(missing)))
-        raise Unsupported(f"no rotation key was made for {steps} steps, only for {made.rotations}")
+        raise Unsupported(f"no rotation key was made for {steps} steps, only for {made.steps}")
 
 
 def _is_transformed(program: Program, node: Node) -> bool:

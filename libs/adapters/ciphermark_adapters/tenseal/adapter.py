@@ -105,7 +105,7 @@ class TensealKeyOwner(KeyOwner):
     def public_material(self) -> Iterator[bytes]:
         material = PublicMaterial(
             parameters=self.parameters,
-            has_relinearization=self._keys.relinearization,
+            has_relinearization=self._keys.relinearization is not None,
             primitive=self._without_secret(automatic=False),
             managed=self._without_secret(automatic=True),
         )
@@ -151,7 +151,7 @@ class TensealKeyOwner(KeyOwner):
     def _without_secret(self, automatic: bool) -> bytes:
         context = self._context
         context.auto_relin = context.auto_rescale = context.auto_mod_switch = automatic
-        relin = automatic and self._keys.relinearization
+        relin = automatic and self._keys.relinearization is not None
         return bytes(context.serialize(save_galois_keys=False, save_relin_keys=relin))
 
 
@@ -159,7 +159,7 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
     """The server's contexts: no secret key in either."""
 
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
-        keys = KeyRequest(relinearization=material.has_relinearization)
+        keys = KeyRequest.of(relinearization=material.has_relinearization)
         super().__init__(material.parameters, keys, declared)
         self._material = material
         self._vector = _vector_class(material.parameters)
@@ -269,7 +269,7 @@ class TensealAdapter(Adapter):
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        if keys.rotations or keys.galois:
+        if keys.rotations or keys.automorphisms:
             raise Unsupported(self._declared.reasons["rotate"])
         return TensealKeyOwner(parameters, keys)
 

@@ -113,7 +113,7 @@ def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
     arguments = operands[len(operation.operands) :]
     if not keys.has(operation.keys(*arguments)):
         made = operation.calls()[0].keys
-        listed = [*keys.rotations] if made.rotations else [*keys.galois]
+        listed = keys.steps if made.rotations else keys.elements
         raise Unsupported(
             f"no key was made for {Call(operation, tuple(arguments)).text}, only for {listed or 'none'}"
         )

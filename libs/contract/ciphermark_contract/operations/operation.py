@@ -184,7 +184,7 @@ class Call:
     @property
     def managed_keys(self) -> KeyRequest:
         """The keys that the managed form uses: a product is relinearized."""
-        return self.keys | KeyRequest(relinearization=self.operation.is_product)
+        return self.keys | KeyRequest.of(relinearization=self.operation.is_product)
 
     def reason_in(self, scheme: Scheme) -> str | None:
         """Why an argument means nothing in a scheme, or ``None``."""

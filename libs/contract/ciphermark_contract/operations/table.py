@@ -17,7 +17,7 @@ _ENCODED_SO = "ckks encodes to evaluation form: {} takes such plaintexts"
 
 
 def _relinearization() -> KeyRequest:
-    return KeyRequest(relinearization=True)
+    return KeyRequest.of(relinearization=True)
 
 
 _ROWS = (

@@ -13,12 +13,12 @@ _NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
 def keys_of_steps(*steps: Number) -> KeyRequest:
     """A rotation key for each of the steps."""
-    return KeyRequest(False, rotations=tuple(sorted({int(step) for step in steps})))
+    return KeyRequest.of(rotations=map(int, steps))
 
 
 def keys_of_elements(*elements: Number) -> KeyRequest:
     """A key for the automorphism of each Galois element."""
-    return KeyRequest(False, galois=tuple(int(element) for element in elements))
+    return KeyRequest.of(automorphisms=map(int, elements))
 
 
 ROWS_BEYOND = (
@@ -195,7 +195,7 @@ ROWS_BEYOND = (
         meaning.same,
         shapes.turned,
         absence="has no call that switches to another secret key",
-        keys=lambda: KeyRequest(False, switching=True),
+        keys=lambda: KeyRequest.of(switching=True),
     ),
     Operation(
         "bootstrap",
@@ -204,6 +204,6 @@ ROWS_BEYOND = (
         meaning.same,
         shapes.fresh,
         absence="has no bootstrapping that this adapter sets up",
-        keys=lambda: KeyRequest(bootstrapping=True),
+        keys=lambda: KeyRequest.of(relinearization=True, bootstrapping=True),
     ),
 )

@@ -22,8 +22,8 @@ from ciphermark_measure.sampling import ClockError, Phase, target
 
 # Beside the secret key, what an owner needs for the library to make such keys.
 _KEYS = {
-    "relinearization_key": KeyRequest(),
-    "rotation_key": KeyRequest(relinearization=False, rotations=(1,)),
+    "relinearization_key": KeyRequest.of(relinearization=True),
+    "rotation_key": KeyRequest.of(rotations=(1,)),
 }
 
 

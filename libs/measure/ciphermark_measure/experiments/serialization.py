@@ -37,7 +37,7 @@ class Serialization(Experiment):
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
         """Relinearization keys: their size is one of the figures. A case's operation is a compression here."""
-        return KeyRequest()
+        return KeyRequest.of(relinearization=True)
 
     def open(self) -> None:
         if self._mode not in self.session.declaration.compressions:

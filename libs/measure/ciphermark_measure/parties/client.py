@@ -238,7 +238,9 @@ def _first_common(wanted: Sequence[Scheme], offered: Sequence[Scheme]) -> Scheme
 def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
     """What the library makes of a request; raises ``Unsupported`` for what is less secure than asked."""
     parameters = adapter.resolve(spec)
-    reason = security_check.reason_against(parameters.ring_dimension, parameters.log_qp, spec.security)
+    reason = security_check.reason_against(
+        parameters.ring_dimension, parameters.log_qp, spec.security, parameters.secret_distribution
+    )
     if reason is not None:
         raise Unsupported(reason)
     return parameters

@@ -72,7 +72,7 @@ class ByPhases(Exact[held.Image], OneImage):
             phases.LAST_TURNS,
         )
         steps = sorted({step for layer in layers for step in layer if step})
-        return KeyRequest(relinearization=True, rotations=tuple(steps))
+        return KeyRequest.of(relinearization=True, rotations=steps)
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's four phases."""

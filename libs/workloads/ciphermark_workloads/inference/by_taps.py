@@ -72,7 +72,7 @@ class ByTaps(Exact[held.Image], OneImage):
             packing.LAST_SUMS,
         )
         rotations = tuple(sorted({step for layer in layers for step in layer}))
-        return KeyRequest(relinearization=True, rotations=rotations)
+        return KeyRequest.of(relinearization=True, rotations=rotations)
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""

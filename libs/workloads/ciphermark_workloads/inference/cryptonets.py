@@ -118,7 +118,7 @@ class CryptoNets(Exact[held.Images]):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """That of squares."""
-        return KeyRequest(relinearization=True)
+        return KeyRequest.of(relinearization=True)
 
     def server_bytes(self, parameters: Parameters) -> int:
         """Pixels at the top level, and neurons of maps and their squares at the next two; in bfv at the same and the

@@ -49,7 +49,7 @@ def keys(layout: Parities) -> KeyRequest:
         *diagonals.steps(DIAGONALS, DENSE_BABIES),
         *powers(DIAGONALS, layout.span),
     )
-    return KeyRequest(relinearization=True, rotations=tuple(sorted(set(rotations))))
+    return KeyRequest.of(relinearization=True, rotations=rotations)
 
 
 def each(

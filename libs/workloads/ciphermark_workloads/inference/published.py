@@ -58,7 +58,7 @@ class AsPublished(OneImage):
             *powers(1, _LENGTH),
             *(-row for row in range(1, _rows(shape))),
         }
-        return KeyRequest(relinearization=True, rotations=tuple(sorted(steps)))
+        return KeyRequest.of(relinearization=True, rotations=steps)
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The pixels that each tap meets, position by position."""

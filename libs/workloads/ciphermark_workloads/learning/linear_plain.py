@@ -15,6 +15,7 @@ from ciphermark_circuits import linear_scores
 from ciphermark_circuits.layout import Floats, centred, require_real_room, require_room, residues
 from ciphermark_circuits.linear_scores import Scorer, Term
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
@@ -66,7 +67,7 @@ class PlainLinear(Classifier):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """None."""
-        return KeyRequest(relinearization=False)
+        return NO_KEYS
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
         if parameters.spec.scheme != "ckks":

@@ -59,7 +59,7 @@ class EncryptedLinearMeans(Classifier):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Rotations by all powers of two: within blocks and over blocks of any size."""
-        return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
+        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
         if _is_real(parameters):

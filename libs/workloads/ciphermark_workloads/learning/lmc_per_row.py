@@ -61,7 +61,7 @@ class PerRowLinearMeans(Classifier):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """For the squares."""
-        return KeyRequest(relinearization=True)
+        return KeyRequest.of(relinearization=True)
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
         if parameters.spec.scheme == "ckks":

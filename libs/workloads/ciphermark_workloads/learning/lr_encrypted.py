@@ -56,7 +56,7 @@ class EncryptedLogisticRegression(Classifier):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Rotations by all powers of two: within blocks and over blocks of any size."""
-        return KeyRequest(relinearization=True, rotations=powers(1, parameters.slots))
+        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.slots))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
         room = parameters.moduli[0] / (parameters.scale or 1.0) / 2

@@ -55,7 +55,7 @@ class FixedPointRegression(Classifier):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Rotations by all powers of two: within blocks and over blocks of any size."""
-        return KeyRequest(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
+        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
         require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)

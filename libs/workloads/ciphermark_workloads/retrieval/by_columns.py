@@ -50,7 +50,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the answer's rotations, said here so that a client need not make the database to know them."""
         layout = self.layout(parameters)
-        return KeyRequest(relinearization=False, rotations=selection.steps(layout.columns, layout.stride))
+        return KeyRequest.of(rotations=selection.steps(layout.columns, layout.stride))
 
     def circuit(
         self,

@@ -36,7 +36,7 @@ class GridRetrieval(IndexRetrieval):
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the expansion's rotations, told without making the database."""
         most = max(self.layout(parameters).selections)
-        return KeyRequest(False, rotations=expansion.steps(parameters.ring_dimension, most))
+        return KeyRequest.of(rotations=expansion.steps(parameters.ring_dimension, most))
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """A polynomial for each ciphertext of a query, by its slots: 2^(−rounds)·ΣX^k, k the places that it selects.

@@ -77,7 +77,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the expansion's rotations, told without making the database, and of the product."""
         steps = expansion.steps(parameters.ring_dimension, self.layout(parameters).length)
-        return KeyRequest(relinearization=True, rotations=steps)
+        return KeyRequest.of(relinearization=True, rotations=steps)
 
     def server_bytes(self, parameters: Parameters) -> int:
         layout, primes = self.layout(parameters), len(parameters.moduli)

@@ -37,7 +37,7 @@ class MulPir(GridRetrieval):
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the expansion's rotations, and of the product."""
-        return super().keys(parameters) | KeyRequest(relinearization=True)
+        return super().keys(parameters) | KeyRequest.of(relinearization=True)
 
     def selected(
         self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]

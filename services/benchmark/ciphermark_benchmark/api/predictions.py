@@ -157,7 +157,7 @@ def _seen(question: Question) -> Seen:
     needs = WorkerNeeds(
         variant=question.variant,
         parameters=workload.parameters(workload.schemes[0]),
-        keys=KeyRequest(),
+        keys=KeyRequest.of(relinearization=True),
         confinement=Confinement((), 1, _MEMORY_MB),
         timeout_s=_TIMEOUT_S,
     )

@@ -34,7 +34,7 @@ _DEADLINE_S = 10.0  # ten times what the largest program takes
 # Kinds of keys, and what they are for.
 _KEYS = {
     "rotations": "rotations",
-    "galois": "automorphisms",
+    "automorphisms": "automorphisms",
     "switching": "another secret key",
     "bootstrapping": "bootstrapping",
 }

@@ -269,7 +269,7 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
-    return security_check.reason_against(spec.ring_dimension, log_qp, spec.security)
+    return security_check.reason_against(spec.ring_dimension, log_qp, spec.security, spec.secret_distribution)
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:
