@@ -160,7 +160,13 @@ def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
     return run
 
 
-@pytest.fixture(params=FIELDS)
+# One of each kind by `make test`: of the scheme, of the request, of its resolution, of a case, of a family.
+_EVERYDAY = {"plain_modulus", "scale_bits", "division", "size", "batch"}
+
+
+@pytest.fixture(
+    params=[name if name in _EVERYDAY else pytest.param(name, marks=pytest.mark.extended) for name in FIELDS]
+)
 def field(request: pytest.FixtureRequest) -> Field:
     found: Field = FIELDS[request.param]
     return found

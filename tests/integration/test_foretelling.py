@@ -38,8 +38,14 @@ def planned(name: str) -> list[PlannedCase]:
     return plan.cases(suite, {item: Availability(registry.declaration(item)) for item in named})
 
 
+SUITES = [
+    pytest.param(name, marks=pytest.mark.extended) if name.endswith("-large") or "-vs-" in name else name
+    for name in shipped.names()
+]
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", shipped.names())
+@pytest.mark.parametrize("name", SUITES)
 def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
     here = registry.availability(variant, frozenset(host.collect().cpu_flags))
     if here.reason is not None:
