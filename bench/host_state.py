@@ -18,9 +18,9 @@ from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_core.statistics import estimate, verdict
-from ciphermark_measure.anchor import Anchor
 from ciphermark_measure.clock import MonotonicClock
-from ciphermark_measure.host_state import TOLERANCE, Gate
+from ciphermark_measure.interference.anchor import Anchor
+from ciphermark_measure.interference.host_state import TOLERANCE, Gate
 from ciphermark_measure.sampling import Phase
 from ciphermark_measure.sampling import Target as Aim
 from ciphermark_measure.session import prepare

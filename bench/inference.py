@@ -14,7 +14,7 @@ from statistics import median
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.networks import stored
@@ -53,7 +53,7 @@ def section(progress: Progress) -> Iterator[Figure]:
 def _large_figures(name: str, variant: str) -> Iterator[Figure]:
     declared, workload = registry.declaration(variant), WORKLOADS[name]
     given = workload.input(1, None)
-    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), given)
+    both = InProcess(workload, registry.load(variant), recommended(workload, "ckks", declared), given)
     seconds = {}
     for threads in _THREADS:
         executed = both.executed(given, _LARGE_LOOPS, threads)["infer"]
@@ -79,7 +79,7 @@ def _image(number: int) -> Image:
 def _figures(case: _Case, variant: str) -> Iterator[Figure]:
     declared, workload = registry.declaration(variant), WORKLOADS[case.name]
     first = _image(0)
-    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), first)
+    both = InProcess(workload, registry.load(variant), recommended(workload, "ckks", declared), first)
     for threads in _THREADS:
         seconds = median(both.executed(first, _LOOPS, threads)["infer"].evaluate_s)
         is_goal = variant == "seal-hexl" and threads == max(_THREADS)

@@ -17,7 +17,7 @@ from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.learning.splitting import split
@@ -41,7 +41,7 @@ class Parties:
 
     def __init__(self, name: str, variant: str, scheme: Scheme, task: Task) -> None:
         self.workload = WORKLOADS[name]
-        self._both = Together(self.workload, registry.load(variant), self.workload.parameters(scheme), task)
+        self._both = InProcess(self.workload, registry.load(variant), self.workload.parameters(scheme), task)
 
     def executed(self, task: Task, loops: int = 1) -> tuple[dict[str, Spent], Result]:
         """All stages, each ``loops`` times; raises ``UserError`` where a row comes out wrong."""

@@ -13,7 +13,7 @@ from statistics import median
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
@@ -50,7 +50,7 @@ def section(progress: Progress) -> Iterator[Figure]:
 def _figures(case: _Case, variant: str) -> Iterator[Figure]:
     declared, workload = registry.declaration(variant), WORKLOADS[case.name]
     given = workload.input(_SEED, None)
-    both = Together(workload, registry.load(variant), recommended(workload, "ckks", declared), given)
+    both = InProcess(workload, registry.load(variant), recommended(workload, "ckks", declared), given)
     for threads in _THREADS:
         executed = both.executed(given, _LOOPS, threads)["compute"]
         judgement = both.judged(both.output(executed.outputs, given), given)

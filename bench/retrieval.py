@@ -16,7 +16,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
@@ -118,7 +118,7 @@ class _Prepared:
         workload = WORKLOADS[name].with_options(options)
         self._given = workload.input(1, None)
         spec = recommended(workload, "bfv", registry.declaration(_VARIANT))
-        self.both = Together(workload, registry.load(_VARIANT), spec, self._given)
+        self.both = InProcess(workload, registry.load(_VARIANT), spec, self._given)
         (stage,) = workload.server_stages
         traced, evaluator = self.both.programs[stage.name].traced, self.both.evaluator
         start = perf_counter()

@@ -4,7 +4,7 @@ from places import ROOT, compiler_version, file_digest
 from runner import Shell, Stage
 
 _SOURCE = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "anchor.cpp"
-_LIBRARY = _SOURCE.with_name("_anchor.so")  # where ciphermark_measure.anchor looks for it
+_LIBRARY = _SOURCE.with_name("_anchor.so")  # where ciphermark_measure.interference.anchor looks for it
 _FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.network import Layer, Network, Shape
 from ciphermark_workloads.parameters import recommended
@@ -37,7 +37,7 @@ pytestmark = [
 def _judgement(workload: Any, variant: str, scheme: Scheme) -> Judgement:
     images = workload.input(1, None)
     spec = recommended(workload, scheme, registry.declaration(variant))
-    both = Together(workload, harness.adapter(variant), spec, images)
+    both = InProcess(workload, harness.adapter(variant), spec, images)
     return both.judged(both.output(both.executed(images)["infer"].outputs, images), images)
 
 

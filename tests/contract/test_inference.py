@@ -10,7 +10,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.networks import stored
@@ -22,10 +22,10 @@ from .cells import each, has_managed, where
 pytestmark = [pytest.mark.schemes("ckks"), where(has_managed("add", "mul", "mul_plain", "square", "rotate"))]
 
 
-def _together(name: str, variant: str, scheme: Scheme) -> Together:
+def _together(name: str, variant: str, scheme: Scheme) -> InProcess:
     workload = WORKLOADS[name]
     spec = recommended(workload, scheme, registry.declaration(variant))
-    return Together(workload, harness.adapter(variant), spec, _image(name, 0))
+    return InProcess(workload, harness.adapter(variant), spec, _image(name, 0))
 
 
 def _image(name: str, number: int) -> Image:
@@ -48,7 +48,7 @@ def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> No
     adapter, large = harness.adapter(variant), WORKLOADS["lola-cifar"]
     spec = replace(recommended(large, scheme, registry.declaration(variant)), ring_dimension=2048, security=0)
     workload = large.outline(adapter.resolve(spec))
-    both = Together(workload, adapter, spec, workload.input(1, None))
+    both = InProcess(workload, adapter, spec, workload.input(1, None))
     for seed in (1, 2):
         image = workload.input(seed, None)
         judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)

@@ -10,7 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.operations import OPERATIONS
 from ciphermark_core.descriptor import Value
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.workload import Judgement
@@ -37,7 +37,7 @@ TOO_LONG = {("tenseal", "logistic-published"), ("tenseal", "sign-published")}
 def _judged(workload: AnyWorkload, variant: str, override: Override) -> Judgement:
     declared, given = registry.declaration(variant), workload.input(11, None)
     spec = recommended(workload, "ckks", declared, override)
-    both = Together(workload, harness.adapter(variant), spec, given)
+    both = InProcess(workload, harness.adapter(variant), spec, given)
     assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
     return both.judged(both.output(both.executed(given)["compute"].outputs, given), given)
 

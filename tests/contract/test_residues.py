@@ -12,7 +12,7 @@ from ciphermark_adapters.residues import together
 from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import ParameterSpec, Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
@@ -95,7 +95,7 @@ def test_a_network_in_whole_numbers(variant: str, scheme: Scheme, name: str) -> 
     workload = WORKLOADS[name]
     image = workload.input(5, None)
     spec = recommended(workload, scheme, registry.declaration(variant))
-    both = Together(workload, harness.adapter(variant), spec, image)
+    both = InProcess(workload, harness.adapter(variant), spec, image)
     judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
     assert judgement.complaint is None
     assert judgement.figures["logit_error"] == 0

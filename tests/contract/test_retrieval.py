@@ -16,11 +16,11 @@ from ciphermark_contract.declaration import SEEDED_CIPHERTEXT
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_measure.parties.server import Server
-from ciphermark_measure.parties.together import Together
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas, word_formulas
@@ -82,14 +82,14 @@ def _workload(case: str) -> AnyWorkload:
     return WORKLOADS[case.partition(" ")[0]].with_options((SMALL | SEVERAL)[case])
 
 
-def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Override) -> Together:
+def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Override) -> InProcess:
     spec = recommended(workload, scheme, registry.declaration(variant), override)
-    both = Together(workload, harness.adapter(variant), spec, workload.input(0, None))
+    both = InProcess(workload, harness.adapter(variant), spec, workload.input(0, None))
     assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
     return both
 
 
-def _complaint(both: Together, given: Any) -> str | None:
+def _complaint(both: InProcess, given: Any) -> str | None:
     outputs = both.executed(given)[both.workload.stages[-1].name].outputs
     return both.judged(both.output(outputs, given), given).complaint
 

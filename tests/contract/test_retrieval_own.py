@@ -10,7 +10,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, recommended
@@ -34,9 +34,9 @@ def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -
     return WORKLOADS[name].with_options(WORKLOADS[name].with_file("database", called, data, values))
 
 
-def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> Together:
+def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> InProcess:
     spec = recommended(workload, scheme, registry.declaration(variant), NOTHING)
-    return Together(workload, harness.adapter(variant), spec, workload.input(0, None))
+    return InProcess(workload, harness.adapter(variant), spec, workload.input(0, None))
 
 
 @each("name", lambda cell: [name for name in NAMES if cell.scheme in WORKLOADS[name].schemes])

@@ -14,8 +14,8 @@ from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure import confinement
-from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob, BlobStore
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload

@@ -13,8 +13,8 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import EXACT_SCHEMES, Sample, Scheme
-from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import WORKLOADS

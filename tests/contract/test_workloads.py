@@ -18,7 +18,7 @@ from ciphermark_circuits import products
 from ciphermark_contract.interfaces import Adapter, Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS as ALL
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
@@ -71,7 +71,7 @@ def _evaluated(
     workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, task: Task
 ) -> tuple[Result, Result]:
     """What both parties compute together, and what is expected; ciphertexts cross as bytes."""
-    both = Together(workload, adapter, spec, task)
+    both = InProcess(workload, adapter, spec, task)
     outputs = both.executed(task)[workload.stages[-1].name].outputs
     return both.output(outputs, task), workload.expected(task, both.parameters)
 

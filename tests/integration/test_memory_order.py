@@ -19,7 +19,7 @@ from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure.forked import branch, forked
+from ciphermark_measure.confinement import branch, forked
 from ciphermark_measure.probes.peak_memory import PeakMemory
 
 SMALL = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)

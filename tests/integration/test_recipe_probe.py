@@ -22,7 +22,7 @@ import resource
 from collections.abc import Mapping
 
 from ciphermark_core.metrics import Metric, register
-from ciphermark_measure.probe import Probe
+from ciphermark_measure.probes.base import Probe
 
 
 class PageFaults(Probe):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import TINY, Ciphermark
 
-from ciphermark_measure import anchor
+from ciphermark_measure.interference import anchor
 
 _BUSY = (
     "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint('busy', flush=True)\nwhile True: pass"

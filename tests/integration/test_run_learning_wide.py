@@ -11,7 +11,7 @@ from hexl import HAS_HEXL
 from running_services import Running, Services
 
 from ciphermark_adapters import registry
-from ciphermark_parties.settings import SESSIONS
+from ciphermark_parties.host import SESSIONS
 
 # As many as there are on every host; seal-hexl has the same library once more where its CPU allows.
 WIDE = ["seal", "seal-hexl" if HAS_HEXL else "seal@again", "tenseal", "pyfhel", "cleartext"]

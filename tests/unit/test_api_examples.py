@@ -17,7 +17,7 @@ from ciphermark_benchmark.api.views import Submitted
 from ciphermark_client import app as client
 from ciphermark_client.data_sets import DataSets
 from ciphermark_measure.parties import messages
-from ciphermark_parties.message_models import model_of
+from ciphermark_parties.api import model_of
 from ciphermark_server import app as server
 from ciphermark_web.examples import bodies, spread
 from ciphermark_web.problems import KINDS

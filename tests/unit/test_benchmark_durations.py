@@ -18,7 +18,7 @@ from ciphermark_benchmark.suite import estimate, files, plan
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
-from ciphermark_measure import anchor
+from ciphermark_measure.interference import anchor
 
 TEXT = """\
 name: mine

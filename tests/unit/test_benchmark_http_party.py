@@ -18,10 +18,10 @@ from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure.blobs import Blob, DiskFull
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob, DiskFull
 from ciphermark_measure.protocol import Refused
-from ciphermark_parties.message_models import model_of
+from ciphermark_parties.api import model_of
 from ciphermark_web.rest import Service
 
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 60), scale_bits=40)

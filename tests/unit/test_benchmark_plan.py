@@ -18,7 +18,7 @@ from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
-from ciphermark_measure.experiments.kind import sampled_s
+from ciphermark_measure.experiments.base import sampled_s
 
 RUN = str(uuid.UUID(int=1))
 OTHER_RUN = str(uuid.UUID(int=2))

@@ -16,7 +16,7 @@ from ciphermark_benchmark.processes import (
 )
 from ciphermark_core import wire
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_measure import oom, protocol
+from ciphermark_measure import processes, protocol
 
 MB = 1 << 20
 
@@ -82,11 +82,11 @@ def test_kills_are_those_of_the_control_group_where_it_counts(monkeypatch, tmp_p
     for name, text in zip(("own", "a/b/memory.events", "vmstat"), texts, strict=True):
         if text is not None:
             (tmp_path / name).write_text(text)
-    monkeypatch.setattr(oom, "_GROUPS", tmp_path)
-    monkeypatch.setattr(oom, "_OWN_GROUP", tmp_path / "own")
-    monkeypatch.setattr(oom, "_HOST", tmp_path / "vmstat")
-    assert oom.kills() == found
-    assert oom.since(found) == (None if found is None else 0)
+    monkeypatch.setattr(processes, "_GROUPS", tmp_path)
+    monkeypatch.setattr(processes, "_OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(processes, "_HOST", tmp_path / "vmstat")
+    assert processes.oom_kills() == found
+    assert processes.oom_kills_since(found) == (None if found is None else 0)
 
 
 def test_a_reading_between_two_of_ours_is_of_our_clock():

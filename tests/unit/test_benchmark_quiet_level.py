@@ -8,7 +8,7 @@ import pytest
 
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_measure import anchor
+from ciphermark_measure.interference import anchor
 
 NOW = 1_000_000.0
 

@@ -20,8 +20,8 @@ from ciphermark_contract.program import Program
 from ciphermark_core import earlier
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample, Trial
-from ciphermark_measure.blobs import Blob, BlobStore
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob, BlobStore
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.protocol import Refused

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_core.errors import UserError
-from ciphermark_measure.blobs import Blob, BlobError, BlobStore, DiskFull
+from ciphermark_measure.parties.blobs import Blob, BlobError, BlobStore, DiskFull
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_large_file_under_the_name_of_a_small_blob_is_not_read(tmp_path, monke
     blob = store.put(b"secret")
     os.truncate(tmp_path / "blobs" / blob.digest, 1 << 26)  # sparse
     asked = []
-    monkeypatch.setattr("ciphermark_measure.blobs.hashlib.sha256", asked.append)
+    monkeypatch.setattr("ciphermark_measure.parties.blobs.hashlib.sha256", asked.append)
     with pytest.raises(BlobError, match=f"has {1 << 26} bytes, and {told_bytes} were told"):
         store.get(Blob(blob.digest, told_bytes))
     assert asked == []
@@ -207,7 +207,7 @@ def test_what_is_planted_neither_blocks_nor_leads_out(tmp_path, monkeypatch, pla
 READER = """
 import sys
 from pathlib import Path
-from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_measure.parties.blobs import Blob, BlobStore
 BlobStore(Path("blobs")).get(Blob(sys.argv[1], 6))
 """
 
@@ -300,7 +300,7 @@ def test_putting_again_makes_a_blob_young(tmp_path, store):
 WRITER = """
 import sys
 from pathlib import Path
-from ciphermark_measure.blobs import BlobStore
+from ciphermark_measure.parties.blobs import BlobStore
 store = BlobStore(Path(sys.argv[1]))
 def chunks():
     for index in range(100_000):
@@ -329,7 +329,7 @@ def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
     contents = [bytes([index]) * 200_000 for index in range(4)]
     blobs = [store.put(data) for data in contents]
     script = (
-        "import sys; from pathlib import Path; from ciphermark_measure.blobs import BlobStore\n"
+        "import sys; from pathlib import Path; from ciphermark_measure.parties.blobs import BlobStore\n"
         "store = BlobStore(Path(sys.argv[1]))\n"
         "for _ in range(50):\n"
         "    for index in range(4): store.put(bytes([index]) * 200_000)\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_measure import caching
-from ciphermark_measure.caching import Times, lasting_suspicion, suspicion
+from ciphermark_measure.interference import cache_detection
+from ciphermark_measure.interference.cache_detection import Times, lasting_suspicion, suspicion
 
 US, MS = 1e-6, 1e-3
 
@@ -51,9 +51,9 @@ def test_cached_results_are_told(times: Times, word: str) -> None:
 def no_pauses():
     """Looks follow each other at once, five in all."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(caching, "_LOOKING_S", 0.0)
-        patched.setattr(caching, "_LEAST_LOOKS", 5)
-        patched.setattr(caching, "_FIRST_PAUSE_S", 0.0)
+        patched.setattr(cache_detection, "_LOOKING_S", 0.0)
+        patched.setattr(cache_detection, "_LEAST_LOOKS", 5)
+        patched.setattr(cache_detection, "_FIRST_PAUSE_S", 0.0)
         yield
 
 

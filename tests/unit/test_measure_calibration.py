@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_contract.interfaces import PythonBound
-from ciphermark_measure.calibration import make_ready
 from ciphermark_measure.clock import MonotonicClock
-from ciphermark_measure.sampling import Phase, Target
+from ciphermark_measure.sampling import Phase, Target, make_ready
 from ciphermark_measure.stopping import Rule
 
 

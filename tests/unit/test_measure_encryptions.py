@@ -4,7 +4,7 @@ from itertools import count
 
 import numpy as np
 
-from ciphermark_measure.encryptions import Encryptions
+from ciphermark_measure.session import Encryptions
 
 
 def made(most_bytes=1000, size=100):

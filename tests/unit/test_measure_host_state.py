@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Sample
-from ciphermark_measure import anchor, lost_time
-from ciphermark_measure.host_state import GAIN, TOLERANCE, Gate, counts, slow_down
+from ciphermark_measure.interference import anchor, cpu_steal
+from ciphermark_measure.interference.host_state import GAIN, TOLERANCE, Gate, counts, slow_down
 from ciphermark_measure.sampling import ClockError, Phase, Target
 from ciphermark_measure.stopping import Rule
 
@@ -253,9 +253,9 @@ def test_the_real_anchor_takes_time_and_less_than_it_may():
 
 
 def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
-    first = lost_time.run_delay_ns()
+    first = cpu_steal.run_delay_ns()
     assert first is not None
-    assert lost_time.run_delay_ns() >= first
+    assert cpu_steal.run_delay_ns() >= first
     lines = (
         "cpu 1 2 3 4 5 6 7 8 9",
         "cpu0 1 1 1 1 1 1 1 20 0",
@@ -263,9 +263,9 @@ def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
         "cpu10 0 0 0 0 0 0 0 7 0",
     )
     text = "\n".join(lines)
-    assert lost_time.steal_of(text, [1]) == 300
-    assert lost_time.steal_of(text, [0, 1]) == 320
-    assert lost_time.steal_of("cpu0 1 1 1 1\n", []) == 0
+    assert cpu_steal.steal_of(text, [1]) == 300
+    assert cpu_steal.steal_of(text, [0, 1]) == 320
+    assert cpu_steal.steal_of("cpu0 1 1 1 1\n", []) == 0
 
 
 @pytest.mark.parametrize(("astray", "is_sound"), [("while disturbed", True), ("always", False)])

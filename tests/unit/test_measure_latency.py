@@ -11,11 +11,13 @@ from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure import caching, operands, proportion
-from ciphermark_measure.caching import Times
+from ciphermark_measure import operands
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
+from ciphermark_measure.experiments import subsampling
 from ciphermark_measure.experiments.base import Setting
 from ciphermark_measure.experiments.latency import Latency
+from ciphermark_measure.interference import cache_detection
+from ciphermark_measure.interference.cache_detection import Times
 from ciphermark_measure.session import prepare
 
 CKKS = ParameterSpec("ckks", 4096, (39, 30, 39), None, 30)
@@ -50,8 +52,8 @@ def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, sta
     now = iter(
         range(10)
     )  # a fifth of a second a look, so that the host's load does not change how many there are
-    monkeypatch.setattr(caching, "monotonic", lambda: next(now) * 0.2)
-    monkeypatch.setattr(caching, "sleep", lambda pause_s: None)
+    monkeypatch.setattr(cache_detection, "monotonic", lambda: next(now) * 0.2)
+    monkeypatch.setattr(cache_detection, "sleep", lambda pause_s: None)
     session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
     case = Case("cleartext", "arithmetic", "add", SPEC, 1024, "random")
     trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
@@ -92,7 +94,7 @@ def measured(monkeypatch, size, caches, operation="add"):
     ],
 )
 def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches, executed):
-    monkeypatch.setattr(proportion, "is_computing", lambda row_bytes, row_ns: False)
+    monkeypatch.setattr(subsampling, "is_computing", lambda row_bytes, row_ns: False)
     experiment, findings = measured(monkeypatch, size, caches)
     assert findings.status == "ok"
     assert findings.facts["executed_ciphertexts"] == executed
@@ -104,7 +106,7 @@ def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches
 
 
 def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
-    monkeypatch.setattr(proportion, "is_computing", lambda row_bytes, row_ns: row_ns > 0)
+    monkeypatch.setattr(subsampling, "is_computing", lambda row_bytes, row_ns: row_ns > 0)
     experiment, findings = measured(monkeypatch, 10 * 1024, {"L2": 6 * ROW_BYTES})
     assert findings.facts["executed_ciphertexts"] == 2
     assert {phase.scale for phase in experiment._phases.values()} == {5.0}

@@ -6,7 +6,7 @@ import pytest
 
 from ciphermark_core import primes
 from ciphermark_core.model import Case, Parameters, ParameterSpec
-from ciphermark_measure import noise_control
+from ciphermark_measure.experiments import base
 
 SPEC = ParameterSpec("bfv", 4096, None, 65537)
 PARAMETERS = Parameters(
@@ -32,19 +32,17 @@ def case(operation: str, repetitions: int | None = None) -> Case:
 )
 def test_room_is_for_the_noise_of_all_operations(operation: str, repetitions: int | None, bits: int) -> None:
     """log2(t) + log2(N) + 16 = 44 bits: once for what is there already, and for every multiplication."""
-    assert noise_control.room_bits(PARAMETERS, case(operation, repetitions)) == pytest.approx(bits, abs=1)
+    assert base.room_bits(PARAMETERS, case(operation, repetitions)) == pytest.approx(bits, abs=1)
 
 
 def test_many_additions_need_little_more_than_one() -> None:
     """Noise grows by a factor of 300 at most: 8.2 bits."""
-    more = noise_control.room_bits(PARAMETERS, case("add", 300)) - noise_control.room_bits(
-        PARAMETERS, case("add", 1)
-    )
+    more = base.room_bits(PARAMETERS, case("add", 300)) - base.room_bits(PARAMETERS, case("add", 1))
     assert 8 <= more <= 9
 
 
 def test_every_longer_chain_has_the_room_and_needs_no_security() -> None:
-    found = list(noise_control.longer(PARAMETERS, 88))
+    found = list(base.longer(PARAMETERS, 88))
     assert len(found) >= 3
     for spec in found:
         assert spec.modulus_bits is not None

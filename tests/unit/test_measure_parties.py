@@ -11,12 +11,12 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_core import wire
-from ciphermark_measure.blobs import Blob, BlobStore
-from ciphermark_measure.parties import arrays as public_arrays
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties import party as public_arrays
+from ciphermark_measure.parties.blobs import Blob, BlobStore
 from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.party import Watch
 from ciphermark_measure.parties.server import Server
-from ciphermark_measure.parties.steps import Watch
 from ciphermark_measure.protocol import Refused
 from ciphermark_workloads.catalogue import WORKLOADS as CATALOGUE
 
@@ -233,7 +233,7 @@ def test_the_secret_key_is_in_no_blob(tmp_path, variant):
 def test_requests_out_of_order_are_refused(tmp_path):
     pair = Pair(tmp_path)
     assert "OutOfOrder: there are no keys yet" in pair.encrypt("train").error
-    nothing = pair.store.put(public_arrays.dump({}))
+    nothing = pair.store.put(public_arrays.dump_arrays({}))
     assert "OutOfOrder: there are no keys yet" in pair.score((nothing,)).error
     sent = messages.Encrypted((nothing,), nothing, 0, ())
     assert "OutOfOrder: there is no evaluator yet" in pair.evaluate("train", sent).error
@@ -358,10 +358,10 @@ finite = st.floats(-1e6, 1e6)
 
 @given(st.dictionaries(st.text(), arrays(np.float64, array_shapes(max_side=4), elements=finite)))
 def test_a_plain_model_survives_its_bytes(model):
-    again = public_arrays.load(public_arrays.dump(model))
+    again = public_arrays.load_arrays(public_arrays.dump_arrays(model))
     assert set(again) == set(model)
     assert all(np.array_equal(again[name], model[name]) for name in model)
-    assert public_arrays.dump(dict(reversed(model.items()))) == public_arrays.dump(model)
+    assert public_arrays.dump_arrays(dict(reversed(model.items()))) == public_arrays.dump_arrays(model)
 
 
 def test_whoever_gives_an_input_is_told_what_was_found_and_nobody_else(tmp_path):

@@ -7,11 +7,11 @@ import mmap
 import pytest
 
 from ciphermark_core.metrics import METRICS, Metric
-from ciphermark_measure import probe, probes
-from ciphermark_measure.parties.steps import Steps, Watch
-from ciphermark_measure.probes.cpu_time import CpuTime
+from ciphermark_measure import probes
+from ciphermark_measure.parties.party import Steps, Watch
+from ciphermark_measure.probes import base
 from ciphermark_measure.probes.peak_memory import PeakMemory
-from ciphermark_measure.probes.wall_time import WallTime
+from ciphermark_measure.probes.times import CpuTime, WallTime
 
 MIB = 1 << 20
 peak_is_known = pytest.mark.skipif(
@@ -19,7 +19,7 @@ peak_is_known = pytest.mark.skipif(
 )
 
 
-class Counting(probe.Probe):
+class Counting(base.Probe):
     """Counts its own uses, in two metrics: one that adds up and one that does not."""
 
     metrics = (

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_measure.proportion import executed, executed_by_client, executed_computing, is_computing
+from ciphermark_measure.experiments.subsampling import (
+    executed,
+    executed_by_client,
+    executed_computing,
+    is_computing,
+)
 
 CACHES = {"L1d": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
 

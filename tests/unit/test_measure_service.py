@@ -6,7 +6,7 @@ from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import Case, ParameterSpec, Trial
-from ciphermark_measure import protocol, security_check
+from ciphermark_measure import parameter_selection, protocol
 from ciphermark_measure.service import Service, refusal
 
 SPEC = ParameterSpec("bfv", 1024, modulus_bits=(27,), plain_modulus=65537)
@@ -131,7 +131,7 @@ def test_peak_memory_of_every_phase(service):
 )
 def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
     remedy = "write `security: none` to allow it"
-    assert security_check.reason_against(ring_dimension, log_qp, asked) == (
+    assert parameter_selection.reason_against(ring_dimension, log_qp, asked) == (
         None if reason is None else reason + remedy
     )
 

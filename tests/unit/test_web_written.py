@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from ciphermark_measure.blobs import BlobStore
-from ciphermark_parties.party import Written
+from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_parties.host import Written
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.operations import of_scheme
 from ciphermark_contract.tracing import fresh_inputs, trace
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import given as held
 from ciphermark_workloads.inference.network import Layer, patches, pixels_met
@@ -26,7 +26,7 @@ from ciphermark_workloads.programs import keys_of
 
 def together(name, given):
     workload = WORKLOADS[name]
-    return Together(workload, ADAPTER, workload.parameters("ckks"), given)
+    return InProcess(workload, ADAPTER, workload.parameters("ckks"), given)
 
 
 def some(name, count):
@@ -146,7 +146,7 @@ def test_networks_of_any_shape_are_computed(shape, seed):
     of, workload = network(shape, seed), WORKLOADS["cryptonets-digits"].with_options({"halvings": 2})
     workload.__dict__["network"] = lambda: of
     images = held.Images(np.random.default_rng(seed).uniform(size=(5, shape.side, shape.side)), None)
-    both = Together(workload, ADAPTER, workload.parameters("ckks"), images)
+    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), images)
     found = both.output(both.executed(images)["infer"].outputs, images)
     np.testing.assert_allclose(found, of.logits(images.pixels), rtol=1e-6, atol=1e-6)
 
@@ -169,7 +169,7 @@ def test_a_neuron_without_weights_is_refused(scheme, factor):
     workload = WORKLOADS["cryptonets-digits"].with_options({})
     workload.__dict__["network"] = lambda: replace(of, dense=Layer(weights, of.dense.bias))
     with pytest.raises(Unsupported, match="a neuron has weights that are all 0"):
-        Together(workload, registry.load("cleartext"), workload.parameters(scheme), some("digits", 2))
+        InProcess(workload, registry.load("cleartext"), workload.parameters(scheme), some("digits", 2))
 
 
 def test_inputs_have_every_image_alike_often():

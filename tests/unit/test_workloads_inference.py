@@ -21,7 +21,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import packing
 from ciphermark_workloads.inference.given import Image
@@ -178,7 +178,7 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
     products where there are fewer taps.
     """
     workload = WORKLOADS[name]
-    both = Together(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
+    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
     for image in (shipped_image(name, number) for number in (0, 7, 199)):
         found = both.output(both.executed(image)["infer"].outputs, image)
         judgement = both.judged(found, image)
@@ -206,7 +206,7 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
 def test_keys_are_those_that_programs_take(name):
     """Told without an image: twenty rotations and a relinearization key."""
     workload = WORKLOADS[name]
-    both = Together(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
+    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
     told = workload.keys(both.parameters)
     assert told == keys_of(both.programs.values())
     assert len(told.rotations) == 20
@@ -215,14 +215,14 @@ def test_keys_are_those_that_programs_take(name):
 def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():
     """One for each sum of products, which are of three polynomials, and one for each square."""
     image, spec = shipped_image("lola-mnist", 7), WORKLOADS["lola-mnist"].parameters("ckks")
-    both = Together(WORKLOADS["lola-mnist-encrypted"], ADAPTER, spec, image)
+    both = InProcess(WORKLOADS["lola-mnist-encrypted"], ADAPTER, spec, image)
     found = both.output(both.executed(image)["infer"].outputs, image)
     assert both.judged(found, image).figures["logit_error"] < 1e-9
     load, infer = (
         Counter(node.operation for node in both.programs[stage].program.nodes) for stage in ("load", "infer")
     )
     assert load == {"mod_switch": 2 * 32 + 4 * 16}
-    plain = Together(WORKLOADS["lola-mnist"], ADAPTER, spec, image)
+    plain = InProcess(WORKLOADS["lola-mnist"], ADAPTER, spec, image)
     rotations = Counter(node.operation for node in plain.programs["infer"].program.nodes)["rotate"]
     assert infer == {
         "mul": 55,

@@ -14,7 +14,7 @@ from onnx.reference import ReferenceEvaluator
 
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.given import Image
@@ -339,7 +339,7 @@ def test_logits_are_those_of_the_network_however_often_its_last_layer_is_halved(
     for halvings in (0, 3):
         workload = DIGITS.with_options({**values, "halvings": halvings})
         image = Image(images[4], None)
-        both = Together(workload, ADAPTER, workload.parameters("ckks"), image)
+        both = InProcess(workload, ADAPTER, workload.parameters("ckks"), image)
         found = both.output(both.executed(image)["infer"].outputs, image)
         np.testing.assert_allclose(found, of.logits(images[4][None])[0], rtol=1e-9, atol=1e-9)
         figures = both.judged(found, image).figures

@@ -20,7 +20,7 @@ from ciphermark_circuits import horner
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import parity_layers
 from ciphermark_workloads.inference.by_parity import ByParity
@@ -93,7 +93,7 @@ def test_the_circuit_leads_to_the_logits_of_every_shape(shape, ring, seed):
     workload = ByParity("of-any-shape", "", Parities(shape, 512))
     spec = replace(workload.parameters("ckks"), ring_dimension=ring, security=0)
     given_image = workload.input(seed, None)
-    both = Together(workload, ADAPTER, spec, given_image)
+    both = InProcess(workload, ADAPTER, spec, given_image)
     found = both.output(both.executed(given_image)["infer"].outputs, given_image)
     np.testing.assert_allclose(found, drawn(shape, 1).logits(given_image.pixels), rtol=1e-8, atol=1e-8)
 
@@ -199,7 +199,7 @@ def test_a_network_is_carried_out_with_the_operations_of_each_library(variant):
 
 def test_the_small_network_is_inferred_and_its_layers_are_told():
     given_image = SMALL.input(5, None)
-    both = Together(SMALL, ADAPTER, SMALL.parameters("ckks"), given_image)
+    both = InProcess(SMALL, ADAPTER, SMALL.parameters("ckks"), given_image)
     assert [*both.programs["infer"].layers] == [
         "first convolution",
         "first square",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_workloads_inference import SHAPES, network, shipped_image
 
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.network import Shape
@@ -22,7 +22,7 @@ from ciphermark_workloads.programs import keys_of
 
 
 def together(workload, image):
-    return Together(workload, ADAPTER, workload.parameters("ckks"), image)
+    return InProcess(workload, ADAPTER, workload.parameters("ckks"), image)
 
 
 @pytest.mark.parametrize("name", ["digits", "lola-mnist"])

@@ -9,7 +9,7 @@ from circuit_execution import ADAPTER
 from test_workloads_inference import shipped_image
 
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.network import Shape
 from ciphermark_workloads.programs import keys_of
@@ -19,7 +19,7 @@ WORKLOAD = WORKLOADS["lola-mnist-published"]
 
 @pytest.fixture(scope="module")
 def both():
-    return Together(WORKLOAD, ADAPTER, WORKLOAD.parameters("ckks"), shipped_image("lola-mnist", 0))
+    return InProcess(WORKLOAD, ADAPTER, WORKLOAD.parameters("ckks"), shipped_image("lola-mnist", 0))
 
 
 def test_the_circuit_gives_the_logits(both):

@@ -14,7 +14,7 @@ from test_workloads_inference import SHAPES, network, shipped_image
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.exact import SCALES, Exact
 from ciphermark_workloads.inference.given import Images
@@ -61,7 +61,7 @@ def test_shipped_networks_keep_their_classes_and_fit_the_modulus():
 
 def together(name, given):
     workload = WORKLOADS[name]
-    return Together(workload, registry.load("cleartext"), workload.parameters("bfv"), given)
+    return InProcess(workload, registry.load("cleartext"), workload.parameters("bfv"), given)
 
 
 def operations(stage):

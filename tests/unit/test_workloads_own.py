@@ -174,7 +174,7 @@ def test_a_workload_is_one_file(tmp_path):
     added = copy / "ciphermark_workloads" / "learning" / "inner_product.py"
     added.write_text(own.template() + "\n\nWORKLOADS = (InnerProduct(),)\n")
     command = [
-        "ciphermark_measure.examination",
+        "ciphermark_measure.parties.examination",
         "inner-product",
         "--variant",
         "cleartext",

@@ -24,7 +24,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import SCHEMES, Scheme
 from ciphermark_measure import confinement
 from ciphermark_measure.layered import Layered, in_the_clear, largest_of, timed
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import recommended
@@ -82,7 +82,7 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
         raise Unsupported(f"{declared.library} offers no {scheme} here")
     data = DATA_SETS[DATA_SET]() if workload.takes_data else None
     inputs = [workload.input(seed, data) for seed in range(1, question.inputs + 1)]
-    both = Together(workload, registry.load(variant), recommended(workload, scheme, declared), inputs[0])
+    both = InProcess(workload, registry.load(variant), recommended(workload, scheme, declared), inputs[0])
     for given in inputs:
         workload.require_room(given, both.parameters)
     _require_one_program(both, inputs)
@@ -104,7 +104,7 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
     )
 
 
-def _require_one_program(both: Together, inputs: Sequence[Any]) -> None:
+def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
     """Raise ``Unsupported`` where inputs tell the server different things: its program is another one for each."""
     told = [
         {
@@ -121,7 +121,7 @@ def _require_one_program(both: Together, inputs: Sequence[Any]) -> None:
         )
 
 
-def _operands(both: Together, given: Any) -> list[Handle]:
+def _operands(both: InProcess, given: Any) -> list[Handle]:
     """What the last stage's program takes."""
     *before, last = both.workload.server_stages
     state: list[Handle] = []
@@ -134,7 +134,7 @@ def _operands(both: Together, given: Any) -> list[Handle]:
     return both.operands(last, given, state)
 
 
-def _whole(both: Together, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
+def _whole(both: InProcess, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
     """The program as it is executed otherwise: once here."""
     prepared = both.evaluator.prepare_constants(traced.program, traced.constants, threads)
     bound = both.evaluator.bind_program(traced.program, operands, prepared, threads)
@@ -150,7 +150,7 @@ class _Differences:
     is_right: bool
 
 
-def _differences(both: Together, layered: Layered, given: Any) -> _Differences:
+def _differences(both: InProcess, layered: Layered, given: Any) -> _Differences:
     clear = in_the_clear(both.workload, both.programs, given, both.parameters)
     ends = layered.ends(layered.bound(_operands(both, given)))
     found = [

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
 from ciphermark_contract import operands
 from ciphermark_contract.interfaces import Handle, Row, Vector
 from ciphermark_contract.operands import Source
 from ciphermark_contract.operations import Call, Kind, Ring, read, where
 from ciphermark_core.model import Case
-from ciphermark_measure import data
 from ciphermark_measure.session import Session
 
 
@@ -42,12 +43,12 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
 
     @cache
     def drawn(number: int) -> Sequence[Vector]:
-        values = data.operand(case, seed, 2 * index + min(number, 1), more=number - 1)
-        return data.chunks(values, slots)
+        values = operand(case, seed, 2 * index + min(number, 1), more=number - 1)
+        return chunks(values, slots)
 
     whole = drawn(0)
     numbers = [_distinct(number, whole) for number in range(len(whole[:most]))]
-    made = [operands.made(_source(session, drawn, number), call) for number in numbers]
+    made = [operands.made(_sourced(session, drawn, number), call) for number in numbers]
     vectors = [whole[number] for number in numbers]
     return OperandSet(
         vectors, [item.row for item in made], [slots for item in made for slots in item.expected]
@@ -89,7 +90,7 @@ def ring_of(session: Session) -> Ring:
     return Ring.of(session.parameters, session.declaration.slot_generator)
 
 
-def _source(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int) -> Source:
+def _sourced(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int) -> Source:
     """Of every vector the same piece."""
     encrypt = partial(_encrypted, session)
     return Source(session.evaluator, ring_of(session), encrypt, lambda number: drawn(number)[chunk])
@@ -97,3 +98,29 @@ def _source(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: i
 
 def _encrypted(session: Session, values: Vector) -> Handle:
     return session.to_evaluator([values])[0]
+
+
+# Factors of ckks stay within [0.9, 1], so that a product repeated to the end of any chain neither grows nor vanishes.
+_LEAST_FACTOR = 0.9
+
+
+def operand(case: Case, seed: int, index: int, *, more: int = 0, is_factor: bool = False) -> Vector:
+    """The vector number ``index`` of a case: ``case.size`` values; those with ``more`` > 0 are further ones of it.
+
+    bfv, bgv: integers in [1, t). ckks: reals in [−1, 1], or in [0.9, 1] for a factor that is
+    multiplied repeatedly. Pattern ``same`` repeats one value.
+    """
+    generator = np.random.default_rng([seed, index, *([more] if more > 0 else [])])
+    count = 1 if case.data_pattern == "same" else case.size
+    values: Vector
+    if case.parameters.scheme != "ckks":
+        assert case.parameters.plain_modulus is not None
+        values = generator.integers(1, case.parameters.plain_modulus, count, dtype=np.int64)
+    else:
+        values = generator.uniform(_LEAST_FACTOR if is_factor else -1.0, 1.0, count)
+    return np.resize(values, case.size)
+
+
+def chunks(values: Vector, slots: int) -> Sequence[Vector]:
+    """The vector cut into pieces of at most ``slots`` values, one per ciphertext."""
+    return [values[start : start + slots] for start in range(0, len(values), slots)]

@@ -14,7 +14,6 @@ from ciphermark_core import security
 from ciphermark_core.chains import chains_for_depth
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
-from ciphermark_measure import security_check
 
 _LARGEST_RING = 131_072
 
@@ -105,14 +104,13 @@ def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None
     if bound is None or least_log_q > bound:
         log_qp = math.fsum(chain)
         raise Unsupported(
-            security_check.reason_against(request.ring_dimension, log_qp, request.security)
-            or "the chain is too long"
+            reason_against(request.ring_dimension, log_qp, request.security) or "the chain is too long"
         )
 
 
 def _require_security(parameters: Parameters) -> None:
     asked = parameters.spec.security
-    reason = security_check.reason_against(
+    reason = reason_against(
         parameters.ring_dimension, parameters.log_qp, asked, parameters.secret_distribution
     )
     if reason is not None:
@@ -121,3 +119,22 @@ def _require_security(parameters: Parameters) -> None:
 
 def _limit(ring_dimension: int, request: ParameterSpec) -> int | None:
     return security.limit("2018", ring_dimension, request.security) if request.security else None
+
+
+def reason_against(
+    ring_dimension: int, log_qp: float, asked_bits: int, secret_distribution: str = "uniform ternary"
+) -> str | None:
+    """Why a modulus of ``log_qp`` bits misses the level asked for by the 2018 table; ``None`` when it does not."""
+    if asked_bits and security.is_unrated(secret_distribution):
+        return f"the security of a {secret_distribution} secret is unknown: no table rates it; write `security: none`"
+    if security.level("2018", ring_dimension, log_qp) >= asked_bits:
+        return None
+    bound = security.limit("2018", ring_dimension, asked_bits)
+    if bound is None:
+        what = f"N = {ring_dimension} is below the smallest ring of the 2018 table"
+    else:
+        what = (
+            f"a chain of {log_qp:.1f} bits at N = {ring_dimension} is above {bound}, the 2018 table's limit for "
+            f"{asked_bits} bits"
+        )
+    return f"{what}; write `security: none` to allow it"

@@ -11,12 +11,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic, perf_counter_ns, sleep
 from typing import IO, Generic, TypeVar
 
 from ciphermark_core import wire
 from ciphermark_core.model import Status
-from ciphermark_measure import confinement, oom, protocol
+from ciphermark_measure import confinement, protocol
 from ciphermark_workloads import kept
 
 # Every name that the threading layers of HE libraries read; set before the library loads.
@@ -91,7 +92,7 @@ class Process(Generic[Reply]):
             start_new_session=True,  # Ctrl-C reaches the executor alone
         )
         self._inherited_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        self._oom_kills = oom.kills()
+        self._oom_kills = oom_kills()
 
     def meet(self) -> None:
         """Wait for the greeting, once; raises :class:`WorkerDied` like :meth:`ask`."""
@@ -188,7 +189,7 @@ class Process(Generic[Reply]):
         words = self._errors.read().decode(errors="replace").strip()
         # A process begins with the peak of the one that started it, which may have been larger than its own.
         peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > self._inherited_peak else None
-        kills = oom.since(self._oom_kills)
+        kills = oom_kills_since(self._oom_kills)
         return explained(self._process.returncode, peak_bytes, self._memory_bytes, words, kills)
 
 
@@ -252,3 +253,49 @@ def require_one_clock(worker_ns: int, not_before_ns: int) -> None:
 
 def _environment(own: Mapping[str, str], threads: int) -> dict[str, str]:
     return dict(own) | {name: str(threads) for name in _THREAD_VARIABLES}
+
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUP = Path("/proc/self/cgroup")
+_UNIFIED = "0::/"  # of version 2; what lies behind it is relative to what is mounted
+_HOST = Path("/proc/vmstat")
+_NAME = "oom_kill"
+
+
+def oom_kills() -> int | None:
+    """Processes that the kernel has killed for lack of memory, in this process's control group where it counts them,
+    else on the machine; ``None`` where neither is told. The kernel counts a kill before it sends the signal.
+    """
+    for path in (*_own_groups(), _HOST):
+        found = _count(path)
+        if found is not None:
+            return found
+    return None
+
+
+def oom_kills_since(before: int | None) -> int | None:
+    """How many more there are than before; ``None`` where that is not known."""
+    now = oom_kills()
+    return None if before is None or now is None else now - before
+
+
+def _own_groups() -> list[Path]:
+    """The file of events of this process's control group, in version 2."""
+    lines = (_text(_OWN_GROUP) or "").splitlines()
+    names = [line.removeprefix(_UNIFIED) for line in lines if line.startswith(_UNIFIED)]
+    return [_GROUPS / name / "memory.events" for name in names]
+
+
+def _count(path: Path) -> int | None:
+    for line in (_text(path) or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name == _NAME and value.strip().isdecimal():
+            return int(value)
+    return None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except OSError:
+        return None

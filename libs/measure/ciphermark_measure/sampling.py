@@ -10,7 +10,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, disagreement
-from ciphermark_measure.host_state import Around, Gate
+from ciphermark_measure.interference.host_state import Around, Gate
 from ciphermark_measure.probes import Meter
 from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
@@ -227,3 +227,23 @@ def _told(sample: Sample, slow_down: float | None) -> Sample:
 def empty_loop_ns(bound: Bound, loops: int = 20_000) -> float:
     """Cost of one iteration of the empty loop: the least of five runs."""
     return min(bound.run(loops) for _ in range(5)) / loops
+
+
+# A first execution can take a few times as long as later ones: from so many times a sample's length on, and so long at
+# least, even those fill a sample by themselves.
+_LONG_SAMPLES = 4
+_LONG_NS = 50_000_000
+
+
+def is_long(phase: Phase, executed_ns: int) -> bool:
+    """Whether one execution fills a sample, where the shortest of all bounds' first ones took ``executed_ns``."""
+    return executed_ns >= max(_LONG_NS, _LONG_SAMPLES * phase.target.sample_ns)
+
+
+def make_ready(phase: Phase, executed_ns: int, warmups: int) -> None:
+    """Calibrate a phase whose bounds have been executed, where that is needed, and take its warm-up samples. Where one
+    execution takes long, calibration would find what is known, and cost several more.
+    """
+    if not is_long(phase, executed_ns):
+        phase.calibrate()
+    phase.warm_up(warmups)

@@ -13,12 +13,13 @@ from time import perf_counter
 from ciphermark_adapters import registry
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Outcome, Sample, Status, Trial
-from ciphermark_measure import anchor, footprint, forked, protocol
+from ciphermark_measure import confinement, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting
+from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting, repetition
 from ciphermark_measure.experiments.base import alone
-from ciphermark_measure.host_state import Gate, counts
-from ciphermark_measure.lost_time import LostTime
+from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference.cpu_steal import CpuSteal
+from ciphermark_measure.interference.host_state import Gate, counts
 from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, library_of, prepare
 from ciphermark_workloads import own_places
@@ -38,8 +39,8 @@ class Service:
         self._started_at = ""
         self._started = 0.0
         self._gate = Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock)
-        self._lost = LostTime()
-        self._pages: forked.Pages = []
+        self._steal = CpuSteal()
+        self._pages: confinement.Pages = []
 
     def load(self, variant: str) -> None:
         """Load the library that the next request needs, while other workers start. What fails is told when asked."""
@@ -85,7 +86,7 @@ class Service:
         self._started_at = datetime.now(timezone.utc).isoformat()
         self._started = perf_counter()
         self._gate.begin_trial(request.quiet_ns)
-        self._lost = LostTime()
+        self._steal = CpuSteal()
         self._experiment = self._made(request.trial)
         gc.collect()
         self._experiment.open()
@@ -106,10 +107,10 @@ class Service:
     def _branch(self, request: protocol.Branch) -> protocol.Reply:
         """In a fork where that is safe, so that this process remains as it is, without keys, for the next one."""
         registry.load(request.preparation.variant)
-        if forked.is_safe() and not forked.branch():
+        if confinement.can_fork() and not confinement.branch():
             return protocol.Joined()
         peaks = alone("keys", lambda: self._with_keys(request.preparation))
-        return protocol.Branched(tuple(peaks), forked.is_safe())
+        return protocol.Branched(tuple(peaks), confinement.can_fork())
 
     def _join(self, request: protocol.Join) -> protocol.Reply:
         os._exit(0)  # nothing of the worker's is this process's to clean up
@@ -119,15 +120,15 @@ class Service:
         heap. What it has learned of encryption and decryption comes back.
         """
         assert self._session is not None
-        if not forked.is_safe():
+        if not confinement.can_fork():
             return self._peaks(request.trial)[0]
-        pages = self._pages = self._pages or forked.file_pages()
+        pages = self._pages = self._pages or confinement.file_pages()
 
         def measured() -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
-            forked.map_again(pages)
+            confinement.map_again(pages)
             return self._peaks(request.trial)
 
-        reply, learned = forked.forked(measured, "measures the memory")
+        reply, learned = confinement.forked(measured, "measures the memory")
         self._session.client_peaks.update(learned)
         return reply
 
@@ -142,7 +143,7 @@ class Service:
         return reply, self._session.client_peaks
 
     def _footprint(self, request: protocol.Footprint) -> protocol.Reply:
-        return protocol.Peaks(tuple(footprint.peaks(request.trial, request.keys)))
+        return protocol.Peaks(tuple(repetition.footprint(request.trial, request.keys)))
 
     def _made(self, trial: Trial) -> Experiment:
         assert self._session is not None
@@ -167,7 +168,7 @@ class Service:
     def _state(self, samples: Sequence[Sample]) -> dict[str, float]:
         """What the host was like around the samples of the trial, as facts."""
         known = self._gate.facts()
-        return self._lost.facts() | (known | counts(samples) if known else {})
+        return self._steal.facts() | (known | counts(samples) if known else {})
 
 
 def refusal(error: Exception) -> protocol.Refused:

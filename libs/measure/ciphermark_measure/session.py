@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import hashlib
+import tempfile
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import IO
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Sample
-from ciphermark_measure.encryptions import Encryptions
 from ciphermark_measure.parameter_selection import reason_against_keys, resolved
 
 
@@ -21,9 +23,9 @@ class Session:
 
     ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``executed`` are the
     operations that this process has executed so far. ``controls`` keeps what control
-    experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.noise_control`;
+    experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.experiments.base`;
     ``client_peaks`` what memory the encryption of a vector takes, and the decryption of a result; ``timed`` the
-    encryptions and decryptions whose times have been told: see :mod:`ciphermark_measure.client_phases`.
+    encryptions and decryptions whose times have been told: see :mod:`ciphermark_measure.experiments.latency`.
     """
 
     declaration: Declaration
@@ -98,3 +100,39 @@ def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) ->
     if parameters.key_switching is None:
         return NO_KEYS
     return keys.of_kinds(declared.key_kinds(parameters.spec.scheme))
+
+
+_MOST_BYTES = 1 << 30
+
+
+class Encryptions:
+    """Bytes of ciphertexts by what they hold. What is full is emptied: trials in a row share most."""
+
+    def __init__(self, encrypt: Callable[[Vector], bytes], most_bytes: int = _MOST_BYTES) -> None:
+        self._encrypt = encrypt
+        self._most_bytes = most_bytes
+        self._file: IO[bytes] | None = None
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._end = 0
+
+    def of(self, vector: Vector) -> bytes:
+        """An encryption of a vector; the same one for equal vectors, as long as it is kept."""
+        digest = hashlib.blake2b(vector.tobytes() + vector.dtype.str.encode(), digest_size=32).digest()
+        if digest not in self._places:
+            return self._kept(digest, self._encrypt(vector))
+        offset, size = self._places[digest]
+        assert self._file is not None
+        self._file.seek(offset)
+        return self._file.read(size)
+
+    def _kept(self, digest: bytes, made: bytes) -> bytes:
+        if len(made) > self._most_bytes:
+            return made
+        if self._file is None or self._end + len(made) > self._most_bytes:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as this object
+            self._places, self._end = {}, 0
+        self._file.seek(self._end)
+        self._file.write(made)
+        self._places[digest] = self._end, len(made)
+        self._end += len(made)
+        return made

@@ -4,29 +4,145 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from time import time
 from typing import Any, TypeVar
 
 import msgspec
+import prometheus_client
 import structlog
-from prometheus_client import Counter, Gauge
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
-from ciphermark_measure.blobs import FULL, Blob, BlobStore
 from ciphermark_measure.parties import messages
-from ciphermark_measure.processes import Process, Program, WorkerDied
+from ciphermark_measure.parties.blobs import FULL, Blob, BlobStore
+from ciphermark_measure.processes import Confinement, Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused, plain_text
-from ciphermark_parties.party import Party, Written, blobs_in
-from ciphermark_parties.settings import PartySettings
-from ciphermark_web import belonging
+from ciphermark_web import belonging, environment
 from ciphermark_web.metrics import Metrics
 from ciphermark_web.problems import Problem
-from ciphermark_web.sessions import Purpose, Session, Sessions
+from ciphermark_web.sessions import Allowance, Purpose, Session, Sessions
+
+Place = tuple[str, str | None]
+
+
+class Written:
+    """The blobs that the parties of a service wrote. Two may have written the same one: it goes with the last of them.
+
+    Methods may be called from any thread.
+    """
+
+    def __init__(self, store: BlobStore) -> None:
+        self._store = store
+        self._lock = Lock()
+        self._holders: Counter[str] = Counter()
+        self._held_at_s: dict[str, float] = {}
+
+    def hold(self, blobs: Iterable[Blob]) -> None:
+        """Note that one more party wrote these."""
+        with self._lock:
+            for blob in blobs:
+                self._holders[blob.digest] += 1
+                self._held_at_s[blob.digest] = time()
+
+    def release(self, blobs: Iterable[Blob]) -> None:
+        """Note that a party's blobs are not asked for again, and remove those that were the last one's."""
+        with self._lock:
+            for blob in blobs:
+                self._holders[blob.digest] -= 1
+                if self._holders[blob.digest] == 0:
+                    del self._holders[blob.digest]
+                    self._store.remove(blob, self._held_at_s.pop(blob.digest))
+
+
+class Party:
+    """One party process. What it writes in answer to a request is removed when it has answered the same request again,
+    or ends: a pass takes the place of the one before.
+    """
+
+    def __init__(self, process: Process[messages.Reply], written: Written) -> None:
+        self._process = process
+        self._written = written
+        self._blobs: dict[Place, tuple[Blob, ...]] = {}
+
+    def ask(self, request: object, timeout_s: float) -> messages.Reply:
+        """As :meth:`Process.ask`."""
+        reply = self._process.ask(request, timeout_s)
+        found, place = blobs_in(reply), _place(request)
+        if found:
+            self._written.hold(found)
+            self._written.release(self._blobs.pop(place, ()))
+            self._blobs[place] = found
+        return reply
+
+    def kill(self) -> None:
+        """From another thread: make it die."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Wait for its end, and remove what it wrote."""
+        self._process.end()
+        for blobs in self._blobs.values():
+            self._written.release(blobs)
+        self._blobs.clear()
+
+
+def blobs_in(message: Any) -> tuple[Blob, ...]:
+    """The blobs that a message names. Pure."""
+    fields = msgspec.structs.asdict(message).values()
+    flat = [item for field in fields for item in (field if isinstance(field, tuple) else (field,))]
+    return tuple(item for item in flat if isinstance(item, Blob))
+
+
+def _place(request: object) -> Place:
+    """What was asked for: a pass asks for each stage once."""
+    stage = request.stage if isinstance(request, messages.Encrypt | messages.Evaluate) else None
+    return type(request).__name__, stage
+
+
+# A comparison has a session of every variant at a time: as many as Ciphermark's own variants, to the last.
+SESSIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PartySettings:
+    """Where blobs are, when they are swept away, and what parties may use."""
+
+    blobs: Path
+    blob_age_s: int
+    allowance: Allowance
+    confinement: Confinement
+    timeout_s: int
+
+    @classmethod
+    def read(cls, environ: environment.Environ) -> PartySettings:
+        """Read the variables that docs/services.md describes; raises ``UserError`` for what they may not be."""
+
+        def number(name: str, default: int, least: int, most: int) -> int:
+            return environment.integer(environ, name, default, (least, most))
+
+        return cls(
+            blobs=environment.folder(environ, "CIPHERMARK_BLOBS", "that both parties share for blobs"),
+            blob_age_s=number("CIPHERMARK_BLOB_AGE_S", 900, 1, 365 * 86_400),
+            allowance=Allowance(
+                most=number("CIPHERMARK_SESSIONS", SESSIONS, 1, 64),
+                idle_s=number("CIPHERMARK_SESSION_IDLE_S", 900, 1, 86_400),
+            ),
+            confinement=Confinement(
+                cpus=(),
+                threads=number("CIPHERMARK_PARTY_THREADS", 1, 1, 1024),
+                memory_mb=number("CIPHERMARK_PARTY_MEMORY_MB", 8192, 256, 1 << 22),
+            ),
+            timeout_s=number("CIPHERMARK_REQUEST_TIMEOUT_S", 600, 1, 86_400),
+        )
+
 
 PartySession = Session[Party]
 ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
@@ -64,15 +180,15 @@ class PartyHost:
         )
         self._cpu_flags = frozenset(host.collect().cpu_flags)
         self.machine = host.machine()
-        gauge = Gauge("ciphermark_sessions", "Open sessions", registry=metrics.registry)
+        gauge = prometheus_client.Gauge("ciphermark_sessions", "Open sessions", registry=metrics.registry)
         gauge.set_function(lambda: len(self.sessions))
-        self._refused = Counter(
+        self._refused = prometheus_client.Counter(
             "ciphermark_refusals",
             "Requests that a party refused or died of",
             ["kind"],
             registry=metrics.registry,
         )
-        self._blob_bytes = Counter(
+        self._blob_bytes = prometheus_client.Counter(
             "ciphermark_blob_bytes", "Bytes of blobs by direction", ["direction"], registry=metrics.registry
         )
 

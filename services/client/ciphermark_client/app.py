@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from ciphermark_client import __version__, data_routes, routes
+from ciphermark_client import __version__, routes
 from ciphermark_client.data_sets import MOST_BYTES, DataSets
-from ciphermark_parties import routes as party_routes
-from ciphermark_parties.host import PartyHost
-from ciphermark_parties.settings import PartySettings
+from ciphermark_parties import api as party_routes
+from ciphermark_parties.host import PartyHost, PartySettings
 from ciphermark_web import environment
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.callers import Attended
@@ -42,7 +41,11 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             description=_DESCRIPTION,
             version=__version__,
             token=at.token,
-            routers=[routes.router(parties), party_routes.router(parties), data_routes.router(data_sets)],
+            routers=[
+                routes.router(parties),
+                party_routes.router(parties),
+                routes.data_sets_router(data_sets),
+            ],
             checks=parties.checks(),
             notes=parties.notes(),
             metrics=metrics,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ciphermark_measure.parties import data_sets
+from ciphermark_measure.parties import inputs
 from ciphermark_web.problems import Problem
 from ciphermark_workloads import data_sets as shipped
 from ciphermark_workloads.data_sets import MOST_BYTES, LabelRule
@@ -50,7 +50,7 @@ class DataSets:
         if name not in self._given:
             if len(self._given) >= MOST_GIVEN:
                 raise Problem("too-many", f"{MOST_GIVEN} data sets are kept, and no more: use one of them")
-            data_sets.keep(self.folder, name, given.data)
+            inputs.keep(self.folder, name, given.data)
             self._given[name] = Shape(name, given.rows, given.features)
         elif (self.folder / f"{name}.csv").read_bytes() != given.data:
             raise Problem("exists", f"another data set is called {name}: call this one otherwise")

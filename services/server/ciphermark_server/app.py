@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from ciphermark_parties import routes as party_routes
-from ciphermark_parties.host import PartyHost
-from ciphermark_parties.settings import PartySettings
+from ciphermark_parties import api as party_routes
+from ciphermark_parties.host import PartyHost, PartySettings
 from ciphermark_server import __version__, routes
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.callers import Attended

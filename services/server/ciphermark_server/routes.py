@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request
 
 from ciphermark_measure.parties import messages
+from ciphermark_parties.api import AS_MESSAGE, SessionId, model_of, opened
 from ciphermark_parties.host import PartyHost
-from ciphermark_parties.message_models import AS_MESSAGE, model_of, opened
-from ciphermark_parties.schemas import SessionId
 from ciphermark_web.problems import documented
 
 _IN_SESSION = ("not-found", "session-busy", "session-lost", "out-of-turn", "library-failed")

@@ -12,8 +12,7 @@ from pathlib import Path
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_core import experiments
 from ciphermark_core.model import Trial
-from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.experiments.kind import ExperimentKind
+from ciphermark_measure.experiments.base import Experiment, ExperimentKind, Findings, Setting
 
 
 def _rows() -> Iterator[ExperimentKind]:

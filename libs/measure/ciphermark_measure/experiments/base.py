@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TypeAlias
 
 from ciphermark_contract import checking
-from ciphermark_contract.interfaces import Handle, KeyRequest, Vector
-from ciphermark_contract.operations import read
-from ciphermark_core.model import Accuracy, Case, Sample, Status, Trial
-from ciphermark_measure import noise_control
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Exhausted, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.operations import multiplies, read
+from ciphermark_core import experiments
+from ciphermark_core.budget import Budget
+from ciphermark_core.descriptor import REPETITIONS, Dimension
+from ciphermark_core.model import Accuracy, Case, Parameters, ParameterSpec, Sample, Scheme, Status, Trial
 from ciphermark_measure.clock import Clock
-from ciphermark_measure.host_state import Gate
-from ciphermark_measure.noise_control import Attempt
+from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.probes import measured_alone, samples_of
-from ciphermark_measure.session import Session
+from ciphermark_measure.session import Session, prepare
 
 _EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
 _DOUBT = "; the library tells no noise budget, so it may have been used up"
@@ -100,7 +106,7 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
         if 0 in budgets:
             return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
         if None in budgets:
-            verdict = noise_control.is_right_with_more_room(session, setting.trial.case, attempt)
+            verdict = is_right_with_more_room(session, setting.trial.case, attempt)
             if verdict:
                 return Findings("exhausted", accuracy=found, error=_EXHAUSTED)
             doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"
@@ -116,3 +122,141 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
 def alone(stage: str, action: Callable[[], object]) -> list[Sample]:
     """What probes tell, such as peak memory, while ``action`` is executed once, where nothing is timed."""
     return samples_of(measured_alone(action), stage)
+
+
+# Measured with two cores: see docs/decisions/0046.
+WORKER_S = 0.4  # start of a worker with its library, beside which another one starts that measures memory
+KEYS_S = 0.03  # keys at N = 4096
+TRIAL_S = 0.12  # of every trial: calibration and turns
+CIPHERTEXT_S = 0.02  # operands and checks of all sets of one ciphertext at N = 4096
+ENCRYPTION_S = 1.5e-3  # encryption, and two decryptions of different forms, of a ciphertext at N = 4096
+PRODUCT_S = 3e-3  # a multiplication or rotation at N = 4096
+SUM_S = 5e-5
+
+
+# Why a case cannot be executed with a declared library, or nothing.
+Reason: TypeAlias = Callable[[Case, Declaration], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """A dimension that the experiment's cases have beside what all have, as a suite writes it: a list of whole numbers,
+    or one; from 1 to ``most``. Without a default it has to be written; ``example`` shows how.
+    """
+
+    dimension: Dimension[int]
+    most: int
+    example: int | list[int]
+    default: int | None = None
+    is_list: bool = False
+
+
+def sampled_s(budget: Budget, once_s: float, least_s: float = 0.0) -> float:
+    """How long a phase is sampled whose samples are of one execution at least, each of which takes ``once_s``. With a
+    precision to reach, half way from the fewest samples to the most. Pure.
+    """
+    fewest_s = max(least_s, budget.samples * once_s)
+    if budget.precision is None:
+        return fewest_s
+    most_s = min(fewest_s * budget.most_samples / budget.samples, max(fewest_s, budget.most_time_s))
+    return (fewest_s + most_s) / 2
+
+
+def _nothing_more(case: Case, budget: Budget, growth: float) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentKind:
+    """One row. ``operations`` are the names that it knows, ``defaults`` those that it takes where a suite names none.
+
+    ``also``: the kind whose operations a suite may name here, too; they become cases of that kind.
+    ``determines`` and ``is_until_exhausted``: see :class:`ciphermark_core.experiments.Experiment`.
+    ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``searched`` are
+    the stages whose times a search for a slower build may be for: none where nothing is timed. ``reason`` says
+    why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
+    takes, roughly, where everything takes so many times as long as at N = 4096. ``vector_s`` is likewise what the first
+    of all trials of a worker with a vector takes more: see :mod:`ciphermark_measure.experiments.latency`.
+    """
+
+    name: str
+    experiment: type[Experiment]
+    operations: tuple[str, ...]
+    defaults: tuple[str, ...]
+    trial_s: Callable[[Case, Budget, float], float]
+    reason: Reason
+    vector_s: Callable[[Case, Budget, float], float] = _nothing_more
+    varied: tuple[Varied, ...] = ()
+    also: str | None = None
+    has_memory_worker: bool = False
+    determines: str | None = None
+    is_until_exhausted: bool = False
+    searched: tuple[str, ...] = ("operation",)
+
+    @property
+    def recorded(self) -> experiments.Experiment:
+        """What has to be known of it to read what it recorded."""
+        return experiments.Experiment(self.name, self.determines, self.is_until_exhausted)
+
+
+def without_primitive(case: Case, declared: Declaration) -> str | None:
+    """Why the library has no such operation, or the scheme no such argument of it."""
+    return _missing(case, declared, declared.operations)
+
+
+def without_managed(case: Case, declared: Declaration) -> str | None:
+    """Why the library has no such managed operation, or the scheme no such argument of it."""
+    return _missing(case, declared, declared.managed)
+
+
+def _missing(case: Case, declared: Declaration, operations: Mapping[Scheme, tuple[str, ...]]) -> str | None:
+    scheme, call = case.parameters.scheme, read(case.operation)
+    if call.name not in operations[scheme]:
+        return declared.reason_against(call.name, scheme)
+    return call.reason_in(scheme)
+
+
+# Whether the result of a case comes out right in another session.
+Attempt = Callable[[Session], bool]
+
+_SPARE_BITS = 16  # what the bounds of ciphermark_core.chains have beside t and N, rounded up
+_SIZES = (None, 50, 54)  # of added primes: like the others, or what a library may have more of
+
+
+def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> bool | None:
+    """Whether ``attempt`` succeeds with a longer modulus chain; ``None`` where no such control can be had."""
+    key = (case.operation, REPETITIONS.of(case.dimensions))
+    if key not in session.controls:
+        session.controls[key] = _controlled(session, case, attempt)
+    return session.controls[key]
+
+
+def _controlled(session: Session, case: Case, attempt: Attempt) -> bool | None:
+    for spec in longer(session.parameters, room_bits(session.parameters, case)):
+        with suppress(
+            Unsupported, Exhausted
+        ):  # the next one, then; anything else spoils the trial and is told
+            return attempt(prepare(session.declaration.variant, spec, session.keys))
+    return None
+
+
+def room_bits(parameters: Parameters, case: Case) -> int:
+    """Bits of modulus that noise can take in the whole case: t·N and some for every multiplication. Pure."""
+    assert parameters.plain_modulus is not None
+    count = REPETITIONS.of(case.dimensions) or 1
+    growth = math.log2(parameters.plain_modulus) + math.log2(parameters.ring_dimension) + _SPARE_BITS
+    if multiplies(read(case.operation)):
+        return math.ceil((count + 1) * growth)
+    return math.ceil(growth + math.log2(count))
+
+
+def longer(parameters: Parameters, room: int) -> Iterator[ParameterSpec]:
+    """Requests for the same with ``room`` bits more of modulus, whatever its security. Pure."""
+    sizes = parameters.spec.modulus_bits or parameters.modulus_bits
+    data = sizes[:-1] or sizes
+    for asked, more in product(_SIZES, range(3)):
+        size = asked or data[-1]
+        total = sum(data) + room
+        count = math.ceil(total / (size - 1)) + more
+        chain = (*[size] * count, max(size, sizes[-1]))
+        yield replace(parameters.spec, modulus_bits=chain, security=0)

@@ -16,15 +16,19 @@ from ciphermark_contract.operations import Kind, multiplies, padded, read, repea
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import CAP
 from ciphermark_core.model import Accuracy, Case, Sample
-from ciphermark_measure import data, operands
-from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.experiments.kind import (
+from ciphermark_measure import operands
+from ciphermark_measure.experiments.base import (
     PRODUCT_S,
     SUM_S,
     TRIAL_S,
+    Checked,
+    Experiment,
     ExperimentKind,
+    Findings,
     Reason,
+    Setting,
     Varied,
+    judge,
     without_managed,
 )
 from ciphermark_measure.session import Session
@@ -66,8 +70,8 @@ class Repeated(Experiment):
         begin = perf_counter()
         seed, slots = self.setting.trial.seed, self.session.parameters.slots
         kinds, is_factor = self._call.operation.operands[1:], multiplies(self._call)
-        x = data.operand(self.case, seed, 0, is_factor=is_factor and not kinds)[:slots]
-        y = data.operand(self.case, seed, 1, is_factor=is_factor)[:slots]
+        x = operands.operand(self.case, seed, 0, is_factor=is_factor and not kinds)[:slots]
+        y = operands.operand(self.case, seed, 1, is_factor=is_factor)[:slots]
         (ciphertext,) = self.session.to_evaluator([x])
         self._plain_others = [padded(y, slots) for _ in kinds]
         self._others = [self._operand(kind, y) for kind in kinds]

@@ -15,9 +15,8 @@ from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case
-from ciphermark_measure import data
-from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.experiments.kind import TRIAL_S, ExperimentKind
+from ciphermark_measure import operands
+from ciphermark_measure.experiments.base import TRIAL_S, Experiment, ExperimentKind, Findings, Setting
 from ciphermark_measure.sampling import ClockError, Phase, target
 
 # Beside the secret key, what an owner needs for the library to make such keys.
@@ -46,7 +45,7 @@ class KeyGeneration(Experiment):
             raise Unsupported(
                 f"a chain of one prime leaves none for a {self.case.operation.replace('_', ' ')}"
             )
-        vector = data.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
+        vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         (ciphertext,) = self.session.to_evaluator([vector])
         tolerance = checking.tolerance(self.session.parameters)
         found = checking.accuracy(self.session.decrypted([ciphertext]), [vector], tolerance)

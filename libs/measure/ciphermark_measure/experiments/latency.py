@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -12,15 +12,29 @@ from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read, where
 from ciphermark_core import host
-from ciphermark_core.model import Sample
-from ciphermark_measure import caching, operands, proportion
-from ciphermark_measure.calibration import make_ready
-from ciphermark_measure.client_phases import ClientPhases, form
-from ciphermark_measure.experiments import latency_time
-from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, alone, judge
-from ciphermark_measure.experiments.kind import ExperimentKind, without_primitive
+from ciphermark_core.budget import Budget
+from ciphermark_core.model import Case, Sample
+from ciphermark_measure import operands
+from ciphermark_measure.experiments import subsampling
+from ciphermark_measure.experiments.base import (
+    CIPHERTEXT_S,
+    ENCRYPTION_S,
+    PRODUCT_S,
+    SUM_S,
+    TRIAL_S,
+    Checked,
+    Experiment,
+    ExperimentKind,
+    Findings,
+    Setting,
+    alone,
+    judge,
+    sampled_s,
+    without_primitive,
+)
+from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.operands import OperandSet
-from ciphermark_measure.sampling import ClockError, Phase, target
+from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
 from ciphermark_measure.session import Session
 
 _MOST_SETS = 3
@@ -33,8 +47,8 @@ _SINGLES = 3
 
 class Latency(Experiment):
     """Samples one operation on vectors of one or more ciphertexts, of which as many are executed as tell what all take:
-    see :mod:`ciphermark_measure.proportion`; with it encryption and decryption, where no trial of the worker has told
-    them: see :mod:`ciphermark_measure.client_phases`.
+    see :mod:`.subsampling`; with it encryption and decryption, where no earlier trial of the worker has timed them: see
+    :class:`ClientPhases`.
 
     Before the first sample the result of every operand set is decrypted and compared; after the last one the
     results of the last samples are, and fresh operands are timed against the repeated ones.
@@ -44,7 +58,7 @@ class Latency(Experiment):
         super().__init__(setting)
         self._call = read(self.case.operation)
         self._ciphertexts = -(-self.case.size // self.session.parameters.slots)
-        self._executed = proportion.executed(self._ciphertexts, self._row_bytes(), host.caches())
+        self._executed = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
         self._phases: dict[str, Phase] = {}
@@ -76,14 +90,14 @@ class Latency(Experiment):
 
     def _count_that_tells(self) -> int:
         """Of how many ciphertexts the time is taken: of a few, where one shows that the caches are no matter."""
-        most = proportion.executed(self._ciphertexts, self._row_bytes(), host.caches())
-        few = proportion.executed_computing(most)
+        most = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
+        few = subsampling.executed_computing(most)
         if few == most:
             return most
         one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
         self._execute_cold(one, 1)
         row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # a stall looks like work
-        return few if proportion.is_computing(self._row_bytes(), row_ns) else most
+        return few if subsampling.is_computing(self._row_bytes(), row_ns) else most
 
     def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
         """The first execution of this operation in the process, which is fresh: told, where it is that. Its time."""
@@ -190,7 +204,7 @@ class Latency(Experiment):
         return checking.tolerance(session.parameters, max(2, self._call.count))
 
     def _made_phases(self) -> list[Phase]:
-        setting, count = self.setting, proportion.executed_by_client(self._executed)
+        setting, count = self.setting, subsampling.executed_by_client(self._executed)
         results = [self._for_owner(bound.results()[:count]) for bound in self._bounds]
         self._client = ClientPhases(setting, self._ciphertexts / count)
         aim = target(setting.trial.budget, setting.resolution_ns)
@@ -231,11 +245,13 @@ class Latency(Experiment):
     def _check_computed(self) -> None:
         """Operands never seen before come out right, and take about as long as seen ones."""
         known = len(self._sets)
-        error = caching.lasting_suspicion(lambda look: self._times_of_fresh(known + look * _FRESH_SETS))
+        error = cache_detection.lasting_suspicion(
+            lambda look: self._times_of_fresh(known + look * _FRESH_SETS)
+        )
         if error is not None:
             self._findings = replace(self._findings, status="wrong", error=error)
 
-    def _times_of_fresh(self, first: int) -> caching.Times | None:
+    def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
         """Times of operand sets from number ``first`` on; ``None`` where one comes out wrong, which is a finding."""
         evaluator, fresh_s, seen_s = self.session.evaluator, [], []
         for offset, known in enumerate(self._sets[:_FRESH_SETS]):
@@ -253,7 +269,7 @@ class Latency(Experiment):
         operation = self._phases["operation"]
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
-        return caching.Times(
+        return cache_detection.Times(
             repeated_s=repeated_s,
             single_s=repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9,
             fresh_s=fresh_s,
@@ -272,15 +288,97 @@ class Latency(Experiment):
         return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]
 
 
+# A chain has a prime for so much of N; caches as many hosts have them; executions of an operation for
+# checks, calibration, warm-up and memory; what encrypts, decrypts and executes one ciphertext where memory is measured.
+_RING_OF_A_PRIME = 2048
+_USUAL_CACHES = {"L3": 32 << 20}
+_EXECUTIONS_BESIDE = 8
+_MEMORY_S = 0.005
+
+
+def trial_s(case: Case, budget: Budget, growth: float) -> float:
+    """Seconds of a trial, where everything takes ``growth`` times as long as at N = 4096."""
+    executed = _told_by(case)
+    once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth * executed
+    timed_s = sampled_s(budget, once_s, budget.min_time_s) + _EXECUTIONS_BESIDE * once_s
+    whole_s = _MEMORY_S * growth * -(-case.size // case.parameters.slots)
+    return TRIAL_S + CIPHERTEXT_S * growth * executed + timed_s + whole_s
+
+
+def vector_s(case: Case, budget: Budget, growth: float) -> float:
+    """Likewise of encryption and decryption, of which the first trial of a worker with a vector tells the time."""
+    return sampled_s(budget, ENCRYPTION_S * growth * subsampling.executed_by_client(_told_by(case)))
+
+
+def _told_by(case: Case) -> int:
+    """Of how many ciphertexts the time is taken."""
+    spec = case.parameters
+    row_bytes = 3 * 16 * spec.ring_dimension * max(1, spec.ring_dimension // _RING_OF_A_PRIME)
+    executed = subsampling.executed(-(-case.size // spec.slots), row_bytes, _USUAL_CACHES)
+    return subsampling.executed_computing(executed) if _is_dear(case) else executed
+
+
+def _is_dear(case: Case) -> bool:
+    row = read(case.operation).operation
+    return row.is_product or row.is_rotation
+
+
+@dataclass(slots=True)
+class ClientPhases:
+    """The client's phases of one trial; ``scale`` is the whole vector by what is encrypted or decrypted of it.
+
+    What an encryption takes depends on the vector alone, and what a decryption takes on the vector and on the form of
+    the ciphertext: how many polynomials it has, and of how many primes. The first trial of a worker that has such a
+    vector, or such a result, times it; the trials after it have the operation alone.
+    """
+
+    setting: Setting
+    scale: float
+    _told: dict[str, Hashable] = field(default_factory=dict)
+
+    def encrypt(self, vectors: Sequence[Sequence[Vector]]) -> list[Phase]:
+        """Encryption of these sets of vectors, or nothing where it has been told."""
+        about = ("encrypt", *_vector(self.setting.trial.case))
+        rows = [[(vector,) for vector in several] for several in vectors]
+        return self._phase("encrypt", about, rows)
+
+    def decrypt(self, results: Sequence[Sequence[Handle]], form: Hashable) -> list[Phase]:
+        """Decryption of these sets of results, which have one form, or nothing where it has been told."""
+        about = ("decrypt", *_vector(self.setting.trial.case), form)
+        return self._phase("decrypt", about, [[(result,) for result in several] for several in results])
+
+    def tell(self) -> None:
+        """The times of the trial's phases stand: no other trial needs to take them."""
+        self.setting.session.timed.update(self._told.values())
+
+    def _phase(self, name: str, about: Hashable, rows: Sequence[Sequence[tuple[object]]]) -> list[Phase]:
+        setting = self.setting
+        if about in setting.session.timed:
+            return []
+        self._told[name] = about
+        aim = target(setting.trial.budget, setting.resolution_ns, is_client=True)
+        bounds = [setting.session.owner.bind(name, several) for several in rows]
+        return [Phase(name, bounds, aim, setting.clock, gate=setting.gate, scale=self.scale)]
+
+
+def form(session: Session, result: Handle) -> Hashable:
+    """What decides how long the decryption of a ciphertext takes, beside its values."""
+    return session.evaluator.polynomials(result), session.evaluator.level(result)
+
+
+def _vector(case: Case) -> tuple[int, str]:
+    return case.size, case.data_pattern
+
+
 KINDS = (
     ExperimentKind(
         "arithmetic",
         Latency,
         operations=where(lambda row: not row.is_rotation),
         defaults=where(lambda row: row.is_default and not row.is_rotation),
-        trial_s=latency_time.trial_s,
+        trial_s=trial_s,
         reason=without_primitive,
-        vector_s=latency_time.vector_s,
+        vector_s=vector_s,
         also="rotation",
     ),
     ExperimentKind(
@@ -288,9 +386,9 @@ KINDS = (
         Latency,
         operations=where(lambda row: row.is_rotation),
         defaults=where(lambda row: row.is_default and row.is_rotation),
-        trial_s=latency_time.trial_s,
+        trial_s=trial_s,
         reason=without_primitive,
-        vector_s=latency_time.vector_s,
+        vector_s=vector_s,
         also="arithmetic",
     ),
 )

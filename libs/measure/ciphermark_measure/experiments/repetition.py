@@ -7,34 +7,47 @@ the library's own call is bound beforehand.
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from statistics import median
 from time import perf_counter, perf_counter_ns
+from typing import IO
 
+from ciphermark_adapters import registry
 from ciphermark_contract import checking
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Unsupported, Vector
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_contract.operations import multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS
-from ciphermark_core.model import Case, Sample
-from ciphermark_measure import caching, data, operands
-from ciphermark_measure.calibration import is_long, make_ready
-from ciphermark_measure.experiments.base import Checked, Experiment, Findings, Setting, judge
-from ciphermark_measure.experiments.kind import (
+from ciphermark_core.model import Case, Sample, Trial
+from ciphermark_measure import operands
+from ciphermark_measure.confinement import forked
+from ciphermark_measure.experiments.base import (
     KEYS_S,
     WORKER_S,
+    Checked,
+    Experiment,
     ExperimentKind,
+    Findings,
+    Setting,
     Varied,
+    alone,
+    judge,
     sampled_s,
     without_managed,
 )
-from ciphermark_measure.probes import Meter
-from ciphermark_measure.sampling import ClockError, Phase, target
-from ciphermark_measure.session import Session
+from ciphermark_measure.interference import cache_detection
+from ciphermark_measure.parameter_selection import resolved
+from ciphermark_measure.probes import Meter, measured_alone, samples_of, together
+from ciphermark_measure.sampling import ClockError, Phase, is_long, make_ready, target
+from ciphermark_measure.session import Session, possible, require_scheme
 
 _SETS = 2
 _MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer chains have larger rings, too
@@ -93,8 +106,8 @@ def vectors(case: Case, seed: int, index: int) -> list[Vector]:
     """x, and y where the operation has a second operand; another ``index`` gives other values."""
     call = read(case.operation)
     others, is_factor = len(call.operation.operands) - 1, multiplies(call)
-    x = data.operand(case, seed, 2 * index, is_factor=is_factor and not others)
-    return [x, *(data.operand(case, seed, 2 * index + 1, is_factor=is_factor) for _ in range(others))]
+    x = operands.operand(case, seed, 2 * index, is_factor=is_factor and not others)
+    return [x, *(operands.operand(case, seed, 2 * index + 1, is_factor=is_factor) for _ in range(others))]
 
 
 def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
@@ -186,11 +199,13 @@ class Repetition(Experiment):
 
     def _check_computed(self, phase: Phase) -> None:
         """Operands never seen before come out right, and take about as long as seen ones."""
-        error = caching.lasting_suspicion(lambda look: self._times_of_fresh(phase, _SETS * (look + 1)))
+        error = cache_detection.lasting_suspicion(
+            lambda look: self._times_of_fresh(phase, _SETS * (look + 1))
+        )
         if error is not None:
             self._findings = replace(self._findings, status="wrong", error=error)
 
-    def _times_of_fresh(self, phase: Phase, first: int) -> caching.Times | None:
+    def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
         """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
         fresh_s, seen_s = [], []
         # Of chains that last long one tells: what the host adds now and then is little beside it.
@@ -206,7 +221,7 @@ class Repetition(Experiment):
         self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
         repeated_s = median(phase.counted_s)
         is_alone = phase.loops == 1  # every sample was one execution
-        return caching.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
+        return cache_detection.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
 
     def _quality(self) -> list[Sample]:
         """Noise budget (bfv, bgv) or precision (ckks) at the end of the chain."""
@@ -220,6 +235,65 @@ class Repetition(Experiment):
         if budget is None:
             return []
         return [Sample("noise_budget", float(budget), "operation", repetitions=count)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Bytes of each part of the public material, then of each operand, as they lie in the file."""
+
+    material: list[int] = field(default_factory=list)
+    operands: list[int] = field(default_factory=list)
+
+
+def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
+    """What probes measure of one chain by itself, such as peaks of the resident set: ``keys`` of the key owner's
+    process; ``operation`` (the chain) and ``process`` (with the reading of keys) of the evaluator's.
+
+    The key owner lives in a forked process, which ends when keys and operands are written to a file. What is left holds
+    one set of evaluation keys, the operands and the library, as a program that uses the library alone would.
+
+    The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
+    """
+    with tempfile.TemporaryFile() as file:
+        made, sizes = forked(lambda: _own(trial, keys, file), "makes the keys")
+        file.seek(0)
+        reading = Meter("alone")
+        reading.start()
+        evaluator = registry.load(trial.case.variant).evaluator(map(file.read, sizes.material))
+        ciphertexts = [evaluator.load(file.read(size)) for size in sizes.operands]
+    read = reading.stop()
+    chain = bound(evaluator, trial.case, ciphertexts)
+    gc.collect()
+    _give_back()
+    operated = measured_alone(lambda: chain.run(1))
+    whole = together([read, operated])
+    return [*made, *samples_of(operated, "operation"), *samples_of(whole, "process")]
+
+
+def _give_back() -> None:
+    """Have the allocator return what reading the keys took and freed: no part of the chain's memory."""
+    with suppress(AttributeError):  # a C library without it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _own(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
+    """Make keys and operands; what they took, and their sizes in the file."""
+    sizes = _Sizes()
+    samples = alone("keys", lambda: _make(trial, keys, file, sizes))
+    return samples, sizes
+
+
+def _make(trial: Trial, keys: KeyRequest, file: IO[bytes], sizes: _Sizes) -> None:
+    """Write public material and encrypted operands, and note their sizes."""
+    case = trial.case
+    declared = require_scheme(case.variant, case.parameters)
+    adapter = registry.load(case.variant)
+    parameters = resolved(adapter, case.parameters)
+    owner = adapter.key_owner(parameters, possible(keys, declared, parameters))
+    ciphertexts = [owner.encrypt(vector) for vector in vectors(case, trial.seed, 0)]
+    sizes.material.extend(map(file.write, owner.public_material()))
+    sizes.operands.extend(file.write(owner.dump(item, declared.compressions[0])) for item in ciphertexts)
+    file.flush()
 
 
 def _trial_s(case: Case, budget: Budget, growth: float) -> float:

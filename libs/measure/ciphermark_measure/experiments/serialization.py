@@ -14,9 +14,15 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import data
-from ciphermark_measure.experiments.base import Experiment, Findings, Setting
-from ciphermark_measure.experiments.kind import CIPHERTEXT_S, TRIAL_S, ExperimentKind
+from ciphermark_measure import operands
+from ciphermark_measure.experiments.base import (
+    CIPHERTEXT_S,
+    TRIAL_S,
+    Experiment,
+    ExperimentKind,
+    Findings,
+    Setting,
+)
 from ciphermark_measure.sampling import ClockError, Phase, target
 
 _PLAIN = "none"  # the mode without compression
@@ -45,7 +51,7 @@ class Serialization(Experiment):
             raise Unsupported(f"no compression {self._mode!r} here; offered: {offered}")
         start = perf_counter()
         slots = self.session.parameters.slots
-        vector = data.operand(self.case, self.setting.trial.seed, 0)[:slots]
+        vector = operands.operand(self.case, self.setting.trial.seed, 0)[:slots]
         (ciphertext,) = self.session.to_evaluator([vector])
         self._facts["encryption_s"] = perf_counter() - start
         dumped = self.session.evaluator.dump(ciphertext, self._mode)
@@ -99,7 +105,7 @@ class Serialization(Experiment):
     def _sizes(self, ciphertext: Handle, dumped: bytes, values: int) -> list[Sample]:
         sizes = {"ciphertext": len(dumped)} | self._key_sizes()
         plaintext = self.session.evaluator.encode(
-            data.operand(self.case, self.setting.trial.seed, 1)[: self.session.parameters.slots],
+            operands.operand(self.case, self.setting.trial.seed, 1)[: self.session.parameters.slots],
             like=ciphertext,
         )
         with suppress(Unsupported):  # a library without plaintext objects: no row
@@ -110,7 +116,7 @@ class Serialization(Experiment):
 
     def _seeded_sizes(self) -> dict[str, int]:
         sizes, owner = {}, self.session.owner
-        vector = data.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
+        vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         for item in self.session.declaration.seeded:
             with suppress(Unsupported):
                 sizes[item] = len(owner.dump_seeded(item, vector, self._mode))

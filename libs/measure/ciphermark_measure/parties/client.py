@@ -21,12 +21,11 @@ from ciphermark_contract.interfaces import (
 )
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
-from ciphermark_measure import layered, security_check
-from ciphermark_measure.blobs import BlobStore
-from ciphermark_measure.parties import arrays, messages
-from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
-from ciphermark_measure.parties.steps import Steps, Watch
-from ciphermark_measure.parties.subject import Finder, Subject, inputs_of, judged, shared_public, subject
+from ciphermark_measure import layered, parameter_selection
+from ciphermark_measure.parties import messages, party
+from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
+from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, compression_of, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
@@ -113,7 +112,7 @@ class Client(Party):
             size = sum(workload.plaintext_bytes(stage.name, item, owner.parameters) for item in given.inputs)
         return messages.Encrypted(
             inputs=self.kept(dumped),
-            public=self.store.put(arrays.dump(public)),
+            public=self.store.put(party.dump_arrays(public)),
             plaintext_bytes=size,
             samples=check.samples() + alone + samples,
         )
@@ -238,7 +237,7 @@ def _first_common(wanted: Sequence[Scheme], offered: Sequence[Scheme]) -> Scheme
 def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
     """What the library makes of a request; raises ``Unsupported`` for what is less secure than asked."""
     parameters = adapter.resolve(spec)
-    reason = security_check.reason_against(
+    reason = parameter_selection.reason_against(
         parameters.ring_dimension, parameters.log_qp, spec.security, parameters.secret_distribution
     )
     if reason is not None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
 
 from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
-from ciphermark_measure.blobs import Blob, BlobStore
+from ciphermark_core.model import Sample
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob, BlobStore
+from ciphermark_measure.parties.messages import Role, Step
+from ciphermark_measure.probes import Meter, samples_of, together
 from ciphermark_measure.service import refusal
 from ciphermark_workloads.catalogue import AnyWorkload, named
-from ciphermark_workloads.workload import Stage
+from ciphermark_workloads.workload import Arrays, Stage
 
 T = TypeVar("T")
 
@@ -74,3 +82,76 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
     if rest:
         raise ValueError(f"{len(items)} ciphertexts are not those of a batch of {count}")
     return [items[length * i : length * (i + 1)] for i in range(count)]
+
+
+class Watch:
+    """Measures what is done in ``step``. A step may come in several pieces."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+        self._meter = Meter("step")
+        self._steps: dict[Step, dict[str, float]] = {}
+
+    @contextmanager
+    def step(self, name: Step) -> Iterator[None]:
+        """Measure what is done inside."""
+        self._meter.start()
+        yield
+        self._steps[name] = together([self._steps.get(name, {}), self._meter.stop()])
+
+    def each(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
+        """The items, with what making each of them takes measured as a piece of a step."""
+        following = iter(items)
+        while True:
+            with self.step(name):
+                item = next(following, None)
+            if item is None:
+                return
+            yield item
+
+    def samples(self) -> tuple[Sample, ...]:
+        """What was measured, in the order of the steps."""
+        return tuple(
+            replace(sample, step=name)
+            for name, values in self._steps.items()
+            for sample in samples_of(values, self._stage)
+        )
+
+
+class Steps(Watch):
+    """The steps of one request, which begins when this is made. Tells what they come to, too, as the party's own."""
+
+    def __init__(self, stage: str, role: Role) -> None:
+        super().__init__(stage)
+        self._role = role
+        self._request = Meter("request")
+        self._request.start()
+
+    def samples(self) -> tuple[Sample, ...]:
+        """Step by step, then the party's own."""
+        own = together([*self._steps.values(), self._request.stop()])
+        whole = (replace(sample, party=self._role) for sample in samples_of(own, self._stage))
+        return (*super().samples(), *whole)
+
+
+class _Array(msgspec.Struct, frozen=True, array_like=True):
+    shape: tuple[int, ...]
+    data: bytes
+
+
+_decoder = msgspec.msgpack.Decoder(dict[str, _Array])
+
+
+def dump_arrays(arrays: Arrays) -> bytes:
+    """The arrays as bytes: equal arrays give equal bytes."""
+    plain = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in sorted(arrays.items())}
+    return msgspec.msgpack.encode({name: _Array(item.shape, item.tobytes()) for name, item in plain.items()})
+
+
+def load_arrays(data: bytes) -> Arrays:
+    """Read the arrays; raises ``ValueError`` for bytes that are none."""
+    arrays = _decoder.decode(data)
+    return {
+        name: np.frombuffer(item.data, dtype="<f8").astype(np.float64).reshape(item.shape)
+        for name, item in arrays.items()
+    }

@@ -14,11 +14,10 @@ from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, Sample
 from ciphermark_measure import confinement
-from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.layered import Layered, time_samples, timed
-from ciphermark_measure.parties import arrays, messages
-from ciphermark_measure.parties.party import OutOfOrder, Party, compression_of, equal_parts
-from ciphermark_measure.parties.steps import Steps, Watch
+from ciphermark_measure.parties import messages, party
+from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, compression_of, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Call, StageProgram, traced
 from ciphermark_workloads.workload import Stage
@@ -103,7 +102,7 @@ class Server(Party):
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
         _require_count(loaded, stage, len(request.inputs))
-        dumped, public = self.got(request.inputs), arrays.load(self.store.get(request.public))
+        dumped, public = self.got(request.inputs), party.load_arrays(self.store.get(request.public))
         steps = Steps(stage.name, "server")
         with steps.step("deserialize"):
             inputs = equal_parts([evaluator.load(item) for item in dumped], loaded.batch)

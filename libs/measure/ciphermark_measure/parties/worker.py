@@ -52,9 +52,9 @@ def main() -> None:
 
 
 def _party(arguments: argparse.Namespace) -> Party:
-    from ciphermark_measure.blobs import BlobStore
+    from ciphermark_measure.parties.blobs import BlobStore
     from ciphermark_measure.parties.client import Client
-    from ciphermark_measure.parties.data_sets import finder
+    from ciphermark_measure.parties.inputs import finder
     from ciphermark_measure.parties.server import Server
     from ciphermark_workloads import kept, own_files
     from ciphermark_workloads.catalogue import WORKLOADS

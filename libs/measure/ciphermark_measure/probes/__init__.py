@@ -17,15 +17,16 @@ from ciphermark_core import host
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_core.run import Host
-from ciphermark_measure import anchor, lost_time
-from ciphermark_measure.probe import Probe, Span
+from ciphermark_measure.interference import anchor, cpu_steal
+from ciphermark_measure.probes.base import Probe, Span
 
 
 def _found() -> Iterator[type[Probe]]:
     for name in sorted(module.name for module in pkgutil.iter_modules(__path__)):
         module = importlib.import_module(f"{__name__}.{name}")
         for item in vars(module).values():
-            if inspect.isclass(item) and issubclass(item, Probe) and item.__module__ == module.__name__:
+            is_probe = inspect.isclass(item) and issubclass(item, Probe) and item is not Probe
+            if is_probe and item.__module__ == module.__name__:
                 yield item
 
 
@@ -55,7 +56,7 @@ def _unwatched() -> tuple[str, ...]:
     """What of the host's state beside samples cannot be told here."""
     reason = anchor.reason_against()
     without = () if reason is None else (f"disturbed samples are not told from quiet ones: {reason}",)
-    return (*without, *lost_time.unreadable())
+    return (*without, *cpu_steal.unreadable())
 
 
 class Meter:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ciphermark_core.metrics import METRICS
-from ciphermark_measure.probe import Probe
+from ciphermark_measure.probes.base import Probe
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")

@@ -19,7 +19,7 @@ from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner.runs import alone_on_host
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
-from ciphermark_measure.parties.fields import MOST_GIVEN
+from ciphermark_measure.parties.messages import MOST_GIVEN
 from ciphermark_web.problems import Problem, documented
 from ciphermark_workloads.catalogue import WORKLOADS, named
 from ciphermark_workloads.inference.networks import stored

@@ -19,7 +19,7 @@ from ciphermark_benchmark.cli.output import console_for
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_measure.examination import Found, faults
+from ciphermark_measure.parties.examination import Found, faults
 from ciphermark_present.listings import layout
 from ciphermark_workloads import options, own
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
@@ -124,7 +124,7 @@ def _subjects(workload: AnyWorkload, variants: Sequence[str]) -> Iterator[tuple[
 
 def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) -> Found:
     """In a process of its own, which a workload may loop or crash in."""
-    command = [registry.interpreter(variant), "-m", "ciphermark_measure.examination", workload]
+    command = [registry.interpreter(variant), "-m", "ciphermark_measure.parties.examination", workload]
     command += ["--variant", variant, "--scheme", scheme, "--deadline", str(deadline_s)]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=deadline_s + _LETTING_GO_S)

@@ -18,7 +18,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
-from ciphermark_measure.parties import data_sets
+from ciphermark_measure.parties import inputs
 from ciphermark_workloads import kept as kept_workloads
 from ciphermark_workloads import own_files
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -50,7 +50,7 @@ class Folder:
 
     def find(self, name: str) -> Known | None:
         """See :class:`Place`; raises ``UserError`` for a file that is no data set."""
-        path = data_sets.kept(self.folder, name)
+        path = inputs.kept(self.folder, name)
         if path is None:
             return None
         given = take(path.read_bytes(), str(path))
@@ -61,7 +61,7 @@ class Folder:
 
     def put(self, name: str, data: bytes) -> None:
         """See :class:`Place`."""
-        data_sets.keep(self.folder, name, data)
+        inputs.keep(self.folder, name, data)
 
 
 class Catalogue(Finder):
@@ -165,7 +165,7 @@ class Catalogue(Finder):
                 self._place.put(name, self._copy(name))
 
     def _copy(self, name: str) -> bytes:
-        path = data_sets.kept(self._home.folder, name)
+        path = inputs.kept(self._home.folder, name)
         if path is None:
             raise UserError(
                 f"the data set {name} is no longer in {self._home.folder}: put {name}.csv back there"

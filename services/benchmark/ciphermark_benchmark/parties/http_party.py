@@ -23,8 +23,8 @@ from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec, Status, Trial
-from ciphermark_measure.blobs import DiskFull
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import DiskFull
 from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_web.rest import CONNECT_S, NoAnswer, RequestRefused, RestClient, Service

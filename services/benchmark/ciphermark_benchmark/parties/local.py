@@ -10,8 +10,8 @@ from ciphermark_benchmark.parties.party import Parties
 from ciphermark_benchmark.parties.scratch import Scratch
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
-from ciphermark_measure.blobs import BlobStore
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.processes import Process, Program
 
 _MODULE = "ciphermark_measure.parties.worker"

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from ciphermark_benchmark.parties.party import Parties, Party
 from ciphermark_core.model import Sample
-from ciphermark_measure.blobs import Blob
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, PREPARE
 from ciphermark_measure.protocol import Refused
 

@@ -9,7 +9,7 @@ from functools import reduce
 from ciphermark_core.metrics import METRICS, Metric, register
 from ciphermark_core.model import Sample
 from ciphermark_core.statistics import NOISE_FLOOR
-from ciphermark_measure.blobs import Blob
+from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER
 
 AMORTIZED_TIME = register(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ciphermark_benchmark.parties.party import Parties
 from ciphermark_benchmark.runner.trial_runner import Requests
 from ciphermark_core.model import EXACT_SCHEMES, Sample
-from ciphermark_measure.parties import fields, messages
+from ciphermark_measure.parties import messages
 
 
 def samples(
@@ -20,7 +20,7 @@ def samples(
     stage, ask = made.stages[-1].name, requests.ask
     sent = ask(parties.client, messages.Encrypt(stage, source), messages.Encrypted)
     evaluate = messages.EvaluateLayers(
-        sent.inputs, min(max(1, passes), fields.MOST_PASSES), returns_ends=not is_exact
+        sent.inputs, min(max(1, passes), messages.MOST_PASSES), returns_ends=not is_exact
     )
     executed = ask(parties.server, evaluate, messages.LayersEvaluated)
     if is_exact:

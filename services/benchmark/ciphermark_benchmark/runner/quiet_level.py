@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ciphermark_benchmark.suite.plan import Plan
-from ciphermark_measure import anchor
-from ciphermark_measure.host_state import level_of
+from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference.host_state import level_of
 
 _FILE = "anchor.json"
 # A host may be another machine tomorrow, or its firmware may let it run faster.

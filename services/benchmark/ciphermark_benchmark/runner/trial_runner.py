@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
-from ciphermark_measure.blobs import DiskFull
+from ciphermark_measure.parties.blobs import DiskFull
 from ciphermark_measure.processes import WorkerDied
 
 R = TypeVar("R")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, field_validator
 
 from ciphermark_measure.experiments import KINDS
-from ciphermark_measure.experiments.kind import Varied
+from ciphermark_measure.experiments.base import Varied
 
 T = TypeVar("T")
 

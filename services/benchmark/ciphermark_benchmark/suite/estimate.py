@@ -18,9 +18,9 @@ from ciphermark_core.chains import chain_for_depth
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
-from ciphermark_measure.experiments.kind import KEYS_S, WORKER_S
+from ciphermark_measure.experiments.base import KEYS_S, WORKER_S
 from ciphermark_measure.parameter_selection import rings
-from ciphermark_measure.parties.fields import MOST_PASSES
+from ciphermark_measure.parties.messages import MOST_PASSES
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import BATCH
 

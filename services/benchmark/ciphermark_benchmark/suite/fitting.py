@@ -17,8 +17,8 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
-from ciphermark_measure import security_check
-from ciphermark_measure.parties.subject import shared_public
+from ciphermark_measure import parameter_selection
+from ciphermark_measure.parties.inputs import shared_public
 from ciphermark_workloads import own_places
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
@@ -159,6 +159,6 @@ def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str 
     """Where the library chooses its primes, these tell nothing of security."""
     if declared.chooses_primes:
         return None
-    return security_check.reason_against(
+    return parameter_selection.reason_against(
         parameters.ring_dimension, parameters.log_qp, parameters.spec.security
     )

@@ -24,7 +24,7 @@ from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Case, ParameterSpec, Scheme, Status, Trial
-from ciphermark_measure import security_check
+from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
 
 _SMALL_PRIME_BITS = 30
@@ -269,7 +269,9 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
-    return security_check.reason_against(spec.ring_dimension, log_qp, spec.security, spec.secret_distribution)
+    return parameter_selection.reason_against(
+        spec.ring_dimension, log_qp, spec.security, spec.secret_distribution
+    )
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:

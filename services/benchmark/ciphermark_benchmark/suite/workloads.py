@@ -23,7 +23,7 @@ from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_measure.parties.fields import MOST_BATCH
+from ciphermark_measure.parties.messages import MOST_BATCH
 from ciphermark_workloads import own, own_files
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations

@@ -1,6 +1,6 @@
 """Whether a workload does what it says: its declarations, its programs, and its result with one library.
 
-``python -m ciphermark_measure.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines one, with
+``python -m ciphermark_measure.parties.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines one, with
 one library, in a process of its own, and tells what it found as a line of JSON. What takes longer than the deadline
 ends the process, with the place that it was at on standard error.
 """
@@ -22,7 +22,7 @@ from ciphermark_contract.interfaces import Adapter, Exhausted, Unsupported
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_measure import confinement
-from ciphermark_measure.parties.together import Together
+from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import options, own
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS
@@ -86,7 +86,7 @@ def _executed(workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, give
     if fault is not None:
         return Found("wrong", fault)
     workload.require_room(given, parameters)
-    both = Together(workload, adapter, spec, given)
+    both = InProcess(workload, adapter, spec, given)
     outputs = both.executed(given)[workload.stages[-1].name].outputs
     judgement = both.judged(both.output(outputs, given), given)
     if judgement.complaint is not None:
@@ -107,7 +107,7 @@ def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration,
     return None
 
 
-def _summary(both: Together, error: float) -> str:
+def _summary(both: InProcess, error: float) -> str:
     operations = sum(len(item.program.nodes) for item in both.programs.values())
     depth = sum(item.program.depth for item in both.programs.values())
     return f"N = {both.parameters.ring_dimension}; {operations} operations, depth {depth}; largest error {error:.2g}"

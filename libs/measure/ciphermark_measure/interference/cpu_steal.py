@@ -49,7 +49,7 @@ def unreadable() -> tuple[str, ...]:
     return tuple(found)
 
 
-class LostTime:
+class CpuSteal:
     """What was lost on the CPUs of this process since this was made."""
 
     def __init__(self) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Accuracy, Parameters
 from ciphermark_measure.parties.messages import Source
 from ciphermark_workloads.catalogue import AnyWorkload
-from ciphermark_workloads.data_sets import DataSet
+from ciphermark_workloads.data_sets import DATA_SETS, DataSet, read
 from ciphermark_workloads.programs import equal_arrays
 from ciphermark_workloads.workload import Arrays, Judgement, Truth
 
@@ -99,3 +103,39 @@ def _worst(several: Sequence[Accuracy]) -> Accuracy:
         tolerance=min(item.tolerance for item in several),
         precision_bits=min(precisions, default=None),
     )
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
+
+
+def finder(folder: Path | None) -> Callable[[str], DataSet]:
+    """Finds data sets by name: those that are shipped, and ``NAME.csv`` in ``folder``.
+
+    What it returns raises ``UserError`` for a data set that is nowhere, or that cannot be read.
+    """
+    return lambda name: _found(name, folder)
+
+
+def keep(folder: Path, name: str, data: bytes) -> None:
+    """Put a data set into ``folder``, for its owner alone; one of that name is replaced as a whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, partial = tempfile.mkstemp(dir=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    os.replace(partial, folder / f"{name}.csv")
+
+
+def kept(folder: Path, name: str) -> Path | None:
+    """The file of a data set in ``folder``; ``None`` where it is not there, and for what is no name."""
+    path = folder / f"{name}.csv"
+    return path if _NAME.fullmatch(name) and path.is_file() else None
+
+
+def _found(name: str, folder: Path | None) -> DataSet:
+    if name in DATA_SETS:
+        return DATA_SETS[name]()
+    path = kept(folder, name) if folder is not None else None
+    if path is not None:
+        return read(path.read_text(encoding="utf-8"), name)
+    known = ", ".join(sorted(DATA_SETS))
+    raise UserError(f"there is no data set {name!r} here; shipped: {known}")

@@ -1,7 +1,7 @@
 """The state of the host around samples: how much others on the core slowed it.
 
-An :class:`~ciphermark_measure.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 %
-of the time of samples at most. The mean of the readings beside a sample, over the quiet level, tells its slow-down, by
+An :class:`~.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 % of the time of
+samples at most. The mean of the readings beside a sample, over the quiet level, tells its slow-down, by
 which its time is divided. Where the process waited for its core, the kernel tells for how long, and the time is divided
 by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet level is a
 low quantile of all readings of this process, or what another worker of the run found, if that is lower: a worker that
@@ -18,9 +18,9 @@ from typing import Protocol
 
 from ciphermark_core.model import Sample
 from ciphermark_core.statistics import NOISE_FLOOR
-from ciphermark_measure import lost_time
-from ciphermark_measure.anchor import KERNEL
 from ciphermark_measure.clock import Clock, MonotonicClock
+from ciphermark_measure.interference import cpu_steal
+from ciphermark_measure.interference.anchor import KERNEL
 
 # A sample is quiet that was slowed by less: that shows no difference between figures either.
 TOLERANCE = NOISE_FLOOR
@@ -84,7 +84,7 @@ class Gate:
         self,
         reader: Reader | None = None,
         clock: Clock | None = None,
-        run_delay_ns: Callable[[], int | None] = lost_time.run_delay_ns,
+        run_delay_ns: Callable[[], int | None] = cpu_steal.run_delay_ns,
     ) -> None:
         self._reader = reader
         self._clock = clock or MonotonicClock()

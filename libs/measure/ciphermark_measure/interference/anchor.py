@@ -2,7 +2,7 @@
 
 Most of it is bound by throughput, as the libraries' own transforms are, and the rest by latency: a thread beside it on
 the core, or a lower frequency, slows it by about as much as it slows them, or somewhat less (``GAIN`` of
-:mod:`ciphermark_measure.host_state`). It sees neither what takes memory bandwidth
+:mod:`ciphermark_measure.interference.host_state`). It sees neither what takes memory bandwidth
 alone, since it lies in the caches, nor other cores.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 # Which work it is: times of different kernels say nothing of each other.
 KERNEL = 2
 
-_LIBRARY = Path(__file__).parent / "native" / "_anchor.so"  # where set-up puts it
+_LIBRARY = Path(__file__).parents[1] / "native" / "_anchor.so"  # where set-up puts it
 # The least of so many counts: an interrupt hits one of them, a disturbed state all.
 _REPEATS = 3
 

@@ -27,7 +27,7 @@ class Executed:
     evaluate_s: tuple[float, ...]
 
 
-class Together:
+class InProcess:
     """Client and server of a workload, with keys made once, and programs traced for one input: what else is executed
     must be told to the server likewise.
     """

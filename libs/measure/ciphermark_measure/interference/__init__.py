@@ -1,0 +1,1 @@
+"""What on the host, or in a library, disturbs samples: the fixed kernel, time kept from the core, caches."""
