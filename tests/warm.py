@@ -37,7 +37,7 @@ _MAIN = {
     "ciphermark-server": "ciphermark_server.main",
 }
 # What commands load that others do not need, and that takes longest of all.
-_CHARTS = ("ciphermark_dashboards.report", "ciphermark_dashboards.selections", "ciphermark_present.charts")
+_CHARTS = ("ciphermark_dashboards.report", "ciphermark_dashboards.selections", "altair")
 _MORE = {
     "figure": _CHARTS,
     "report": _CHARTS,

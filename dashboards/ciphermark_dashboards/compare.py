@@ -15,11 +15,11 @@ from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
 from ciphermark_db import host_drift, two_runs
-from ciphermark_present.answer import Row
+from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
+from ciphermark_present.catalogue.comparing import said_once
 from ciphermark_present.listings.comparing import verdict
-from ciphermark_present.sentences import host_state
-from ciphermark_present.shared import once
+from ciphermark_present.query import Row
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
 _OTHER_HOST = "The hosts are not the same: what differs may be theirs."
@@ -83,7 +83,7 @@ class Comparison:
 
 def _counted(rows: Sequence[Row], is_whole: bool) -> list[str]:
     """How many figures were judged how, as the command line counts them, and the verdict where all of them are here."""
-    found = once(rows)
+    found = said_once(rows)
     if is_whole:
         said = verdict(found)
         return [f"{said[0].upper()}{said[1:]}."]

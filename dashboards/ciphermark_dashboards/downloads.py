@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ciphermark_dashboards import rendering
 from ciphermark_dashboards.errors import NotFoundError
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciphermark_present import formats
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 _UNKNOWN = "cannot be read"
 

@@ -21,7 +21,7 @@ from ciphermark_dashboards.benchmark import Benchmark
 from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
 from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.store import Store
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 PATH = templating.RUNS["path"]
 _RUNS_PER_PAGE = 200

@@ -8,22 +8,23 @@ from dataclasses import dataclass, replace
 from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Filter
 from ciphermark_present import catalogue
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue import (
     case,
     comparing,
     inference,
     layers,
     learning,
+    memory,
+    noise,
     programs,
     published,
-    quality,
     repetitions,
     retrieval,
     times,
     workloads,
 )
 from ciphermark_present.figure import Figure
+from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
 
@@ -90,14 +91,14 @@ NOISE_PAGE = Page(
     "Noise and depth",
     "How far a computation can go before decryption fails.",
     (*_COMMON, filters.SIZE, filters.DATA, filters.THREADS),
-    (quality.BITS_LEFT, quality.NOISE, quality.DEPTH, repetitions.REPETITIONS),
+    (noise.BITS_LEFT, noise.NOISE, noise.DEPTH, repetitions.REPETITIONS),
 )
 MEMORY_PAGE = Page(
     "/memory",
     "Memory and bytes",
     "What a computation takes in memory and on the wire.",
     (*_COMMON, filters.PHASE, filters.SIZE, filters.DATA, filters.THREADS),
-    (quality.MEMORY, quality.SIZES),
+    (memory.MEMORY, memory.SIZES),
 )
 LEARNING_PAGE = Page(
     "/learning",

@@ -20,10 +20,9 @@ from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import Store, with_values
 from ciphermark_present import query
-from ciphermark_present.answer import Answer, Row
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.query import Query
+from ciphermark_present.query import Answer, Query, Row
 
 _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart

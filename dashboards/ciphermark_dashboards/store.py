@@ -17,8 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ciphermark_dashboards.errors import NotFoundError, TooSlowError, UnpreparedError
 from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_present.answer import Answer, Row
-from ciphermark_present.query import Query
+from ciphermark_present.query import Answer, Query, Row
 
 QUERY_TIMEOUT_S = 20
 _POOL_SIZE = 4

@@ -18,8 +18,7 @@ from ciphermark_dashboards.runs import Run
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.serving import assets
 from ciphermark_dashboards.store import Store
-from ciphermark_present import formats
-from ciphermark_present.sentences import host_state
+from ciphermark_present import formats, host_state
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600

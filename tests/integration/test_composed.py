@@ -15,8 +15,8 @@ from ciphermark_dashboards import app, report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.gateway import Database
-from ciphermark_present.answer import Answer
 from ciphermark_present.catalogue.operations import explained
+from ciphermark_present.query import Answer
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

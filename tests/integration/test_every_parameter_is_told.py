@@ -21,7 +21,6 @@ from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.gateway import Database
 from ciphermark_db.views import view_files
-from ciphermark_present.answer import Answer
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.catalogue.published import PUBLISHED
@@ -38,6 +37,7 @@ from ciphermark_present.listings import (
     repetitions,
     workloads,
 )
+from ciphermark_present.query import Answer
 
 VARIANTS = ("seal", "seal-hexl")
 _COUNTS = (OperationCount("mul", 1, 3),)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGE = REPOSITORY / "libs" / "figures" / "ciphermark_present"
+PACKAGE = REPOSITORY / "libs" / "present" / "ciphermark_present"
 VIEW = """\
 select run_id, experiment, operation, variant, ring_dimension, median as cpu_s, comparison_key
 from results
@@ -35,11 +35,11 @@ def draw(rows):
     """A point for each variant and operation."""
     import altair as alt
 
-    from ciphermark_present.charts import style
+    from ciphermark_present import charting
 
     if not rows:
         return None
-    return alt.Chart(style.data(rows, "operation", "cpu_s")).mark_point().encode(x="cpu_s:Q", y="operation:N")
+    return alt.Chart(charting.data(rows, "operation", "cpu_s")).mark_point().encode(x="cpu_s:Q", y="operation:N")
 
 
 CPU = Figure(

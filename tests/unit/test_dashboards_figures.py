@@ -9,8 +9,8 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_db.pairing import PLACE
 from ciphermark_present import formats
-from ciphermark_present.answer import Answer
 from ciphermark_present.catalogue import comparing, times
+from ciphermark_present.query import Answer
 
 FIGURE = dict.fromkeys(PLACE) | {
     "scheme": "bfv",

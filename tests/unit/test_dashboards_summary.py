@@ -8,7 +8,7 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
-from ciphermark_present.answer import Answer
+from ciphermark_present.query import Answer
 
 
 def told(name: str, *rows: dict[str, Any]) -> list[str]:

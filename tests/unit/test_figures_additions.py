@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.additions import with_additions
-from ciphermark_present.answer import Answer
-from ciphermark_present.catalogue.quality import BITS_LEFT, NOISE
+from ciphermark_present.catalogue.noise import BITS_LEFT, NOISE
+from ciphermark_present.notes import with_additions
+from ciphermark_present.query import Answer
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_present import ranks
-from ciphermark_present.answer import Answer
 from ciphermark_present.bootstrap import Rounds, spread, t_quantile
+from ciphermark_present.query import Answer
 
 TRUE = 0.3  # the mean logarithm of the ratios of all cases that there could be
 TRIALS = 250

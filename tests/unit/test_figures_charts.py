@@ -9,17 +9,17 @@ from importlib.resources import files
 import pytest
 
 from ciphermark_dashboards import rendering
-from ciphermark_present.charts import (
+from ciphermark_present import charting
+from ciphermark_present.catalogue import (
     case,
+    comparing,
     layers,
     learning,
-    operations,
-    places,
+    memory,
+    noise,
     programs,
-    quality,
-    ratios,
     repetitions,
-    style,
+    times,
     workloads,
 )
 
@@ -44,12 +44,12 @@ def of_variants(*variants: str, **columns: object) -> list[dict[str, object]]:
 PAIR = ("seal", "tenseal")
 CHARTS = {
     "leaderboard": (
-        ratios.leaderboard,
+        times.draw_leaderboard,
         of_variants(*PAIR, mean_ratio=1.5, common_cases=3, is_composed=False, division="equal"),
     ),
-    "speedup": (ratios.speedup, of_variants("seal", variant_on="seal-hexl", **RATIO)),
+    "speedup": (times.draw_speedup, of_variants("seal", variant_on="seal-hexl", **RATIO)),
     "two runs": (
-        ratios.two_runs,
+        comparing.draw_two_runs,
         of_variants(
             *PAIR,
             **RATIO,
@@ -61,31 +61,31 @@ CHARTS = {
             ratio_high=2.1,
         ),
     ),
-    "latency": (operations.latency_against_n, of_variants(*PAIR, **TIME)),
+    "latency": (times.draw_latency, of_variants(*PAIR, **TIME)),
     "latency by size": (
-        operations.latency_against_size,
+        times.draw_latency_by_size,
         of_variants("seal", **TIME) + of_variants("seal", **TIME | {"size": 16}),
     ),
-    "by data": (operations.by_data, of_variants(*PAIR, **RATIO)),
-    "noise": (quality.noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
-    "bits left": (quality.bits_left, of_variants(*PAIR, bits=30.5)),
-    "depth": (quality.depth, of_variants(*PAIR, depth=4, is_capped=False)),
-    "memory": (quality.peak_memory, of_variants(*PAIR, peak_bytes=5e7)),
-    "sizes": (quality.object_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
+    "by data": (times.draw_by_data, of_variants(*PAIR, **RATIO)),
+    "noise": (noise.draw_noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
+    "bits left": (noise.draw_bits_left, of_variants(*PAIR, bits=30.5)),
+    "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_capped=False)),
+    "memory": (memory.draw_memory, of_variants(*PAIR, peak_bytes=5e7)),
+    "sizes": (memory.draw_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
     "repetitions": (
-        repetitions.against_count,
+        repetitions.draw_repetitions,
         of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True, division="equal"),
     ),
     "learning": (
-        learning.phases,
+        learning.draw_phases,
         of_variants(*PAIR, prepare_s=0.1, train_s=None, infer_s=0.2, options=None, threads=1),
     ),
     "workloads": (
-        workloads.stages,
+        workloads.draw_stages,
         of_variants(*PAIR, metric="time", stage="answer", part="", median=0.2, options=None, threads=1),
     ),
     "layers": (
-        layers.by_variant,
+        layers.draw_layers,
         of_variants(
             *PAIR,
             layer="dense",
@@ -97,11 +97,11 @@ CHARTS = {
         ),
     ),
     "programs": (
-        programs.counts,
+        programs.draw_counts,
         of_variants(*PAIR, stage="infer", program="d" * 64, counted="mul", level=2, n=3, options=None),
     ),
     "samples": (
-        case.samples,
+        case.draw_samples,
         of_variants(
             *PAIR,
             phase="operation",
@@ -173,9 +173,9 @@ def test_nothing_is_drawn_of_nothing(name):
 @pytest.mark.parametrize(
     ("draw", "row", "figure"),
     [
-        (operations.latency_against_n, TIME, 0.002),
-        (operations.by_data, RATIO, 2.0),
-        (ratios.speedup, RATIO | {"variant_on": "seal-hexl"}, 2.0),
+        (times.draw_latency, TIME, 0.002),
+        (times.draw_by_data, RATIO, 2.0),
+        (times.draw_speedup, RATIO | {"variant_on": "seal-hexl"}, 2.0),
     ],
 )
 def test_a_figure_without_an_interval_has_a_whisker_of_no_length(draw, row, figure):
@@ -199,7 +199,7 @@ def test_the_leaderboard_keeps_the_order_of_its_rows():
         }
         for name, ratio in (("tenseal", 1.0), ("seal", 2.0), ("pyfhel", 3.0))
     ]
-    text = rendering.svg(ratios.leaderboard(rows).to_dict())
+    text = rendering.svg(times.draw_leaderboard(rows).to_dict())
     places = [text.index(f">{row['variant']}<") for row in rows]
     assert places == sorted(places)
 
@@ -215,9 +215,9 @@ def shown(chart) -> list[dict[str, object]]:
 )
 def test_a_chart_shows_one_full_ciphertext(scheme, sizes, expected):
     rows = [row for size in sizes for row in of_variants(*PAIR, **TIME, scheme=scheme, size=size)]
-    assert {row["size"] for row in places.fullest(rows)} == {expected}
-    assert len(shown(operations.latency_against_n(rows))) == len(PAIR)
-    assert len(shown(operations.latency_against_size(rows))) == len(PAIR) * len(sizes)
+    assert {row["size"] for row in charting.fullest(rows)} == {expected}
+    assert len(shown(times.draw_latency(rows))) == len(PAIR)
+    assert len(shown(times.draw_latency_by_size(rows))) == len(PAIR) * len(sizes)
 
 
 def test_two_chains_at_one_n_are_told_apart():
@@ -228,12 +228,14 @@ def test_two_chains_at_one_n_are_told_apart():
         for row in of_variants(*PAIR, comparison_key=key, modulus_bits=bits, repetitions=2, bits=9.0)
     ]
     rows[-1]["modulus_bits"] = [59, 60, 60]  # a library that changes the chain it is given
-    assert [row["ring"] for row in places.with_rings(rows)] == ["8192, 218 bits"] * 2 + ["8192, 180 bits"] * 2
-    assert {row["place"] for row in shown(quality.noise(rows))} == {
+    assert [row["ring"] for row in charting.with_rings(rows)] == ["8192, 218 bits"] * 2 + [
+        "8192, 180 bits"
+    ] * 2
+    assert {row["place"] for row in shown(noise.draw_noise(rows))} == {
         "mul, N = 8192, 218 bits",
         "mul, N = 8192, 180 bits",
     }
-    assert {row["ring"] for row in places.with_rings(rows[:2])} == {"8192"}
+    assert {row["ring"] for row in charting.with_rings(rows[:2])} == {"8192"}
 
 
 def in_a_row(count, **changes):
@@ -248,7 +250,7 @@ def test_the_chains_of_all_depths_are_one_line_and_divisions_two_charts():
     ]
     rows += in_a_row(300, label="add", size=4096)  # a full vector of additions hides no short one of products
     assert {
-        (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.against_count(rows))
+        (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.draw_repetitions(rows))
     } == {
         *(
             (f"mul, bfv, division {name}", "smallest secure N", n)
@@ -264,17 +266,17 @@ def test_the_chains_of_all_depths_are_one_line_and_divisions_two_charts():
 )
 def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, choices):
     rows = [row for n in rings for row in in_a_row(2, ring_dimension=n, ring_dimension_is_minimum=False)]
-    assert {row["choice"] for row in shown(repetitions.against_count(rows))} == choices
+    assert {row["choice"] for row in shown(repetitions.draw_repetitions(rows))} == choices
 
 
 @pytest.mark.parametrize(
     ("draw", "row"),
     [
-        (quality.noise, {"repetitions": 2, "bits": 9.0}),
-        (quality.bits_left, {"bits": 9.0}),
-        (quality.depth, {"depth": 4, "is_capped": False}),
-        (quality.peak_memory, {"peak_bytes": 5e7}),
-        (quality.object_sizes, {"object": "ciphertext", "compression": "none", "bytes": 1e6}),
+        (noise.draw_noise, {"repetitions": 2, "bits": 9.0}),
+        (noise.draw_bits_left, {"bits": 9.0}),
+        (noise.draw_depth, {"depth": 4, "is_capped": False}),
+        (memory.draw_memory, {"peak_bytes": 5e7}),
+        (memory.draw_sizes, {"object": "ciphertext", "compression": "none", "bytes": 1e6}),
     ],
 )
 def test_a_chart_mixes_no_sizes(draw, row):
@@ -295,8 +297,8 @@ def test_a_chart_of_too_many_samples_says_how_many_it_shows():
         is_warmup=False,
         is_disturbed=False,
     )
-    assert "title" not in case.samples([row] * 20_000).to_dict(validate=False)
-    chart = case.samples([row] * 50_000).to_dict(validate=False)
+    assert "title" not in case.draw_samples([row] * 20_000).to_dict(validate=False)
+    chart = case.draw_samples([row] * 50_000).to_dict(validate=False)
     assert chart["title"] == "One of 3 samples is drawn; all 50,000 are in the CSV"
     assert len(chart["data"]["values"]) == 16_667
 
@@ -313,9 +315,9 @@ def symbols(chart) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("draw", "rows"),
     [
-        (quality.noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
-        (operations.latency_against_n, [of_variants(*PAIR, **TIME)]),
-        (operations.latency_against_size, [of_variants(*PAIR, **TIME, size=size) for size in (16, 8192)]),
+        (noise.draw_noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
+        (times.draw_latency, [of_variants(*PAIR, **TIME)]),
+        (times.draw_latency_by_size, [of_variants(*PAIR, **TIME, size=size) for size in (16, 8192)]),
     ],
 )
 def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
@@ -326,18 +328,18 @@ def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
 
 
 def test_labels_of_counts_leave_one_out_rather_than_touch():
-    axis = style.counts_axis().to_dict()
+    axis = charting.counts_axis().to_dict()
     assert (axis["labelAngle"], axis["labelOverlap"], axis["labelSeparation"] > 0) == (0, "parity", True)
     rows = [of_variants(*PAIR, repetitions=1 << power, bits=9.0) for power in range(15)]
-    drawn = quality.noise([row for group in rows for row in group]).to_dict()
+    drawn = noise.draw_noise([row for group in rows for row in group]).to_dict()
     assert axis.items() <= drawn["spec"]["layer"][0]["encoding"]["x"]["axis"].items()
 
 
 def test_labels_of_several_cases_stand_in_lines_or_slanted():
-    few, many = (style.places_axis(f"8192, {n} bits" for n in range(count)).to_dict() for count in (3, 9))
+    few, many = (charting.places_axis(f"8192, {n} bits" for n in range(count)).to_dict() for count in (3, 9))
     assert (few["labelAngle"], "split" in few["labelExpr"]) == (0, True)
     assert many["labelAngle"] == -30
-    assert style.places_axis(map(str, range(9))).to_dict()["labelAngle"] == 0
+    assert charting.places_axis(map(str, range(9))).to_dict()["labelAngle"] == 0
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -352,7 +354,7 @@ def test_workloads_that_differ_in_anything_stand_apart():
     same = {"metric": "time", "stage": "answer", "part": "", "median": 0.2, "options": None, "threads": 1}
     other = ({"options": "side 8"}, {"scheme": "ckks"}, {"security_2018": 256}, {"threads": 2})
     rows = [row for changes in ({}, *other) for row in of_variants("seal", **same | changes)]
-    assert [row["workload"] for row in shown(workloads.stages(rows))] == [
+    assert [row["workload"] for row in shown(workloads.draw_stages(rows))] == [
         "mul, 8,192, bfv, 128 bits",
         "mul, side 8, bfv, 128 bits",
         "mul, 8,192, ckks, 128 bits",
@@ -367,7 +369,7 @@ def test_workloads_of_unequal_security_stand_apart():
     rows += of_variants("seal", **times, scheme="ckks")
     rows += of_variants("seal", **times | {"options": "batch 4", "threads": 2}, scheme="ckks")
     failed = of_variants("tenseal", **dict.fromkeys(times), security_2018=None)
-    assert [row["workload"] for row in shown(learning.phases(rows + failed))][::3] == [
+    assert [row["workload"] for row in shown(learning.draw_phases(rows + failed))][::3] == [
         "mul, bfv, 128 bits",
         "mul, bfv, 256 bits",
         "mul, ckks",
@@ -384,23 +386,23 @@ def counted(program: str, variant: str) -> dict[str, object]:
 
 def test_a_program_is_drawn_once_for_all_that_executed_it():
     rows = [counted("d" * 64, "seal"), counted("d" * 64, "seal-hexl"), counted("e" * 64, "tenseal")]
-    assert [row["place"] for row in shown(programs.counts(rows))] == [
+    assert [row["place"] for row in shown(programs.draw_counts(rows))] == [
         "mul, infer\nside 8, bfv · dddddd\nseal, seal-hexl",
         "mul, infer\nside 8, bfv · eeeeee\ntenseal",
     ]
 
 
 def test_a_chart_of_too_many_programs_says_how_many_it_shows():
-    chart = programs.counts([counted(f"{number:064}", "seal") for number in range(9)])
+    chart = programs.draw_counts([counted(f"{number:064}", "seal") for number in range(9)])
     assert "title" not in chart.to_dict()
-    chart = programs.counts([counted(f"{number:06}" + "0" * 58, "seal") for number in range(30)])
+    chart = programs.draw_counts([counted(f"{number:06}" + "0" * 58, "seal") for number in range(30)])
     assert chart.to_dict()["title"] == "24 of 30 programs are drawn; filters show others"
     assert len(shown(chart)) == 24
 
 
 def test_a_depth_at_the_cap_is_at_least_that():
     rows = of_variants("seal", depth=4, is_capped=False) + of_variants("pyfhel", depth=1024, is_capped=True)
-    assert [row["text"] for row in shown(quality.depth(rows))] == ["4", "≥ 1,024"]
+    assert [row["text"] for row in shown(noise.draw_depth(rows))] == ["4", "≥ 1,024"]
 
 
 @pytest.mark.parametrize(
@@ -414,7 +416,7 @@ def test_a_depth_at_the_cap_is_at_least_that():
     ],
 )
 def test_an_axis_of_many_decades_has_a_line_for_each(values, base, expected):
-    axis = {10: style.seconds_axis, 16: style.bytes_axis}[base](values).to_dict()
+    axis = {10: charting.seconds_axis, 16: charting.bytes_axis}[base](values).to_dict()
     assert axis.get("values") == (None if expected is None else pytest.approx(expected))
 
 
@@ -423,7 +425,7 @@ def test_an_axis_of_many_decades_has_a_line_for_each(values, base, expected):
 )
 def test_axes_say_their_units(seconds, told):
     rows = of_variants(*PAIR, **TIME | {"median": seconds, "ci_low": seconds * 0.5, "ci_high": seconds * 2})
-    assert f">{told}<" in rendering.svg(operations.latency_against_n(rows).to_dict())
+    assert f">{told}<" in rendering.svg(times.draw_latency(rows).to_dict())
 
 
 def test_no_two_variants_look_alike():
@@ -439,7 +441,7 @@ def test_no_two_variants_look_alike():
         "yours",
         "theirs",
     ]
-    looks = [style.look(name, names) for name in names]
+    looks = [charting.look(name, names) for name in names]
     assert len({colour for colour, _ in looks}) == len(names)
     assert len({shape for _, shape in looks}) == len(names)
 
@@ -474,4 +476,4 @@ def test_marks_are_seen_in_every_theme():
     for theme, name in itertools.product(
         themes(), ("seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib", "lattigo")
     ):
-        assert contrast(style.look(name, [name])[0], theme["--ground"]) >= 3, name
+        assert contrast(charting.look(name, [name])[0], theme["--ground"]) >= 3, name

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.sentences.host_state import told, unlike_corrections
+from ciphermark_present.host_state import told, unlike_corrections
 
 ROW = {
     "timed_trials": 4,

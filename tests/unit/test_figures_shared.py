@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.answer import Answer
-from ciphermark_present.shared import ALL, derived, once
+from ciphermark_present.catalogue.comparing import ALL, said_once, with_rows_once
+from ciphermark_present.query import Answer
 
 ROW = {
     "variant": "seal",
@@ -24,7 +24,7 @@ OTHER = {"operation": "rotate", "experiment": "rotation", "comparison_key": "b",
 
 def test_what_belongs_to_the_parameters_is_told_once():
     keys = {"phase": "keys", "a_median": 9e7}
-    found = once([ROW, ROW | keys, ROW | OTHER, ROW | OTHER | keys])
+    found = said_once([ROW, ROW | keys, ROW | OTHER, ROW | OTHER | keys])
     assert found == [ROW | {"operation": ALL}, ROW | keys | {"operation": ALL}]
 
 
@@ -39,7 +39,7 @@ def test_what_belongs_to_the_parameters_is_told_once():
 )
 def test_what_differs_in_anything_else_stays_apart(change):
     rows = [ROW, ROW | OTHER | change]
-    assert once(rows) == rows
+    assert said_once(rows) == rows
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_what_differs_in_anything_else_stays_apart(change):
 )
 def test_what_belongs_to_an_operation_stays(change):
     rows = [ROW | change, ROW | OTHER | change]
-    assert once(rows) == rows
+    assert said_once(rows) == rows
 
 
 def test_one_of_its_kind_keeps_its_operation():
-    assert once([ROW]) == [ROW]
+    assert said_once([ROW]) == [ROW]
 
 
 def test_an_answer_keeps_its_columns():
     columns = tuple(ROW)
     answer = Answer(columns, [tuple(ROW.values()), tuple((ROW | OTHER).values())])
-    assert derived(answer, {}) == Answer(columns, [tuple((ROW | {"operation": ALL}).values())])
+    assert with_rows_once(answer, {}) == Answer(columns, [tuple((ROW | {"operation": ALL}).values())])

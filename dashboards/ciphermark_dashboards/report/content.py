@@ -13,10 +13,10 @@ from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
 from ciphermark_dashboards.store import Store
 from ciphermark_present import query
-from ciphermark_present.answer import Row
 from ciphermark_present.formats import level
 from ciphermark_present.listings import verdicts
 from ciphermark_present.notes import Note
+from ciphermark_present.query import Row
 
 _SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
 

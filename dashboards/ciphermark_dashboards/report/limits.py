@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 LARGEST_BYTES = 5_000_000
 _NOTHING = ("", "–")

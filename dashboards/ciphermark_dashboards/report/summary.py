@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_present.answer import Row
-from ciphermark_present.sentences import host_state
+from ciphermark_present import host_state
+from ciphermark_present.query import Row
 
 
 def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:

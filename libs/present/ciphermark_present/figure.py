@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ciphermark_present import formats
-from ciphermark_present.answer import Answer, Row
+from ciphermark_present.query import Answer, Row
 from ciphermark_present.subject import Subject
 
 if TYPE_CHECKING:  # a command line that draws nothing does not wait for Altair
-    from ciphermark_present.charts.style import Chart
+    from ciphermark_present.charting import Chart
 
 Derive = Callable[[Answer, Row], Answer]
 Draw = Callable[[Sequence[Row]], "Chart | None"]
@@ -69,8 +68,8 @@ class Figure:
     ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
     makes it of an answer for each run, from a query about one run that is asked for all of them at once.
 
-    ``chart`` draws it, and gives nothing where the rows have nothing to draw: a function, or the name of one of
-    ``charts``, ``module.function``; ``tell`` puts it into sentences. ``page`` is the path of a page that it asks to
+    ``chart`` draws it, and gives nothing where the rows have nothing to draw; ``tell`` puts it into
+    sentences. ``page`` is the path of a page that it asks to
     be shown on, after the figures that the page names. ``lead`` tells how to read it, ``empty`` what it means when
     there is no row. ``is_table_open``: the table says more than the chart. ``on_page`` is what a page adds to the lead,
     where one can follow links and choose. ``noted_by``: what notes on libraries have to be about to stand below it (see
@@ -87,7 +86,7 @@ class Figure:
     narrowed_by: tuple[str, ...] = ()
     may_lack: tuple[str, ...] = ()
     order: str = ""
-    chart: str | Draw = ""
+    chart: Draw | None = None
     page: str = ""
     tell: Tell | None = None
     derive: Derive | None = None
@@ -100,12 +99,4 @@ class Figure:
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
         """The chart of rows; nothing where there is nothing to draw."""
-        return self._drawer(rows) if self.chart else None
-
-    @property
-    def _drawer(self) -> Draw:
-        if not isinstance(self.chart, str):
-            return self.chart
-        module, _, name = self.chart.rpartition(".")
-        draw: Draw = getattr(import_module(f"{__package__}.charts.{module}"), name)
-        return draw
+        return self.chart(rows) if self.chart else None

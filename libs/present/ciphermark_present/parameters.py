@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ciphermark_present import formats
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 Write = Callable[[Any], str]
 _KEY_DIGITS = 6  # of a case's key, where nothing else tells it

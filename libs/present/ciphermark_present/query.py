@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ciphermark_present.figure import Figure
+if TYPE_CHECKING:
+    from ciphermark_present.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +52,19 @@ def _condition(column: str, value: Any, figure: Figure) -> str:
     several = isinstance(value, list | tuple)
     fits = f"{column} = any (%({column})s)" if several else f"{column} = %({column})s"
     return f"coalesce({fits}, true)" if column in figure.may_lack else fits
+
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Column names, and the rows in the order of the query."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+    @property
+    def mappings(self) -> list[dict[str, Any]]:
+        """The rows by column name."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

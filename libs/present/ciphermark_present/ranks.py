@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from ciphermark_core.statistics import NOISE_FLOOR
-from ciphermark_present.answer import Answer, Row
 from ciphermark_present.bootstrap import Rounds, Spread, spread
+from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composed", "division")
 _TOLD = ("variant", "is_composed", "division", "label")

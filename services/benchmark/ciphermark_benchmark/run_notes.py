@@ -9,8 +9,8 @@ from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
 from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
-from ciphermark_present.answer import Row
 from ciphermark_present.notes import About, Note
+from ciphermark_present.query import Row
 from ciphermark_present.subject import OBJECT, OPERATION
 
 _SMALL_PRIME_BITS = 30

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ciphermark_present import formats
+import math
+from collections.abc import Sequence
+
+from ciphermark_present import charting, formats
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     LOG_QP,
@@ -13,7 +16,55 @@ from ciphermark_present.catalogue.columns import (
     VARIANT,
     N,
 )
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
+from ciphermark_present.query import Row
+
+_MOST_SAMPLES = 20_000
+_COLUMNS = (
+    *("variant", "phase", "process", "ordinal", "corrected", "value"),
+    *("slow_down", "loops", "is_warmup", "is_disturbed"),
+)
+
+
+def draw_samples(rows: Sequence[Row]) -> Chart | None:
+    """Each sample's corrected time against its place in the trial, one small chart per phase.
+
+    Of very many samples every so manieth is drawn, which the title says: a browser could not hold them all.
+    """
+    if not rows:
+        return None
+    step = math.ceil(len(rows) / _MOST_SAMPLES)
+    names = charting.variants_of(rows)
+    chart = charting.dressed(
+        alt.Chart(charting.data(rows[::step], *_COLUMNS))
+        .mark_point(filled=True, size=45)
+        .encode(
+            x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
+            y=alt.Y("corrected:Q", title=None, scale=alt.Scale(zero=False), axis=charting.seconds_axis()),
+            color=charting.colour(names),
+            shape=charting.shape(names),
+            opacity=alt.condition("datum.is_warmup || datum.is_disturbed", alt.value(0.35), alt.value(1)),
+            tooltip=charting.tips(
+                "variant:N",
+                "process:O",
+                "ordinal:Q",
+                alt.Tooltip("corrected:Q", format=".4s"),
+                alt.Tooltip("value:Q", format=".4s", title="as it was taken"),
+                alt.Tooltip("slow_down:Q", format=".3f", title="slowed"),
+                "loops:Q",
+                "is_disturbed:N",
+            ),
+        )
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("phase:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )
+    if step == 1:
+        return chart
+    return chart.properties(title=f"One of {step} samples is drawn; all {len(rows):,} are in the CSV")
+
 
 CASE_SAMPLES = Figure(
     name="case-samples",
@@ -23,7 +74,7 @@ CASE_SAMPLES = Figure(
         "and what others had the core in."
     ),
     view="case_samples",
-    chart="case.samples",
+    chart=draw_samples,
     columns=(
         VARIANT,
         Column("phase", "Phase"),

@@ -7,8 +7,8 @@ from typing import Any
 
 from ciphermark_db.comparison import short_level
 from ciphermark_present import formats
-from ciphermark_present.answer import Row
 from ciphermark_present.figure import Column
+from ciphermark_present.query import Row
 
 _ELSEWHERE = ("repetitions", "data_set")
 _NAMES = ("variant", "variant_off", "ring_dimension", "modulus_bits", "size", "data_pattern", "threads")

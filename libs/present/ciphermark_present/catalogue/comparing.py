@@ -1,19 +1,58 @@
-"""The figure of two runs, side by side."""
+"""The figure of two runs, side by side; what a worker finds once for all operations on its parameters is one row."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.pairing import paired
 from ciphermark_db.two_runs import TOGETHER, judgements
-from ciphermark_present import formats
-from ciphermark_present.answer import Answer, Row
+from ciphermark_present import charting, formats, parameters
 from ciphermark_present.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
+from ciphermark_present.query import Answer, Row
+
+ALL = "all operations"
+# Keys and fresh ciphertexts belong to the parameters; every trial that needs them has the peak of making them.
+_PHASES = ("keys", "encrypt")
+_METRIC = "peak_memory"
+_OF_OPERATION = frozenset(
+    ("experiment", "operation", "label", "is_composed", "comparison_key", "case_key", "repetitions")
+)
+# Of the trials that tell the peak, and not of the peak.
+_OF_TRIALS = frozenset(("anchor_s", "anchor_spread", "steal_share", "executed_ciphertexts"))
+
+
+def said_once(rows: Iterable[Row]) -> list[Row]:
+    """The rows, of which those that differ in nothing but the operation are one, where they are about what belongs to
+    the parameters; its operation is :data:`ALL`, and its case the first one's. Where any figure differs, rows stay
+    apart.
+    """
+    groups: dict[object, list[Row]] = {}
+    for place, row in enumerate(rows):
+        groups.setdefault(_alike(row) or place, []).append(row)
+    return [same[0] if len(same) == 1 else {**same[0], "operation": ALL} for same in groups.values()]
+
+
+def with_rows_once(answer: Answer, _: Row) -> Answer:
+    """As :func:`said_once`, of an answer."""
+    kept = said_once(answer.mappings)
+    return Answer(answer.columns, [tuple(row[name] for name in answer.columns) for row in kept])
+
+
+def _alike(row: Row) -> str | None:
+    """The same text for rows to be told said_once; nothing for a row that stands for itself."""
+    if row["metric"] != _METRIC or row["phase"] not in _PHASES:
+        return None
+    return repr(
+        sorted((name, value) for name, value in row.items() if name not in _OF_OPERATION | _OF_TRIALS)
+    )
+
 
 INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
@@ -69,6 +108,46 @@ def _bits(metric: str) -> str:
     return f"{METRICS[metric].floor:g} bits"
 
 
+_MOST_CASES = 40
+
+
+def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
+    """Ratio a/b of the cases that differ most, with its interval: above 1, run b is faster."""
+    judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "operation"]
+    if not judged:
+        return None
+    labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
+    labelled = [
+        {**row, "case": charting.joined(_case_of_two(row), label), "kind": row["verdict"].partition(":")[0]}
+        for row, label in zip(judged, labels, strict=True)
+    ]
+    labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]
+    columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
+    scale = charting.log_scale()
+    base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
+    look = charting.verdict_look("b is", "kind:N")
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(
+        x=alt.X("ratio_low:Q", scale=scale, title="Time in a / time in b"),
+        x2=alt.X2("ratio_high:Q"),
+        color=look["color"],
+    )
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("ratio:Q", scale=scale), tooltip=charting.tips(*(f"{name}:N" for name in columns)), **look
+    )
+    one = charting.one()
+    return charting.dressed(
+        alt.layer(one, whiskers, points, data=charting.data(labelled, *columns)).properties(
+            width="container", height=18 * len(labelled)
+        )
+    )
+
+
+def _case_of_two(row: Row) -> str:
+    times = "" if row["repetitions"] is None else f" × {row['repetitions']}"
+    place = f"{row['operation']}{times}, {row['scheme']} {row['ring_dimension']}"
+    return f"{row['variant']}: {place}, {row['size']} {row['data_pattern']}"
+
+
 TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
@@ -81,7 +160,7 @@ TWO_RUNS = Figure(
     view="run_figures",
     narrowed_by=(),
     order="case_key, phase, metric, repetitions",
-    chart="ratios.two_runs",
+    chart=draw_two_runs,
     combine=judged,
     columns=(
         Column("verdict", "In b", _verdict),

@@ -6,11 +6,8 @@ from ciphermark_present import formats, subject
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
-    INTERVAL,
-    LOG_QP,
     PLACE,
     RANKED,
-    SECURITY_2018,
     SIZE,
     THREADS,
     VARIANT,
@@ -50,29 +47,4 @@ FIRST_EXECUTIONS = Figure(
         Column("cold_ratio", "Cold / warm", formats.digits, is_number=True),
         Column("first_touch_ratio", "First touch / warm", formats.digits, is_number=True),
     ),
-)
-KEY_GENERATION = Figure(
-    name="key-generation",
-    title="Time to make keys",
-    lead=(
-        "Median time to make one key: a secret key with its public key, the key that relinearizes, the key of one "
-        "rotation. The number of samples is told: large keys are made few times."
-    ),
-    view="key_generation",
-    subject=subject.KEY,
-    narrowed_by=("scheme", "security_2018", "ring_dimension", "variant"),
-    order="operation, ring_dimension, median, variant, comparison_key",
-    page="/memory",
-    columns=(
-        Column("operation", "Key"),
-        N,
-        CHAIN,
-        VARIANT,
-        Column("median", "Median", formats.seconds, is_number=True),
-        *INTERVAL,
-        Column("n", "Samples", formats.digits, is_number=True),
-        LOG_QP,
-        SECURITY_2018,
-    ),
-    empty="This run has not measured the making of keys: ask for the experiment key_generation.",
 )

@@ -2,13 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ciphermark_present import formats, subject
+from ciphermark_present import charting, formats, parameters, subject
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.sentences import inference
+from ciphermark_present.formats import digits, level, seconds
+from ciphermark_present.query import Row
+
+_PLACE = ("operation", "options", "scheme", "images", "threads", "security_2018")
+
+
+def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Who classifies soonest by each network, for each scheme, level and number of images in a pass."""
+    least: dict[tuple[object, ...], Row] = {}
+    for row in every:
+        place = tuple(row[name] for name in _PLACE)
+        if row["infer_s"] is not None and (place not in least or row["infer_s"] < least[place]["infer_s"]):
+            least[place] = row
+    for row in least.values():
+        several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
+        threads = "" if row["threads"] == 1 else f", {row['threads']} threads"
+        yield (
+            f"{row['operation']} in {row['scheme']} at {level(row['security_2018'])} (2018){several}{threads}: least "
+            f"median time {seconds(row['infer_s'])} ({row['variant']}), {digits(row['images_per_s'])} images/s, "
+            f"agreement with the network in the clear {row['agreeing']}."
+        )
+
+
+# In the order of a pass. What else the parties do is the rest of their sums.
+_PART_NAMES = {
+    "encrypt_s": "client: pack and encrypt",
+    "infer_s": "server: the network",
+    "serialize_s": "both: write and read",
+    "decrypt_s": "client: decrypt",
+    "rest_s": "the rest of both",
+}
+
+
+def draw_throughput(rows: Sequence[Row]) -> Chart | None:
+    """Latency of a pass against images a second: a mark for each variant and number of images, one small chart for each
+    workload, scheme, level and number of threads, whose times are not to be compared.
+    """
+    known = _named(rows)
+    if not known:
+        return None
+    names = charting.variants_of(known)
+    lines_of = parameters.apart(known, lambda row: (row["what"], row["variant"], row["images"]))
+    known = [{**row, "line": line} for row, line in zip(known, lines_of, strict=True)]
+    columns = ("variant", "what", "apart", "line", "infer_s", "images_per_s", "images")
+    marks = alt.Chart().encode(
+        x=alt.X("infer_s:Q", title="Latency", scale=charting.log_scale(), axis=charting.seconds_axis()),
+        y=alt.Y("images_per_s:Q", title="Images/s", scale=charting.log_scale()),
+        color=charting.colour(names),
+        tooltip=charting.tips(
+            "variant:N",
+            "apart:N",
+            alt.Tooltip("infer_s:Q", format=".3s"),
+            alt.Tooltip("images_per_s:Q", format=".3s"),
+            "images:Q",
+        ),
+    )
+    lines = marks.mark_line(strokeWidth=1.5).encode(order="images:Q", detail="line:N")
+    points = marks.mark_point(filled=True, size=60, opacity=1).encode(
+        shape=charting.shape(names), detail="apart:N"
+    )
+    return charting.dressed(
+        alt.layer(lines, points, data=charting.data(known, *columns))
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+    )
+
+
+def draw_parts(rows: Sequence[Row]) -> Chart | None:
+    """What both parties do in a pass: a bar for each variant, one small chart for each workload, scheme, level and
+    number of threads.
+    """
+    known = _named(rows)
+    split = [
+        {
+            **row,
+            "part": told,
+            "seconds": seconds,
+            "place": place,
+            "bar": charting.bar_name(row["variant"], row["apart"]),
+        }
+        for row in known
+        for place, (told, seconds) in enumerate(_split(row))
+    ]
+    if not split:
+        return None
+    return charting.bars(split, [*_PART_NAMES.values()], "Part")
+
+
+def _split(row: Row) -> list[tuple[str, float]]:
+    told = [row[name] or 0.0 for name in _PART_NAMES if name in row]
+    rest = max(0.0, (row["client_s"] or 0.0) + (row["server_s"] or 0.0) - sum(told))
+    return list(zip(_PART_NAMES.values(), (*told, rest), strict=True))
+
+
+def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows that have a time, with the small chart that they are in (``what``), and what tells a chart's apart."""
+    timed = [{**row, "what": _chart(row)} for row in rows if row["infer_s"]]
+    labels = parameters.apart(timed, lambda row: row["what"])
+    return [{**row, "apart": label} for row, label in zip(timed, labels, strict=True)]
+
+
+def _chart(row: Row) -> str:
+    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
+    return charting.joined(row["operation"], row["scheme"], formats.level(row["security_2018"]), threads)
 
 
 def _seconds(name: str, label: str, short: str = "") -> Column:
@@ -62,8 +168,8 @@ INFERENCES = Figure(
     subject=subject.INFERENCE,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
-    tell=inference.predictions,
-    chart="inference.against_throughput",
+    tell=tell_predictions,
+    chart=draw_throughput,
     columns=(*_ASKED, *COSTS, *QUALITY),
     empty="This run has no inference whose logits are right.",
 )
@@ -79,7 +185,7 @@ PARTS = Figure(
     subject=subject.INFERENCE,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
-    chart="inference.parts",
+    chart=draw_parts,
     columns=(*_ASKED, *_PARTS),
     empty=INFERENCES.empty,
 )
@@ -89,7 +195,7 @@ PUBLISHED_INFERENCES = replace(
     title="Published inferences beside ours",
     lead=(
         "From papers, each with its host, and its security as a note. Ours are at the level that their N and chain "
-        "have, and run another circuit for the same network (docs/inference.md). They are never ranked."
+        "have, and run another circuit for the same network (docs/md). They are never ranked."
     ),
     subject=subject.INFERENCE,
 )

@@ -1,13 +1,12 @@
-"""Figures of layers: where a server's time goes within the circuit of a workload, and how far each part is from the
-clear.
-"""
+"""Figures of layers: where a server's time goes within a circuit, and how far each part is from the clear."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ciphermark_present import formats, subject
+from ciphermark_present import charting, formats, parameters, subject
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     OPTIONS,
@@ -18,8 +17,79 @@ from ciphermark_present.catalogue.columns import (
     WORKLOAD,
     N,
 )
+from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.sentences import layers
+from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.query import Row
+
+_PLACE = ("operation", "options", "scheme", "threads", "security_2018")
+
+
+def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Which layer takes most, with the variant whose layers together take least."""
+    cases: dict[str, list[Row]] = {}
+    for row in every:
+        cases.setdefault(row["case_key"], []).append(row)
+    least: dict[tuple[object, ...], list[Row]] = {}
+    for rows in cases.values():
+        place = tuple(rows[0][name] for name in _PLACE)
+        if place not in least or _together(rows) < _together(least[place]):
+            least[place] = rows
+    for rows in least.values():
+        most = max(rows, key=lambda row: row["layer_time"])
+        options = f", {most['options']}" if most["options"] else ""
+        threads = "" if most["threads"] == 1 else f", {most['threads']} threads"
+        yield (
+            f"{most['operation']}{options} in {most['scheme']} at {level(most['security_2018'])} (2018){threads}, "
+            f"{most['variant']}: most of its time is that of “{most['layer']}”, {share(most['layer_share'])} of "
+            f"{seconds(_together(rows))}."
+        )
+
+
+def _together(rows: Sequence[Row]) -> float:
+    return float(sum(row["layer_time"] for row in rows))
+
+
+def draw_layers(rows: Sequence[Row]) -> Chart | None:
+    """Times of layers one upon the other: a bar for each variant, one small chart for each workload with its options,
+    scheme, level and number of threads.
+    """
+    known = [row for row in rows if row["layer_time"]]
+    if not known:
+        return None
+    timed = [{**row, "what": what} for row, what in zip(known, _charts(known), strict=True)]
+    apart = parameters.apart(timed, lambda row: row["what"])
+    split = [
+        {
+            **row,
+            "bar": charting.bar_name(row["variant"], label),
+            "part": row["layer"],
+            "place": row["position"],
+            "seconds": row["layer_time"],
+        }
+        for row, label in zip(timed, apart, strict=True)
+    ]
+    names = dict.fromkeys(row["layer"] for row in sorted(timed, key=lambda row: row["position"]))
+    return charting.bars(split, [*names], "Layer")
+
+
+def _charts(rows: Sequence[Row]) -> list[str]:
+    """The small chart of each row: in a line below what it computes the options in which rows differ."""
+    names = sorted({name for row in rows for name in row["dimensions"]})
+    varied = [name for name in names if len({row["dimensions"].get(name) for row in rows}) > 1]
+    return [
+        "\n".join(filter(None, (_computed(row), ", ".join(_options(row["dimensions"], varied)))))
+        for row in rows
+    ]
+
+
+def _options(dimensions: Mapping[str, Any], varied: Sequence[str]) -> list[str]:
+    return [f"{name} {dimensions[name]}" for name in varied if name in dimensions]
+
+
+def _computed(row: Row) -> str:
+    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
+    return charting.joined(row["operation"], row["scheme"], formats.level(row["security_2018"]), threads)
 
 
 def _counts(operations: Mapping[str, int] | None) -> str:
@@ -44,8 +114,8 @@ LAYERS = Figure(
     subject=subject.INFERENCE,
     narrowed_by=("operation", "variant"),
     order="operation, options, scheme, threads, ring_dimension, variant, comparison_key, position",
-    tell=layers.longest,
-    chart="layers.by_variant",
+    tell=tell_longest,
+    chart=draw_layers,
     columns=(
         WORKLOAD,
         OPTIONS,

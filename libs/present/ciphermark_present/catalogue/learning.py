@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ciphermark_present import formats, subject
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ciphermark_present import charting, formats, parameters, sentences, subject
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -14,8 +18,78 @@ from ciphermark_present.catalogue.columns import (
     WORKLOAD,
     N,
 )
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.sentences import quality
+from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.query import Row
+
+_PHASE_NAMES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
+
+
+def draw_phases(rows: Sequence[Row]) -> Chart | None:
+    """Wall time of each phase by workload and variant, logarithmic, one small chart per phase.
+
+    Options, security levels, threads and parameters of one workload stand apart: their times are not to be compared.
+    """
+    known = _named(rows)
+    times = [
+        {**row, "phase": phase, "seconds": row[column]}
+        for row in known
+        for column, phase in _PHASE_NAMES.items()
+        if row[column] is not None
+    ]
+    if not times:
+        return None
+    names = charting.variants_of(times)
+    axis = charting.seconds_axis(row["seconds"] for row in times)
+    return charting.dressed(
+        alt.Chart(charting.data(times, "variant", "workload", "phase", "seconds"))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            x=alt.X("seconds:Q", title=None, scale=charting.log_scale(), axis=axis),
+            y=alt.Y("workload:N", title=None, axis=charting.bands()),
+            yOffset=alt.YOffset("variant:N", sort=names),
+            color=charting.colour(names),
+            shape=charting.shape(names),
+            tooltip=charting.tips(
+                "variant:N", "workload:N", "phase:N", alt.Tooltip("seconds:Q", format=".3s")
+            ),
+        )
+        .properties(width=240, height=alt.Step(9))
+        .facet(
+            facet=alt.Facet("phase:N", title=None, sort=list(_PHASE_NAMES.values())),
+            columns=len(_PHASE_NAMES),
+        )
+        .resolve_axis(x="independent")
+    )
+
+
+def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows that were measured with their workload in words, its level too where libraries came out at several, and
+    what tells its cases apart.
+    """
+    measured = [row for row in rows if row["security_2018"] is not None]
+    levels: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for row in measured:
+        levels[row["operation"], row["scheme"]].add(row["security_2018"])
+    known = [_label(row, len(levels[row["operation"], row["scheme"]]) > 1) for row in measured]
+    named = [{**row, "workload": label} for row, label in zip(measured, known, strict=True)]
+    labels = parameters.apart(named, lambda row: row["workload"])
+    return [
+        {**row, "workload": charting.joined(row["workload"], label)}
+        for row, label in zip(named, labels, strict=True)
+    ]
+
+
+def _label(row: Row, has_levels: bool) -> str:
+    told = (
+        row["operation"],
+        row["options"],
+        row["scheme"],
+        level(row["security_2018"]) if has_levels else None,
+        f"{row['threads']} threads" if row["threads"] > 1 else None,
+    )
+    return ", ".join(filter(None, told))
 
 
 def _seconds(name: str, label: str, short: str = "") -> Column:
@@ -74,6 +148,35 @@ QUALITY = (
     _EXPANSION,
     _SENT,
 )
+
+
+def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """How right encrypted learning is, by data set; then, by workload and level, who trains and infers fastest."""
+    secure = [row for row in every if row["status"] == "ok" and row["security_2018"] is not None]
+    known = [row for row in secure if row["agreement"] is not None]
+    differing = [row for row in known if row["agreement"] < 1]
+    data_set = parameters["data_set"]
+    if known and not differing:
+        yield f"{data_set}: on encrypted data every workload gives each row its class in the clear (median of passes)."
+    for rows in sentences.by(differing, "operation"):
+        wrong = sentences.extent(rows, "agreement", share)
+        yield f"{data_set}: {rows[0]['operation']} gives some rows another class than in the clear; agreement {wrong}."
+    for rows in sentences.by(secure, "operation", "security_2018"):
+        first = rows[0]
+        accurate = [row for row in rows if row["accuracy"] is not None]
+        told = [f"accuracy {sentences.extent(accurate, 'accuracy', share)}"] if accurate else []
+        told += [*_fastest(rows, "train_s", "training"), *_fastest(rows, "infer_s", "inference")]
+        yield f"{first['operation']} on {data_set} at {level(first['security_2018'])} (2018): {'; '.join(told)}."
+
+
+def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
+    known = [row for row in rows if row[column] is not None]
+    if not known:
+        return []
+    best = min(known, key=lambda row: float(row[column]))
+    return [f"least median time of {word} {seconds(best[column])} ({best['variant']}, {best['scheme']})"]
+
+
 LEARNING = Figure(
     name="learning",
     title="Learning on encrypted data",
@@ -89,8 +192,8 @@ LEARNING = Figure(
     subject=subject.LEARNING,
     narrowed_by=("data_set", "operation", "variant"),
     order="operation, options, data_set, scheme, threads, infer_s nulls last, variant",
-    tell=quality.learning,
-    chart="learning.phases",
+    tell=tell_learning,
+    chart=draw_phases,
     columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
     empty="This run has no workload.",
 )

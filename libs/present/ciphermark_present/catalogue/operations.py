@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 
 from ciphermark_present import formats, subject
-from ciphermark_present.answer import Answer, Row
 from ciphermark_present.catalogue.columns import OPERATION
 from ciphermark_present.figure import Column, Figure
+from ciphermark_present.query import Answer, Row
 
 
 @cache

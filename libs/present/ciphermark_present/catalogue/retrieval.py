@@ -2,12 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from ciphermark_present import formats, subject
+from ciphermark_present import charting, formats, parameters, subject
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.sentences import retrieval
+from ciphermark_present.formats import level, seconds, size
+from ciphermark_present.query import Row
+
+
+def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Who answers soonest by each protocol, for each database, length of what is got, scheme and level."""
+    least: dict[tuple[object, ...], Row] = {}
+    for row in every:
+        place = tuple(
+            row[name]
+            for name in (
+                "operation",
+                "scheme",
+                "database_size",
+                "answered_size",
+                "inputs",
+                "threads",
+                "security_2018",
+            )
+        )
+        if row["answer_s"] is not None and (place not in least or row["answer_s"] < least[place]["answer_s"]):
+            least[place] = row
+    for row in least.values():
+        yield (
+            f"{row['operation']} in {row['scheme']} over {size(row['database_size'])} at {level(row['security_2018'])} "
+            f"(2018): least median time of an answer {seconds(row['answer_s'])} ({row['variant']}), "
+            f"{size(row['throughput'])}/s."
+        )
+
+
+def draw_answers(rows: Sequence[Row]) -> Chart | None:
+    """Time of an answer by the size of the database, one small chart per protocol, scheme and length of what is got.
+
+    Levels, threads and several queries in a pass stand apart: their times are not to be compared.
+    """
+    timed = [row for row in rows if row["answer_s"]]
+    if not timed:
+        return None
+    labels = parameters.apart(timed, lambda row: (_protocol(row), row["database_size"]))
+    known = [
+        {**row, "what": charting.joined(_protocol(row), label)}
+        for row, label in zip(timed, labels, strict=True)
+    ]
+    names = charting.variants_of(known)
+    sizes = [row["database_size"] for row in known]
+    columns = ("variant", "what", "database_size", "answer_s", "ring_dimension")
+    times = alt.Chart().encode(
+        x=alt.X(
+            "database_size:Q", title="Database", scale=charting.log_scale(), axis=charting.sizes_axis(sizes)
+        ),
+        y=alt.Y("answer_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        color=charting.colour(names),
+        tooltip=charting.tips(
+            "variant:N",
+            alt.Tooltip("database_size:Q", format=".3s"),
+            alt.Tooltip("answer_s:Q", format=".3s"),
+            "ring_dimension:O",
+        ),
+    )
+    lines = times.mark_line(strokeWidth=1.5)
+    points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
+    return charting.dressed(
+        alt.layer(lines, points, data=charting.data(known, *columns))
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def draw_moved(rows: Sequence[Row]) -> Chart | None:
+    """Bytes of query and answer against the answer's time, both for each element that is got: a mark for each protocol
+    and variant, one small chart for each database and length of an element. A line joins those that no other beats in
+    both, the Pareto front.
+    """
+    known = _with_front(rows)
+    if not known:
+        return None
+    names = charting.variants_of(known)
+    columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs", "is_unbeaten")
+    places_of = alt.Chart().encode(
+        x=alt.X(
+            "moved:Q",
+            title="Query and answer, an element",
+            scale=charting.log_scale(),
+            axis=charting.bytes_axis((row["moved"] for row in known), 4),
+        ),
+        y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+    )
+    front = places_of.mark_line(color=charting.GREY, strokeWidth=1, strokeDash=[4, 3]).transform_filter(
+        alt.datum.is_unbeaten
+    )
+    points = places_of.mark_point(filled=True, size=70, opacity=1).encode(
+        color=charting.colour(names),
+        shape=alt.Shape("operation:N", title="Protocol"),
+        tooltip=charting.tips(
+            "operation:N",
+            "variant:N",
+            alt.Tooltip("moved:Q", format=".3s"),
+            alt.Tooltip("element_s:Q", format=".3s"),
+            "answers:Q",
+            "inputs:Q",
+        ),
+    )
+    return charting.dressed(
+        alt.layer(front, points, data=charting.data(known, *columns))
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
+
+
+def draw_at_once(rows: Sequence[Row]) -> Chart | None:
+    """Time of an element by how many a pass brings, one small chart for each database and length of an element. A line
+    joins cases that differ in the number of queries alone.
+    """
+    known = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
+    if not known:
+        return None
+    names = charting.variants_of(known)
+    columns = ("variant", "what", "operation", "alike", "got", "element_s", "inputs", "answers")
+    times = alt.Chart().encode(
+        x=alt.X("got:Q", title="Elements of a pass", scale=charting.log_scale(), axis=_counts(known)),
+        y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        color=charting.colour(names),
+        tooltip=charting.tips(
+            "operation:N", "variant:N", "inputs:Q", "answers:Q", alt.Tooltip("element_s:Q", format=".3s")
+        ),
+    )
+    lines = times.mark_line(strokeWidth=1.5).encode(detail="alike:N")
+    points = times.mark_point(filled=True, size=70, opacity=1).encode(
+        shape=alt.Shape("operation:N", title="Protocol")
+    )
+    return charting.dressed(
+        alt.layer(lines, points, data=charting.data(known, *columns))
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("what:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def _alike(row: Row) -> str:
+    """What cases that differ in the number of queries alone have in common."""
+    options = {name: value for name, value in row["dimensions"].items() if name != "batch"}
+    return f"{row['operation']} {row['variant']} {row['parameter_set_id']} {sorted(options.items())}"
+
+
+def _counts(rows: Sequence[Row]) -> alt.Axis:
+    return alt.Axis(format=",", values=sorted({row["got"] for row in rows}), labelOverlap="parity")
+
+
+def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows whose bytes and time are known, each with the small chart that it is in, and whether none beats it."""
+    known = [
+        {
+            **row,
+            "moved": (row["upload"] + row["download"]) / (row["inputs"] * row["answers"]),
+            "what": _database(row),
+        }
+        for row in rows
+        if row["element_s"] and row["upload"] and row["download"]
+    ]
+    return [{**row, "is_unbeaten": not any(_beats(other, row) for other in known)} for row in known]
+
+
+def _beats(one: Row, other: Row) -> bool:
+    """Whether it is better in one and worse in none, in the same small chart."""
+    mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
+    return one["what"] == other["what"] and mine != its and mine[0] <= its[0] and mine[1] <= its[1]
+
+
+def _protocol(row: Row) -> str:
+    return charting.joined(row["operation"], row["scheme"], _got(row), formats.level(row["security_2018"]))
+
+
+def _database(row: Row) -> str:
+    element = f"{formats.size(row['answered_size'] / row['answers'])} an element"
+    database = f"{formats.size(row['database_size'])}, {element}"
+    return charting.joined(database, row["scheme"], _threads(row), formats.level(row["security_2018"]))
+
+
+def _got(row: Row) -> str:
+    """How much a query brings; how many there are in a pass, where not one."""
+    queries = f"{row['inputs']} queries" if row["inputs"] > 1 else ""
+    return charting.joined(f"{formats.size(row['answered_size'])} got", queries, _threads(row))
+
+
+def _threads(row: Row) -> str:
+    return f"{row['threads']} threads" if row["threads"] > 1 else ""
 
 
 def _seconds(name: str, label: str, short: str = "") -> Column:
@@ -73,14 +262,14 @@ RETRIEVALS = Figure(
         "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
         "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
         "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
-        "faster (docs/retrieval.md)."
+        "faster (docs/md)."
     ),
     view="retrievals",
     subject=subject.RETRIEVAL,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
-    tell=retrieval.answers,
-    chart="retrieval.against_size",
+    tell=tell_answers,
+    chart=draw_answers,
     columns=(*_ASKED, *COSTS, *STORES),
     empty="This run has no retrieval whose answers are right.",
 )
@@ -97,7 +286,7 @@ MOVED = Figure(
     subject=subject.RETRIEVAL,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
-    chart="retrieval.moved",
+    chart=draw_moved,
     columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
     empty=RETRIEVALS.empty,
 )
@@ -114,7 +303,7 @@ AT_ONCE = Figure(
     subject=subject.RETRIEVAL,
     narrowed_by=("operation", "variant"),
     order="database_size, scheme, threads, operation, answered_size, got, variant",
-    chart="retrieval.at_once",
+    chart=draw_at_once,
     columns=(
         *_ASKED,
         Column("inputs", "Queries", formats.digits, is_number=True),

@@ -1,9 +1,12 @@
-"""Figures of times and their ratios."""
+"""Figures of times and their ratios: sentences, charts, tables."""
 
 from __future__ import annotations
 
-from ciphermark_present import formats, subject
-from ciphermark_present.answer import Answer, Row
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ciphermark_present import charting, formats, parameters, sentences, subject
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
@@ -23,11 +26,278 @@ from ciphermark_present.catalogue.columns import (
     VECTOR,
     N,
 )
+from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Grid
-from ciphermark_present.sentences import times
+from ciphermark_present.formats import digits, seconds
+from ciphermark_present.query import Answer, Row
 
 
-def _told(row: Row) -> str:
+def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Which variant is the fastest, and how far behind the others are; of each division, and of composed operations,
+    apart.
+    """
+    known = [row for row in every if row["mean_ratio"] is not None]
+    for ranked in dict.fromkeys(map(_ranking, known)):
+        yield from _ranks([row for row in known if _ranking(row) == ranked], parameters)
+
+
+def _ranking(row: Row) -> tuple[str, bool]:
+    return row["division"], row["is_composed"]
+
+
+def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
+    if len(known) < 2:
+        return
+    cases = _cases(known[0]["common_cases"])
+    made = "compose" if known[0]["is_composed"] else "have"
+    where = f"{sentences.place(parameters)}, division {known[0]['division']}"
+    over = f"geometric mean of the ratios to the fastest, over {cases} that all {made}"
+    first = [row for row in known if row["rank"] == 1]
+    if not first:
+        yield f"{where}: {_means(known)} ({over}); too few samples to rank them."
+        return
+    leading = (
+        f"{first[0]['variant']} is the fastest{_of_the_best(first[0]['mean_ratio'])}"
+        if len(first) == 1
+        else f"{_means(first)} share rank 1: which of them is the fastest is not sure"
+    )
+    told = [leading]
+    for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
+        told.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
+    unsure = [row for row in known if row["rank"] is None]
+    if unsure:
+        told.append(f"without a rank, by an interval too wide for one: {_means(unsure)}")
+    yield f"{where}: {'; '.join(told)} ({over})."
+
+
+def _of_the_best(ratio: float) -> str:
+    """How a leader stands to the fastest of each case: it is that in every one, or takes so many times as long."""
+    return (
+        " in every case"
+        if ratio <= 1
+        else f", with {digits(ratio)} times the time of the fastest of each case"
+    )
+
+
+def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """The cheapest and the dearest operation, at the largest N with the longest vector there."""
+    largest = max(row["ring_dimension"] for row in every)
+    size = max(row["size"] for row in every if row["ring_dimension"] == largest)
+    here = [row for row in every if (row["ring_dimension"], row["size"]) == (largest, size)]
+    least, most = min(here, key=_median), max(here, key=_median)
+    where = f"{sentences.place(parameters)}, N = {largest}, {size} elements"
+    yield f"Operations, {where}: median times from {_timed(least)} to {_timed(most)}."
+
+
+def tell_by_data(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Whether random values take longer than one value in all slots."""
+    counted = Counter(row["verdict"] for row in every)
+    slower = [row["ratio"] for row in every if row["verdict"] == "random is slower"]
+    parts = [
+        f"slower in {len(slower)} of {_cases(len(every))}"
+        + (f", up to {digits(max(slower))}×" if slower else "")
+    ]
+    parts += [
+        f"{words} in {counted[verdict]}"
+        for verdict, words in (("random is faster", "faster"), *_UNDECIDED)
+        if counted[verdict]
+    ]
+    yield f"Random values rather than one value in all slots, {sentences.place(parameters)}: {'; '.join(parts)}."
+
+
+def tell_speedup(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Where HEXL helps, by how much at most, where it harms, and where nothing can be told."""
+    counted = Counter(row["verdict"] for row in every)
+    faster, slower = _ratios(every, "faster"), _ratios(every, "slower")
+    parts = [
+        f"faster in {len(faster)} of {_cases(len(every))}"
+        + (f", up to {digits(max(faster))}×" if faster else "")
+    ]
+    if slower:
+        parts.append(f"slower in {len(slower)}, down to {digits(min(slower))}× the speed")
+    parts += [f"{words} in {counted[verdict]}" for verdict, words in _UNDECIDED if counted[verdict]]
+    yield f"HEXL in {sentences.place(parameters)}: {'; '.join(parts)}."
+
+
+_UNDECIDED = (("no difference", "no difference"), ("too few samples", "too few samples to tell"))
+
+
+def _means(rows: Sequence[Row]) -> str:
+    return ", ".join(f"{row['variant']} {digits(row['mean_ratio'])}×" for row in rows)
+
+
+def _median(row: Row) -> float:
+    return float(row["median"])
+
+
+def _timed(row: Row) -> str:
+    return f"{seconds(row['median'])} ({row['operation']}, {row['variant']})"
+
+
+def _ratios(rows: Sequence[Row], verdict: str) -> list[float]:
+    return [row["ratio"] for row in rows if row["verdict"] == verdict]
+
+
+def _cases(count: int) -> str:
+    return f"{count} case{'s' if count != 1 else ''}"
+
+
+_COLUMNS = ("variant", "division", "label", "ring", "size", "median", "ci_low", "ci_high", "from", "to")
+
+
+def draw_latency(rows: Sequence[Row]) -> Chart | None:
+    """Median time against N, both logarithmic, one small chart per operation."""
+    chosen = charting.with_rings(charting.fullest(rows))
+    rings = charting.ring_order(chosen)
+    return _against(chosen, alt.X("ring:O", title="N", sort=rings, axis=charting.places_axis(rings)))
+
+
+def draw_latency_by_size(rows: Sequence[Row]) -> Chart | None:
+    """Median time against the number of elements, at one N."""
+    title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
+    labels = parameters.apart(rows, lambda row: (row["label"], row["size"]))
+    known = [
+        {**row, "label": charting.joined(row["label"], label)}
+        for row, label in zip(charting.with_rings(rows), labels, strict=True)
+    ]
+    return _against(known, alt.X("size:O", title=title, axis=charting.counts_axis()))
+
+
+def draw_by_data(rows: Sequence[Row]) -> Chart | None:
+    """Time of random data divided by that of equal ones, with its interval, one small chart per N; 1 is a line."""
+    if not rows:
+        return None
+    chosen = [{**row, "place": f"N = {row['ring']}"} for row in charting.with_rings(charting.fullest(rows))]
+    names = charting.variants_of(chosen)
+    base = alt.Chart().encode(
+        y=alt.Y("operation:N", title=None, axis=charting.bands()),
+        yOffset=alt.YOffset("variant:N", sort=names),
+        color=charting.colour(names),
+    )
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.X("ratio:Q", title="Random / same", scale=charting.log_scale(), axis=alt.Axis(tickCount=5)),
+        shape=charting.shape(names),
+        tooltip=charting.tips("variant:N", "operation:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
+    )
+    whiskers = base.mark_rule().encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
+    one = charting.one()
+    columns = ("variant", "operation", "place", "ratio", "from", "to", "verdict")
+    return charting.dressed(
+        alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(chosen, "ratio"), *columns))
+        .properties(width=charting.WIDTH, height=alt.Step(9))
+        .facet(facet=_by_n(chosen), columns=2)
+        .resolve_axis(x="independent")
+    )
+
+
+def _by_n(rows: Sequence[Row]) -> alt.Facet:
+    order = list(
+        dict.fromkeys(row["place"] for row in sorted(rows, key=lambda row: int(row["ring_dimension"])))
+    )
+    return alt.Facet("place:N", title=None, sort=order)
+
+
+def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
+    if not rows:
+        return None
+    names = charting.variants_of(rows)
+    known = [
+        {**row, "division": row.get("division")} for row in sorted(rows, key=lambda row: str(row["variant"]))
+    ]
+    base = alt.Chart().encode(x=x, color=charting.colour(names))
+    median = alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis())
+    # A line joins one division's: the other one's have other keys.
+    line = base.mark_line(strokeWidth=1.5).encode(
+        y=median, detail=[alt.Detail("variant:N"), alt.Detail("division:N")]
+    )
+    points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
+        y=median,
+        shape=charting.shape(names),
+        size=alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 130, 30)),
+        tooltip=charting.tips(
+            alt.Tooltip("variant:N", title="Variant"),
+            alt.Tooltip("label:N", title="Operation"),
+            alt.Tooltip("median:Q", title="Median, s", format=".3s"),
+            alt.Tooltip("ci_low:Q", title="95 % from", format=".3s"),
+            alt.Tooltip("ci_high:Q", title="to", format=".3s"),
+        ),
+    )
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
+    return charting.dressed(
+        alt.layer(line, whiskers, points, data=charting.data(charting.with_ends(known, "median"), *_COLUMNS))
+        .properties(width=charting.WIDTH, height=charting.HEIGHT)
+        .facet(facet=alt.Facet("label:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )
+
+
+def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
+    """A bar per variant: how many times the time of the fastest it takes, over the cases that all have."""
+    ranked = [row for row in rows if row["mean_ratio"] is not None]
+    if not ranked:
+        return None
+    names = charting.variants_of(ranked)
+    counts = dict.fromkeys((row["common_cases"], row["division"], row["is_composed"]) for row in ranked)
+    common = [
+        charting.joined(f"{count} common cases", f"division {division}", "composed" * is_composed)
+        for count, division, is_composed in counts
+    ]
+    title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
+    base = alt.Chart(charting.data(ranked, "variant", "label", "mean_ratio", "common_cases")).encode(
+        x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
+        # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
+        y=alt.Y("label:N", title=None, sort=[row["label"] for row in ranked]),
+    )
+    bars = base.mark_bar(height={"band": 0.7}).encode(
+        color=charting.colour(names).legend(None),
+        tooltip=[
+            alt.Tooltip("label:N", title="Variant"),
+            alt.Tooltip("mean_ratio:Q", title="× fastest", format=".3~g"),
+            alt.Tooltip("common_cases:Q", title="Cases"),
+        ],
+    )
+    labels = base.mark_text(align="left", dx=4).encode(text=alt.Text("mean_ratio:Q", format=".3~g"))
+    return (bars + labels).properties(width="container", height=28 * len(ranked))
+
+
+def draw_speedup(rows: Sequence[Row]) -> Chart | None:
+    """Paired speed-up with its interval, by operation, one small chart per ring; 1 is a line."""
+    if not rows:
+        return None
+    known = [
+        {**row, "place": f"N = {row['ring']}"}
+        for row in charting.with_rings(
+            [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)]
+        )
+    ]
+    base = alt.Chart().encode(y=alt.Y("operation:N", title=None))
+    look = charting.verdict_look("HEXL is", "verdict:N")
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=alt.X(
+            "ratio:Q",
+            title="Time without / time with HEXL",
+            scale=charting.log_scale(),
+            axis=alt.Axis(tickCount=5),
+        ),
+        tooltip=charting.tips("operation:N", "place:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
+        **look,
+    )
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(
+        x=alt.X("from:Q"), x2=alt.X2("to:Q"), color=look["color"]
+    )
+    one = charting.one()
+    columns = ("operation", "place", "ratio", "from", "to", "verdict")
+    order = [f"N = {ring}" for ring in charting.ring_order(known)]
+    return charting.dressed(
+        alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(known, "ratio"), *columns))
+        .properties(width=charting.WIDTH, height=alt.Step(24))
+        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
+        .resolve_axis(x="independent")
+    )
+
+
+def _grid_cell(row: Row) -> str:
     """A cell of the grid: time and ratio, or how the trial ended."""
     if row["median"] is None:
         return str(row["status"])
@@ -38,7 +308,7 @@ def _told(row: Row) -> str:
     return f"{formats.seconds(row['median'])} · {mark}{formats.digits(row['ratio'])}×{other}"
 
 
-def _ranked(answer: Answer, parameters: Row) -> Answer:
+def _with_ranks(answer: Answer, parameters: Row) -> Answer:
     """See :func:`ciphermark_present.ranks.ranked`; a command line that ranks nothing does not wait for numpy."""
     from ciphermark_present import ranks
 
@@ -76,9 +346,9 @@ LEADERBOARD = Figure(
     ),
     view="leaderboard",
     subject=subject.OPERATION,
-    derive=_ranked,
-    tell=times.leaderboard,
-    chart="ratios.leaderboard",
+    derive=_with_ranks,
+    tell=tell_leaderboard,
+    chart=draw_leaderboard,
     columns=(
         Column("label", "Variant"),
         Column("division", "Division"),
@@ -115,7 +385,7 @@ MATRIX = Figure(
     order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),
-        _told,
+        _grid_cell,
     ),
     columns=(
         RANKED,
@@ -148,8 +418,8 @@ LATENCY = Figure(
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, *VECTOR, "phase"),
     order="label, size, ring_dimension, median, variant",
-    tell=times.latency,
-    chart="operations.latency_against_n",
+    tell=tell_latency,
+    chart=draw_latency,
     columns=(
         RANKED,
         N,
@@ -175,7 +445,7 @@ LATENCY_BY_SIZE = Figure(
     narrowed_by=(*PLACE, *VECTOR, "phase"),
     order="label, size, median, variant",
     derive=several_sizes,
-    chart="operations.latency_against_size",
+    chart=draw_latency_by_size,
     columns=LATENCY.columns,
     empty="This run has vectors of one size only under these filters.",
 )
@@ -191,8 +461,8 @@ BY_DATA = Figure(
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, "size", "threads", "phase"),
     order="operation, ring_dimension, size, variant, modulus_bits",
-    tell=times.by_data,
-    chart="operations.by_data",
+    tell=tell_by_data,
+    chart=draw_by_data,
     columns=(
         OPERATION,
         N,
@@ -218,8 +488,8 @@ SPEEDUP = Figure(
     subject=subject.OPERATION,
     narrowed_by=("scheme", "security_compared", "ring_dimension", "operation", *VECTOR, "phase"),
     order="ring_dimension, operation, size, modulus_bits, comparison_key",
-    tell=times.speedup,
-    chart="ratios.speedup",
+    tell=tell_speedup,
+    chart=draw_speedup,
     columns=(
         OPERATION,
         N,

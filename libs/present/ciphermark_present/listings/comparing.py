@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from ciphermark_db.comparison import LEVELS
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.comparing import GAINS, INCOMPARABLE, REGRESSIONS, counted, kind_of
 from ciphermark_present.listings.headings import message, threads
 from ciphermark_present.listings.printed import Head, Printed, grouped, of, printed
+from ciphermark_present.query import Row
 
 _HEADING = (
     "experiment",

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import formats, parameters, subject
-from ciphermark_present.additions import addition
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import DATA, OPERATION, VARIANT
-from ciphermark_present.catalogue.quality import DEPTH, NOISE
+from ciphermark_present.catalogue.noise import DEPTH, NOISE
 from ciphermark_present.listings.headings import LEVELS
 from ciphermark_present.listings.printed import Head, Printed, grouped, of, present, printed
+from ciphermark_present.notes import addition
+from ciphermark_present.query import Row
 
 FIGURES = (DEPTH, NOISE, replace(NOISE, subject=subject.DEPTH))
 _ABOUT_DEPTH = "the most repetitions that still decrypt right"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import (
     LOG_QP,
     OF_LIBRARY,
@@ -16,6 +15,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.figure import Column
 from ciphermark_present.listings.printed import head
 from ciphermark_present.parameters import MESSAGE, told
+from ciphermark_present.query import Row
 
 PARAMETERS = (N, LOG_QP)
 LEVELS = (SECURITY_2018, SECURITY_2024)

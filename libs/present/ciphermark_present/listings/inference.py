@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.inference import COSTS, INFERENCES, QUALITY
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, printed
+from ciphermark_present.query import Row
 
 FIGURES = (INFERENCES,)
 _ABOUT = "network: the server's time of a pass, medians; agreement: with the network in the clear"

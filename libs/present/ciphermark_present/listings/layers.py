@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.layers import LAYERS
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, printed
+from ciphermark_present.query import Row
 
 FIGURES = (LAYERS,)
 _ABOUT = "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.learning import COSTS, LEARNING, QUALITY, STAGES
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
+from ciphermark_present.query import Row
 
 FIGURES = (LEARNING, STAGES)
 _EXPLAINED = (

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.additions import addition
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import SECURITY_2024
 from ciphermark_present.listings import depths, headings
 from ciphermark_present.listings.printed import Cells, Head, Printed, grouped, present, told_once
+from ciphermark_present.notes import addition
+from ciphermark_present.query import Row
 
 FIGURES = depths.FIGURES
 _OTHERS = "; * at other parameters than most of its line"

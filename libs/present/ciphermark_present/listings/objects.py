@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
-from ciphermark_present.catalogue.first_executions import KEY_GENERATION
-from ciphermark_present.catalogue.quality import SIZES
+from ciphermark_present.catalogue.memory import KEY_GENERATION, SIZES
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, present, printed
+from ciphermark_present.query import Row
 
 FIGURES = (SIZES, KEY_GENERATION)
 _ABOUT_SIZES = "exact bytes; expansion: of a ciphertext by the data inside"

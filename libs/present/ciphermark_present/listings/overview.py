@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from ciphermark_present import formats
-from ciphermark_present.answer import Row
 from ciphermark_present.listings import headings, ranking
 from ciphermark_present.listings.printed import Head, Printed, told_once
 from ciphermark_present.listings.verdicts import cases
+from ciphermark_present.query import Row
 
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "

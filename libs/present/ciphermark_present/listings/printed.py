@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ciphermark_present.answer import Row
 from ciphermark_present.figure import Column
+from ciphermark_present.query import Row
 
 Item = TypeVar("Item")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.listings.printed import Head, Printed, grouped, told_once
+from ciphermark_present.query import Row
 
 ABOUT = "Hosts differ, and so may parameters: these figures are no comparison of libraries."
 _UNSTATED = "unstated"

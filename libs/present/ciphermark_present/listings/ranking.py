@@ -8,7 +8,6 @@ from typing import Any
 
 from ciphermark_db.comparison import TRAITS, differences
 from ciphermark_present import formats, parameters, subject
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue import times
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.listings import headings
@@ -22,6 +21,7 @@ from ciphermark_present.listings.printed import (
     present,
     printed,
 )
+from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
 UNPAIRED = "not in turns"

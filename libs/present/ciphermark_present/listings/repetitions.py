@@ -9,7 +9,6 @@ from typing import Any
 
 from ciphermark_core.statistics import Estimate, ratio_of, verdict
 from ciphermark_present import formats, parameters, subject
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import LOG_QP, PEAK, VARIANT, N
 from ciphermark_present.catalogue.repetitions import REPETITIONS
 from ciphermark_present.catalogue.times import MATRIX
@@ -17,6 +16,7 @@ from ciphermark_present.listings import headings
 from ciphermark_present.listings.overview import MARKS
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, printed
 from ciphermark_present.listings.ranking import UNPAIRED
+from ciphermark_present.query import Row
 
 FIGURES = (REPETITIONS, replace(MATRIX, subject=subject.REPETITION))
 _ABOUT_MARKS = "≈ no difference"

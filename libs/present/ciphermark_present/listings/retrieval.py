@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ciphermark_present import formats
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.retrieval import COSTS, LINKS, RETRIEVALS, STORES
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, printed
+from ciphermark_present.query import Row
 
 FIGURES = (RETRIEVALS,)
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"

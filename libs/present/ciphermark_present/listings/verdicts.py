@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ciphermark_present import subject
-from ciphermark_present.answer import Row
 from ciphermark_present.listings import ranking
 from ciphermark_present.listings.printed import grouped
+from ciphermark_present.query import Row
 
 FIGURES = tuple(replace(figure, subject=None, where={}) for figure in ranking.FIGURES)
 OPERATION = "operation"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.answer import Row
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.inference import INFERENCES
 from ciphermark_present.catalogue.layers import LAYERS
@@ -14,6 +13,7 @@ from ciphermark_present.catalogue.retrieval import RETRIEVALS
 from ciphermark_present.catalogue.workloads import MEDIAN, METRIC, WORKLOADS
 from ciphermark_present.listings import headings
 from ciphermark_present.listings.printed import Head, Printed, absent_last, grouped, of, printed, told_once
+from ciphermark_present.query import Row
 
 FIGURES = (WORKLOADS,)
 PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"

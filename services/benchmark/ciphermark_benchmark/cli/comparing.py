@@ -26,11 +26,10 @@ from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
-from ciphermark_present import shared
-from ciphermark_present.answer import Row
-from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of
+from ciphermark_present import host_state
+from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
 from ciphermark_present.listings import comparing
-from ciphermark_present.sentences import host_state
+from ciphermark_present.query import Row
 
 _EPILOG = """[bold]Examples[/bold]
 
@@ -84,7 +83,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             ids = run_names.found(database, run_a), run_names.found(database, run_b)
             found = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
-                _show(console_for(output), database, ids, shared.once(found), how)
+                _show(console_for(output), database, ids, said_once(found), how)
             else:
                 table = Table(COLUMNS, [tuple(row.values()) for row in found])
                 export.write(table, form, output)

@@ -14,6 +14,7 @@ from ciphermark_benchmark.cli.tables import MIXED, show
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report
+from ciphermark_present import host_state
 from ciphermark_present.figure import Figure
 from ciphermark_present.listings import (
     depths,
@@ -32,7 +33,6 @@ from ciphermark_present.listings import (
 )
 from ciphermark_present.listings.printed import Printed
 from ciphermark_present.listings.retrieval import Prices
-from ciphermark_present.sentences import host_state
 from ciphermark_workloads.catalogue import WORKLOADS
 
 MAIN_PHASE = verdicts.OPERATION  # with it everything else is told, too

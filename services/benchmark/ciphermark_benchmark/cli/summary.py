@@ -18,12 +18,13 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Database
-from ciphermark_present.answer import Row
+from ciphermark_present import highlights
+from ciphermark_present.catalogue import times
 from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS
+from ciphermark_present.highlights import Evidence
 from ciphermark_present.listings import ranking, verdicts
 from ciphermark_present.listings.printed import absent_last, grouped
-from ciphermark_present.sentences import surprises, times
-from ciphermark_present.sentences.surprises import Evidence
+from ciphermark_present.query import Row
 
 _WIDEST = 80
 _SHOWN_ID = 8
@@ -70,7 +71,7 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
         rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
     )
-    yield "Surprises", surprises.surprises(evidence) or ["None: nothing of this run stands out."]
+    yield "Surprises", highlights.highlights(evidence) or ["None: nothing of this run stands out."]
 
 
 def _hexl(speedups: Iterable[Row]) -> Iterator[str]:

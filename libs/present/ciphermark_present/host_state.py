@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ciphermark_present.answer import Row
 from ciphermark_present.formats import seconds
+from ciphermark_present.query import Row
 
 
 def told(row: Row) -> Iterator[str]:

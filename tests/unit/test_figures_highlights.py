@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.sentences.surprises import MOST, Evidence, surprises
+from ciphermark_present.highlights import MOST, Evidence, highlights
 
 WRAPS = {"tenseal": "seal", "pyfhel": "seal"}
 TRAITS = {
@@ -74,7 +74,7 @@ PLAIN = case("mul_plain", {"seal": 2.0, "seal-hexl": 5.0, "openfhe": 1.0})
 
 
 def told(ranked=(), speedups=(), first_executions=(), wraps=WRAPS):
-    return surprises(Evidence([row for rows in ranked for row in rows], speedups, first_executions, wraps))
+    return highlights(Evidence([row for rows in ranked for row in rows], speedups, first_executions, wraps))
 
 
 def test_the_leader_is_beaten_somewhere():

@@ -1,17 +1,16 @@
-"""What all charts share: one colour and one shape per variant, sizes, and axes. Pure."""
+"""What charts share: one colour and one shape per variant, sizes, axes, which rows they show, bars. Pure."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
-
-import altair as alt
-from altair.utils import schemapi
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ciphermark_present import parameters
-from ciphermark_present.answer import Row
+from ciphermark_present.query import Row
 
 # Okabe and Ito's colours for every kind of colour vision, without those that vanish on white or on black. A variant
 # keeps its colour on every page; shapes tell variants apart where colours do not.
@@ -25,9 +24,6 @@ _OF_VARIANT = {
     "lattigo": ("#7F5BD4", "triangle-right"),
 }
 _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
-
-# A test validates every chart; doing it for every part, every time, took half of drawing.
-schemapi.disable_debug_mode()
 
 WIDTH = 320
 HEIGHT = 200
@@ -48,8 +44,26 @@ _LEGEND_APART = (
     12  # pixels from the title of a legend to its first symbol: Vega's own 5 look as if they touched
 )
 
-C = TypeVar("C", bound=alt.TopLevelMixin)
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
+if TYPE_CHECKING:
+    import altair as alt
+
+    Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
+else:
+    Chart = Any
+
+    class _Altair:
+        """Altair, loaded when the first chart is drawn: it takes a second, and most commands draw nothing."""
+
+        def __getattr__(self, name: str) -> Any:
+            module = import_module("altair")
+            # A test validates every chart; doing it for every part, every time, took half of drawing.
+            import_module("altair.utils.schemapi").disable_debug_mode()
+            vars(self).update(vars(module))
+            return getattr(module, name)
+
+    alt = _Altair()
+
+C = TypeVar("C", bound="alt.TopLevelMixin")
 
 
 def dressed(chart: C) -> C:
@@ -187,11 +201,11 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:
-    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words; where it is known,
-    with the share of its samples that were taken while the host was quiet, and by how much the others are corrected.
+    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words: where they are
+    known, with the share of undisturbed samples, and by how much the others are corrected.
     """
     return alt.Data(
-        values=[{name: plain(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
+        values=[{name: json_value(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
     )
 
 
@@ -219,7 +233,7 @@ def _told(row: Row) -> str:
     return ", ".join([parameters.told(row), *known])
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value as JSON has it: decimals become numbers, lists text."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -231,3 +245,128 @@ def plain(value: Any) -> Any:
 def variants_of(rows: Sequence[Row]) -> list[str]:
     """The variants that rows tell of."""
     return sorted({row["variant"] for row in rows})
+
+
+def fullest(rows: Sequence[Row]) -> list[Row]:
+    """Of each N the rows of one size: the largest vector that fits one ciphertext, else the smallest there is."""
+    sizes: dict[int, set[int]] = defaultdict(set)
+    for row in rows:
+        sizes[row["ring_dimension"]].add(row["size"])
+    chosen = {n: _fullest(found, n if rows[0]["scheme"] != "ckks" else n // 2) for n, found in sizes.items()}
+    return [row for row in rows if row["size"] == chosen[row["ring_dimension"]]]
+
+
+def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows with a ``ring`` each: N, and what tells cases apart where an operation has several at one N."""
+    labels = parameters.apart(rows, lambda row: (row["operation"], row["ring_dimension"]))
+    return [
+        {**row, "ring": joined(str(row["ring_dimension"]), label)}
+        for row, label in zip(rows, labels, strict=True)
+    ]
+
+
+def joined(*texts: str) -> str:
+    """Texts that are not empty, one after another."""
+    return ", ".join(filter(None, texts))
+
+
+def ring_order(rows: Sequence[Row]) -> list[str]:
+    """The rings of :func:`with_rings` by N."""
+    return list(
+        dict.fromkeys(row["ring"] for row in sorted(rows, key=lambda row: int(row["ring_dimension"])))
+    )
+
+
+def _fullest(sizes: set[int], slots: int) -> int:
+    fitting = [size for size in sizes if size <= slots]
+    return max(fitting) if fitting else min(sizes)
+
+
+COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0", "#7A4B2A")
+
+_SPLIT = "split(datum.label, '\\n')"
+_BAR_WIDTH, _BAR_STEP = (
+    260,
+    30,
+)  # two beside each other, with their names, are as wide as a page; a name has two lines
+
+
+def bar_name(variant: str, apart: str) -> str:
+    """The ``bar`` of a case: its variant, and below it the parameters that tell it apart."""
+    return "\n".join(filter(None, (variant, apart)))
+
+
+def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
+    """A ``bar`` for each case, of each ``part`` in order of ``place``, so many ``seconds`` long; a small chart for each
+    ``what``, whose lines head it. ``parts`` are all names of parts, in the order of the legend, whose title
+    is ``title``.
+    """
+    return dressed(
+        alt.Chart(data(rows, "bar", "what", "part", "place", "seconds"))
+        .mark_bar()
+        .encode(
+            x=alt.X("seconds:Q", title=None, stack="zero", axis=seconds_axis()),
+            y=alt.Y("bar:N", title=None, axis=bands(labelExpr=_SPLIT)),
+            color=alt.Color(
+                "part:N",
+                title=title,
+                scale=alt.Scale(
+                    domain=[*parts],
+                    range=[COLOURS[place % len(COLOURS)] for place in range(len(parts))],
+                ),
+                sort=[*parts],
+            ),
+            order=alt.Order("place:Q"),
+            tooltip=tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
+        )
+        .properties(width=_BAR_WIDTH, height=alt.Step(_BAR_STEP))
+        .facet(facet=alt.Facet("what:N", title=None, header=alt.Header(labelExpr=_SPLIT)), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
+
+
+_VERDICTS = ("faster", "no difference", "slower", "too few samples")
+
+
+_VERDICT_COLOURS = ("#5B5BD6", "#767676", "#C2255C", "#8E8E8E")  # none of them is a variant's
+
+
+_VERDICT_SHAPES = ("triangle-up", "circle", "triangle-down", "stroke")
+
+
+def verdict_look(title: str, field: str) -> dict[str, alt.Color | alt.Shape]:
+    """Colour and shape of a verdict, in one legend."""
+    return {
+        "color": alt.Color(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS)),
+        "shape": alt.Shape(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_SHAPES)),
+    }
+
+
+_MOST_TEXTS = 16  # above the bars of one small chart: more of them would overlap
+
+
+def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: alt.Axis) -> Chart | None:
+    """A bar per variant at every ring, its ``text`` above where there is room, one small chart per operation."""
+    if not rows:
+        return None
+    names, rings = variants_of(rows), ring_order(rows)
+    base = alt.Chart().encode(
+        x=alt.X("ring:O", title="N", sort=rings, axis=places_axis(rings)),
+        xOffset=alt.XOffset("variant:N", sort=names, scale=alt.Scale(paddingInner=0.15)),
+        y=alt.Y(f"{value}:Q", title=title, stack=None, axis=axis),
+    )
+    bars = base.mark_bar().encode(
+        color=colour(names),
+        tooltip=tips("variant:N", "operation:N", "ring:O", alt.Tooltip("text:N", title=title)),
+    )
+    texts = base.mark_text(baseline="bottom", dy=-2, fontSize=10).encode(text=alt.Text("text:N"))
+    columns = ("variant", "operation", "ring", value, "text")
+    fullest = Counter(row["operation"] for row in rows).most_common(1)[0][1]
+    layers = [bars, texts] if fullest <= _MOST_TEXTS else [bars]
+    return dressed(
+        alt.layer(*layers, data=data(rows, *columns))
+        .properties(width=WIDTH, height=HEIGHT)
+        .facet(facet=alt.Facet("operation:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )

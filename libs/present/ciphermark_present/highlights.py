@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ciphermark_db.comparison import differences
-from ciphermark_present.answer import Row
 from ciphermark_present.formats import brief_digits, brief_seconds
 from ciphermark_present.listings import ranking
 from ciphermark_present.listings.printed import grouped
+from ciphermark_present.query import Row
 
 MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
@@ -40,7 +40,7 @@ class Surprise:
     sentence: str
 
 
-def surprises(evidence: Evidence) -> list[str]:
+def highlights(evidence: Evidence) -> list[str]:
     """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice."""
     found: dict[tuple[object, ...], str] = {}
     for tell in _KINDS:

@@ -1,0 +1,181 @@
+"""Figures of memory, of bytes on the wire, and of the making of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ciphermark_present import charting, formats, sentences, subject
+from ciphermark_present.catalogue import comparing
+from ciphermark_present.catalogue.columns import (
+    CHAIN,
+    INTERVAL,
+    LOG_QP,
+    OPERATION,
+    PEAK,
+    PLACE,
+    SECURITY_2018,
+    SIZE,
+    VARIANT,
+    VECTOR,
+    N,
+)
+from ciphermark_present.charting import Chart, alt
+from ciphermark_present.figure import Column, Figure
+from ciphermark_present.formats import size
+from ciphermark_present.query import Row
+
+
+def tell_memory(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Who takes how much for the operation with the highest peak."""
+    peak = max(every, key=lambda row: float(row["peak_bytes"]))
+    same = ("operation", "ring_dimension", "size")
+    here = [row for row in every if all(row[name] == peak[name] for name in same)]
+    yield (
+        f"Peak memory, {sentences.place(parameters)}, is highest for {peak['operation']} at "
+        f"N = {peak['ring_dimension']} with {peak['size']} elements: {sentences.extent(here, 'peak_bytes', size)}."
+    )
+
+
+def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """Bytes of a ciphertext, or what else was written, and of the largest object, at the largest N."""
+    largest = max(row["ring_dimension"] for row in every)
+    here = [row for row in every if row["ring_dimension"] == largest]
+    biggest = max(here, key=lambda row: float(row["bytes"]))["object"]
+    told = [
+        f"{name} {sentences.extent(rows, 'bytes', size)}"
+        for name in dict.fromkeys(("ciphertext", biggest))
+        if (rows := [row for row in here if row["object"] == name])
+    ]
+    yield f"Bytes, {sentences.place(parameters)}, N = {largest}, every way of compression: {'; '.join(told)}."
+
+
+_MB = 10**6
+
+
+def draw_memory(rows: Sequence[Row]) -> Chart | None:
+    """Peak memory of one ciphertext's vector by N and variant, in MB."""
+    known = [{**row, "peak": row["peak_bytes"] / _MB} for row in charting.with_rings(charting.fullest(rows))]
+    return charting.grouped_bars(
+        [{**row, "text": f"{row['peak']:,.0f}"} for row in known],
+        "peak",
+        "Peak memory, MB",
+        alt.Axis(tickCount=6),
+    )
+
+
+def draw_sizes(rows: Sequence[Row]) -> Chart | None:
+    """Serialized sizes by object and variant, in bytes, of one ciphertext's vector, one small chart per ring."""
+    if not rows:
+        return None
+    labelled = [
+        {
+            **row,
+            "what": f"{row['object'].replace('_', ' ')}, {row['compression']}",
+            "place": f"N = {row['ring']}",
+        }
+        for row in charting.with_rings(
+            [{**row, "operation": row["compression"]} for row in charting.fullest(rows)]
+        )
+    ]
+    names = charting.variants_of(rows)
+    order = [f"N = {ring}" for ring in charting.ring_order(labelled)]
+    return charting.dressed(
+        alt.Chart(charting.data(labelled, "variant", "what", "place", "bytes"))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            x=alt.X(
+                "bytes:Q",
+                title=None,
+                scale=charting.log_scale(),
+                axis=charting.bytes_axis(row["bytes"] for row in rows),
+            ),
+            y=alt.Y("what:N", title=None, axis=charting.bands()),
+            yOffset=alt.YOffset("variant:N", sort=names),
+            color=charting.colour(names),
+            shape=charting.shape(names),
+            tooltip=charting.tips("variant:N", "what:N", "place:N", alt.Tooltip("bytes:Q", format=",")),
+        )
+        .properties(width=charting.WIDTH, height=alt.Step(12))
+        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
+        .resolve_axis(x="independent")
+    )
+
+
+KEY_GENERATION = Figure(
+    name="key-generation",
+    title="Time to make keys",
+    lead=(
+        "Median time to make one key: a secret key with its public key, the key that relinearizes, the key of one "
+        "rotation. The number of samples is told: large keys are made few times."
+    ),
+    view="key_generation",
+    subject=subject.KEY,
+    narrowed_by=("scheme", "security_2018", "ring_dimension", "variant"),
+    order="operation, ring_dimension, median, variant, comparison_key",
+    page="/memory",
+    columns=(
+        Column("operation", "Key"),
+        N,
+        CHAIN,
+        VARIANT,
+        Column("median", "Median", formats.seconds, is_number=True),
+        *INTERVAL,
+        Column("n", "Samples", formats.digits, is_number=True),
+        LOG_QP,
+        SECURITY_2018,
+    ),
+    empty="This run has not measured the making of keys: ask for the experiment key_generation.",
+)
+
+
+MEMORY = Figure(
+    name="memory",
+    title="Peak memory",
+    lead=(
+        "The kernel's high-water mark of the process's resident memory during the phase, Python and library included, "
+        "in a worker where nothing is timed. What encryption takes belongs to the parameters, and stands once. The "
+        "chart has one ciphertext's vector, the table every size."
+    ),
+    view="memory",
+    subject=subject.OPERATION,
+    narrowed_by=(*PLACE, *VECTOR, "phase"),
+    order="operation, ring_dimension, size, variant",
+    derive=comparing.with_rows_once,
+    tell=tell_memory,
+    chart=draw_memory,
+    columns=(
+        OPERATION,
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        PEAK,
+    ),
+)
+
+
+SIZES = Figure(
+    name="sizes",
+    title="Serialized sizes",
+    lead=(
+        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by bytes of the data inside. "
+        "The axis is logarithmic."
+    ),
+    view="sizes",
+    subject=subject.OBJECT,
+    narrowed_by=("scheme", "security_compared", "ring_dimension", "variant", *VECTOR),
+    order="object, compression, ring_dimension, size, variant, comparison_key",
+    tell=tell_sizes,
+    chart=draw_sizes,
+    noted_by=("object", "object"),
+    columns=(
+        Column("object", "Object"),
+        Column("compression", "Compression"),
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        Column("bytes", "Bytes", formats.size, is_number=True),
+        Column("expansion", "Expansion", formats.digits, is_number=True),
+    ),
+)

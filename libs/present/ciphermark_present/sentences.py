@@ -1,0 +1,39 @@
+"""What sentences of several figures have in common. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+from ciphermark_present.formats import level
+from ciphermark_present.query import Row
+
+
+def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
+    """The minimum and the maximum with their variants, or the one value that all have when written."""
+    least, greatest = min(row[column] for row in rows), max(row[column] for row in rows)
+    low = [row for row in rows if write(row[column]) == write(least)]
+    high = [row for row in rows if write(row[column]) == write(greatest)]
+    if write(least) == write(greatest):
+        return f"{write(least)} ({variants(low)})"
+    return f"{write(least)} ({variants(low)}) to {write(greatest)} ({variants(high)})"
+
+
+def variants(rows: Sequence[Row]) -> str:
+    """The variants of rows, each once."""
+    return ", ".join(sorted({str(row["variant"]) for row in rows}))
+
+
+def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
+    """The rows that have equal values in some columns, sorted by these."""
+
+    def key(row: Row) -> str:
+        return repr([row[name] for name in names])
+
+    return [list(group) for _, group in groupby(sorted(rows, key=key), key=key)]
+
+
+def place(parameters: Row) -> str:
+    """The scheme and the level that a figure is about."""
+    return f"{parameters['scheme']} at {level(parameters['security_compared'])} (2018)"

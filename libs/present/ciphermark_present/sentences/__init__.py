@@ -1,1 +1,0 @@
-"""What figures say in plain words, for the summaries of reports."""
