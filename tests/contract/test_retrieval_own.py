@@ -11,7 +11,7 @@ from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, recommended
 from ciphermark_workloads.retrieval.by_keyword import ABSENT
@@ -29,8 +29,8 @@ EDGES = (0, 291, 292, 480, 481, 2047, 2048, 4095, 4096, COUNT - 1)
 
 
 def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -> AnyWorkload:
-    called = own_files.called(file, data)
-    own_files.hold(called, data)
+    called = user_workloads.file_name(file, data)
+    user_workloads.hold_file(called, data)
     return WORKLOADS[name].with_options(WORKLOADS[name].with_file("database", called, data, values))
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from command import Ciphermark
 
-from ciphermark_workloads import own
+from ciphermark_workloads import user_workloads
 
 PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
 KIND = {"kind": "own", "variants": ["cleartext", "seal"], "security": 128}
@@ -20,7 +20,7 @@ def ciphermark(tmp_path, new_url):
 
 def written(folder, name, old="", new=""):
     """The template as a file, with some of it otherwise, under a name of its own."""
-    text = own.template().replace('name = "inner-product"', f'name = "{name}"')
+    text = user_workloads.template().replace('name = "inner-product"', f'name = "{name}"')
     assert old in text
     (folder / f"{name}.py").write_text(text.replace(old, new) if old else text)
     return f"./{name}.py"
@@ -61,7 +61,7 @@ def test_what_a_workload_does_wrong_is_recorded_and_the_run_goes_on(ciphermark, 
         "deep": "unsupported",
         "right": "ok",
     }
-    line = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
+    line = 1 + user_workloads.template()[: user_workloads.template().index(PRODUCTS)].count("\n")
     assert f".py:{line}, in circuit" in found["raises"][1]
     (name,) = (item.name for item in (ciphermark.home / "workloads").glob("loops@*.py"))
     assert found["loops"][1].startswith(f"{name}:{line}, in circuit: the trial took longer than the 40 s")

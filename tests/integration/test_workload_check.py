@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ciphermark_adapters import registry
+
 REPOSITORY = Path(__file__).parents[2]
 TUTORIAL = REPOSITORY / "docs" / "your-own-workload.md"
 NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
@@ -72,6 +74,43 @@ def mine(template, tmp_path_factory):
         return shell(command, folder), line
 
     return made
+
+
+ALIASED = "\nRow = dict[str, float]\nTable = Mapping[str, Row]\n"
+
+
+def test_the_template_is_right_with_every_installed_variant(template, tmp_path):
+    """Also where the interpreter is another one, and where aliases are among the names of the file."""
+    imports = "from collections.abc import Mapping, Sequence"
+    aliased = template.replace("from collections.abc import Sequence", imports) + ALIASED
+    for name, text in {"mine.py": template, "aliased.py": aliased}.items():
+        (tmp_path / name).write_text(text)
+        lines = shell(f"ciphermark workload check {name}", tmp_path).splitlines()
+        assert lines[-1] == f"{name} is right wherever it can be carried out"
+        verdicts = {line.split()[0]: line.split()[2] for line in lines[:-1]}
+        assert verdicts.pop("cleartext") == "right"
+        for variant, verdict in verdicts.items():
+            offered = registry.declaration(variant).operations["ckks"]
+            assert verdict == ("right" if {"mul_plain", "rotate"} <= {*offered} else "unsupported")
+
+
+@pytest.mark.parametrize("error", ["ValueError", "IndexError", "AssertionError", "nothing"])
+def test_what_does_not_fit_the_small_ring_is_checked_at_its_own_parameters(template, tmp_path, error):
+    """4,096 slots at N = 8192, and 1,024 in the small ring: whatever the file raises there, or computes."""
+    refusal = f"        if parameters.slots < 4096:\n            raise {error}('it does not fit')\n"
+    changes = {
+        'le=1024, description="elements of the vector")] = 16': 'description="elements of the vector")] = 4096',
+        "        return [given]\n": f"{refusal}        return [given]\n",
+    }
+    if error == "nothing":
+        changes["        return [given]\n"] = "        return [given[: parameters.slots]]\n"
+    for old, new in changes.items():
+        assert template.count(old) == 1
+        template = template.replace(old, new)
+    (tmp_path / "mine.py").write_text(template)
+    output = shell("ciphermark workload check mine.py --variant cleartext --variant openfhe", tmp_path)
+    assert "mine.py is right wherever it can be carried out" in output
+    assert "N = 8192" in output
 
 
 PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'

@@ -18,12 +18,12 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.model import Case, ParameterSpec
-from ciphermark_workloads import own
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
 BOSTON = Known("boston", 506, 13)
 PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
-LINE = 1 + own.template()[: own.template().index(PRODUCTS)].count("\n")
+LINE = 1 + user_workloads.template()[: user_workloads.template().index(PRODUCTS)].count("\n")
 
 
 LEARNING = {"kind": "learning", "workloads": ["lmc-plain"], "data_sets": ["boston"]}
@@ -35,7 +35,7 @@ def case_of(spec):
 
 def reasons(folder, name, old, new, variants=("seal",)):
     """Why the template, otherwise in one place, cannot be executed: variant by variant."""
-    text = own.template().replace('name = "inner-product"', f'name = "{name}"')
+    text = user_workloads.template().replace('name = "inner-product"', f'name = "{name}"')
     assert old in text
     (folder / f"{name}.py").write_text(text.replace(old, new))
     experiment = {"kind": "own", "variants": list(variants), "workloads": [f"./{name}.py"]}

@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.given import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape
@@ -52,13 +52,13 @@ def taken(**files):
 
     def find(text, form):
         file, data = form(text, files_by_name[text])
-        name = own_files.called(file, data)
-        own_files.hold(name, data)
+        name = user_workloads.file_name(file, data)
+        user_workloads.hold_file(name, data)
         return name, data
 
     files_by_name = dict(files.values())
     values = {option: name for option, (name, _) in files.items()}
-    return own_files.settled(DIGITS, values, find)
+    return user_workloads.settled(DIGITS, values, find)
 
 
 # --- Networks --------------------------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ def test_of_an_onnx_file_arrays_are_kept():
     """Parties read those: they have no ``onnx``."""
     of = network()
     values = taken(network=("mine.onnx", exported(of)), images=("own.npz", archive(images=IMAGES / 255)))
-    assert values["network"] == own_files.called("mine.npz", own.packed(of))
-    assert own.network(values["network"], own_files.content(values["network"])).shape == SHAPE
+    assert values["network"] == user_workloads.file_name("mine.npz", own.packed(of))
+    assert own.network(values["network"], user_workloads.file_content(values["network"])).shape == SHAPE
 
 
 # --- Images ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ciphermark_adapters import registry
 from ciphermark_core import primes
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
-from ciphermark_workloads import kept, options, own
+from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import Override, changed
@@ -110,20 +110,38 @@ def test_a_plaintext_modulus_follows_the_ring():
 def test_a_file_that_is_no_workload_is_told(tmp_path, text, complaint):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(UserError) as caught:
-        own.load("mine.py", tmp_path)
+        user_workloads.load("mine.py", tmp_path)
     assert complaint in str(caught.value)
 
 
+class _Pretending:
+    """As ``dict[str, float]`` in Python 3.10: a class to ``isclass``, and none to ``issubclass``."""
+
+    __class__ = type
+
+
+def test_an_alias_is_no_workload(tmp_path):
+    """Of what a file imports: an alias has no subclasses, whatever it pretends to be."""
+    aliases = "from collections.abc import Mapping\nRow = dict[str, float]\nTable = Mapping[str, Row]\n"
+    pretending = f"import sys\nAlias = sys.modules[{__name__!r}]._Pretending()\n"
+    (tmp_path / "mine.py").write_text(user_workloads.template() + aliases + pretending)
+    assert user_workloads.load("mine.py", tmp_path).name == "inner-product"
+    assert user_workloads.load("mine.py:InnerProduct", tmp_path).name == "inner-product"
+    (tmp_path / "none.py").write_text(aliases + pretending)
+    with pytest.raises(UserError, match=r"none.py: no class below Workload in it"):
+        user_workloads.load("none.py", tmp_path)
+
+
 def test_one_of_several_workloads_has_to_be_named(tmp_path):
-    text = own.template()
+    text = user_workloads.template()
     (tmp_path / "mine.py").write_text(text + "\n\nclass Other(InnerProduct):\n    name = 'other'\n")
     with pytest.raises(UserError, match=r"has 2 workloads \(InnerProduct, Other\): name one"):
-        own.load("mine.py", tmp_path)
-    assert own.load("mine.py:Other", tmp_path).name == "other"
+        user_workloads.load("mine.py", tmp_path)
+    assert user_workloads.load("mine.py:Other", tmp_path).name == "other"
     with pytest.raises(UserError, match="no workload 'Othar'; did you mean 'Other'"):
-        own.load("mine.py:Othar", tmp_path)
+        user_workloads.load("mine.py:Othar", tmp_path)
     with pytest.raises(UserError, match="there is no such file"):
-        own.load("nothing.py", tmp_path)
+        user_workloads.load("nothing.py", tmp_path)
 
 
 def test_a_dump_of_a_loop_tells_its_place():
@@ -131,11 +149,11 @@ def test_a_dump_of_a_loop_tells_its_place():
         "Timeout (0:00:05)!\nThread 0x1 (most recent call first):\n"
         '  File "/usr/lib/x.py", line 3 in inner\n  File "/somewhere/mine.py", line 41 in circuit\n'
     )
-    assert own.place_in_dump(dump, lambda path: path.name == "mine.py") == "mine.py:41, in circuit"
-    assert own.place_in_dump(dump, lambda path: path.name == "other.py") is None
-    assert kept.place_in_dump(dump) is None
+    assert user_workloads.place_in_dump(dump, lambda path: path.name == "mine.py") == "mine.py:41, in circuit"
+    assert user_workloads.place_in_dump(dump, lambda path: path.name == "other.py") is None
+    assert user_workloads.place_in_copy(dump) is None
     of_run = dump.replace("mine.py", "mine@3b5d12ab.py")
-    assert kept.place_in_dump(of_run) == "mine@3b5d12ab.py:41, in circuit"
+    assert user_workloads.place_in_copy(of_run) == "mine@3b5d12ab.py:41, in circuit"
 
 
 # What takes long, and what is gigabytes.
@@ -172,7 +190,7 @@ def test_a_workload_is_one_file(tmp_path):
     shutil.copytree(REPOSITORY / "libs" / "workloads", copy, ignore=shutil.ignore_patterns("__pycache__"))
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     added = copy / "ciphermark_workloads" / "learning" / "inner_product.py"
-    added.write_text(own.template() + "\n\nWORKLOADS = (InnerProduct(),)\n")
+    added.write_text(user_workloads.template() + "\n\nWORKLOADS = (InnerProduct(),)\n")
     command = [
         "ciphermark_measure.parties.examination",
         "inner-product",

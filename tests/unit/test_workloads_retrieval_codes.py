@@ -15,7 +15,7 @@ from ciphermark_contract.layers import split
 from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import code_formulas, codes, formulas
@@ -320,8 +320,8 @@ def test_absent_is_neither_a_value_nor_an_answer_that_went_wrong():
 
 def test_keywords_of_a_file_are_numbers():
     data = b"7,seven\n0,none\n65535,last\n"
-    called = own_files.called("records.csv", data)
-    own_files.hold(called, data)
+    called = user_workloads.file_name("records.csv", data)
+    user_workloads.hold_file(called, data)
     workload = GROUPED.with_options(GROUPED.with_file("database", called, data, {}))
     assert (workload.options.records, workload.options.value_bytes) == (3, 5)
     assert workload.numbers() == {7: 0, 0: 1, 65535: 2}

@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.retrieval import stored
 
@@ -25,8 +25,8 @@ def _nothing_kept() -> Iterator[None]:
 
 
 def held(file: str, data: bytes) -> str:
-    name = own_files.called(file, data)
-    own_files.hold(name, data)
+    name = user_workloads.file_name(file, data)
+    user_workloads.hold_file(name, data)
     return name
 
 
@@ -99,7 +99,7 @@ def test_elements_that_are_malformed_are_refused(
     file: str, data: bytes, options: Mapping[str, Value], complaint: str
 ) -> None:
     with pytest.raises(UserError, match=complaint):
-        BY_INDEX.with_file("database", own_files.called(file, data), data, options)
+        BY_INDEX.with_file("database", user_workloads.file_name(file, data), data, options)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_elements_that_are_malformed_are_refused(
 )
 def test_records_that_are_malformed_are_refused(file: str, data: bytes, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
-        BY_KEYWORD.with_file("database", own_files.called(file, data), data, {})
+        BY_KEYWORD.with_file("database", user_workloads.file_name(file, data), data, {})
 
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_files, "MOST_BYTES", 9)
+    monkeypatch.setattr(user_workloads, "MOST_FILE_BYTES", 9)
     with pytest.raises(UserError, match="10 bytes are too many, 9 are the most"):
         BY_INDEX.with_file("database", "a@00000000.bin", bytes(10), {"element_bytes": 1})
 
@@ -132,18 +132,18 @@ def test_a_workload_that_takes_no_files_says_so() -> None:
 
 
 def test_a_kept_file_has_the_contents_that_its_name_tells(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_files, "_folders", [])
-    name = own_files.called("x/My records!.BIN", b"abc")
+    monkeypatch.setattr(user_workloads, "_folders", [])
+    name = user_workloads.file_name("x/My records!.BIN", b"abc")
     assert name == "My-records@ba7816bf.bin"
     with pytest.raises(UserError, match="is not here; looked in: no folder"):
-        own_files.content(name)
-    own_files.put(tmp_path, name, b"abc")
-    own_files.look_in(tmp_path)
-    assert own_files.content(name) == b"abc"
+        user_workloads.file_content(name)
+    user_workloads.store_file(tmp_path, name, b"abc")
+    user_workloads.look_in(tmp_path)
+    assert user_workloads.file_content(name) == b"abc"
     (tmp_path / name).write_bytes(b"abd")
     with pytest.raises(UserError, match="its contents are not those that the name tells"):
-        own_files.content(name)
-    assert own_files.kept(tmp_path, f"../{tmp_path.name}/{name}") is None
+        user_workloads.file_content(name)
+    assert user_workloads.file_in(tmp_path, f"../{tmp_path.name}/{name}") is None
 
 
 def test_a_party_with_another_shape_refuses() -> None:

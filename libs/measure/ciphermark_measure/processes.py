@@ -18,7 +18,7 @@ from typing import IO, Generic, TypeVar
 from ciphermark_core import wire
 from ciphermark_core.model import Status
 from ciphermark_measure import confinement, protocol
-from ciphermark_workloads import kept
+from ciphermark_workloads import user_workloads
 
 # Every name that the threading layers of HE libraries read; set before the library loads.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
@@ -174,7 +174,7 @@ class Process(Generic[Reply]):
         while place is None and monotonic() < deadline:
             sleep(0.01)
             self._errors.seek(told)
-            place = kept.place_in_dump(self._errors.read().decode(errors="replace"))
+            place = user_workloads.place_in_copy(self._errors.read().decode(errors="replace"))
         return place
 
     def _death(self) -> WorkerDied:

@@ -22,7 +22,7 @@ from ciphermark_measure.interference.cpu_steal import CpuSteal
 from ciphermark_measure.interference.host_state import Gate, counts
 from ciphermark_measure.sampling import empty_loop_ns
 from ciphermark_measure.session import Session, library_of, prepare
-from ciphermark_workloads import own_places
+from ciphermark_workloads import user_workloads
 
 
 class Service:
@@ -173,7 +173,7 @@ class Service:
 
 def refusal(error: Exception) -> protocol.Refused:
     """The reply for an exception: which status it means, with the library's own text."""
-    text, where = str(error) or type(error).__name__, own_places.innermost(error)
+    text, where = str(error) or type(error).__name__, user_workloads.innermost(error)
     status: Status = "crashed"
     if isinstance(error, Unsupported):
         status = "unsupported"

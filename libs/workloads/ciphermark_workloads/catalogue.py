@@ -8,19 +8,18 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from inspect import isabstract, isclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ciphermark_core.descriptor import Dimension, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import options
-from ciphermark_workloads.workload import OWN, Workload
+from ciphermark_workloads.user_workloads import offered_by
+from ciphermark_workloads.workload import OWN, AnyWorkload
 
-AnyWorkload = Workload[Any, Any]
 GROUP = "ciphermark.workloads"
+__all__ = ["BROKEN", "GROUP", "WORKLOADS", "AnyWorkload", "add", "families", "named"]
 
 
 def named(workloads: Mapping[str, AnyWorkload], name: str) -> AnyWorkload:
@@ -28,9 +27,9 @@ def named(workloads: Mapping[str, AnyWorkload], name: str) -> AnyWorkload:
     try:
         return workloads[name]
     except KeyError:
-        known = sorted(workloads)
+        names = sorted(workloads)
         raise UserError(
-            f"unknown workload {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+            f"unknown workload {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}"
         ) from None
 
 
@@ -49,20 +48,6 @@ def add(workloads: dict[str, AnyWorkload], workload: AnyWorkload) -> None:
     workloads[workload.name] = workload
 
 
-def offered_by(module: ModuleType) -> tuple[AnyWorkload, ...]:
-    """What a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
-    listed: tuple[AnyWorkload, ...] | None = getattr(module, "WORKLOADS", None)
-    if listed is not None:
-        return listed
-    return tuple(kind() for kind in vars(module).values() if is_offered(kind, module))
-
-
-def is_offered(kind: object, module: ModuleType) -> bool:
-    """Whether something is a class below ``Workload`` that the module itself defines, and that can be made."""
-    is_workload = isclass(kind) and issubclass(kind, Workload) and not isabstract(kind)
-    return is_workload and getattr(kind, "__module__", None) == module.__name__
-
-
 def _ours() -> Iterator[AnyWorkload]:
     folder = Path(__file__).parent
     for family in pkgutil.iter_modules([str(folder)]):
@@ -73,23 +58,23 @@ def _ours() -> Iterator[AnyWorkload]:
 
 
 def _loaded(entry: EntryPoint) -> tuple[AnyWorkload, ...]:
-    found = entry.load()
-    return offered_by(found) if isinstance(found, ModuleType) else (found(),)
+    target = entry.load()
+    return offered_by(target) if isinstance(target, ModuleType) else (target(),)
 
 
 def _installed() -> tuple[dict[str, AnyWorkload], dict[str, str]]:
     """All workloads by name, and why entry points of other packages are of no use."""
-    found: dict[str, AnyWorkload] = {}
+    workloads: dict[str, AnyWorkload] = {}
     broken: dict[str, str] = {}
     for workload in _ours():
-        add(found, workload)
+        add(workloads, workload)
     for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
         try:
             for workload in _loaded(entry):
-                add(found, workload)
+                add(workloads, workload)
         except Exception as error:  # whatever another package does wrong
             broken[entry.name] = f"{entry.value}: {type(error).__name__}: {error}"
-    return found, broken
+    return workloads, broken
 
 
 WORKLOADS: dict[str, AnyWorkload]

@@ -32,7 +32,7 @@ class NoOptions(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option, for the reader and for suites; ``sentence`` says what it is. One that ``is_file`` is the name of a
-    file: see :mod:`.own_files`.
+    file: see :mod:`.user_workloads`.
     """
 
     name: str

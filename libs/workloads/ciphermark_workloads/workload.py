@@ -297,3 +297,6 @@ class Workload(ABC, Generic[Input, Output]):
         order. The last ends with what :meth:`circuit` returns, and takes what the others end with.
         """
         return {stage: self.circuit(stage, evaluator, inputs, state, public)}
+
+
+AnyWorkload: TypeAlias = Workload[Any, Any]

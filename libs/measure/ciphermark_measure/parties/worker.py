@@ -56,13 +56,13 @@ def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.inputs import finder
     from ciphermark_measure.parties.server import Server
-    from ciphermark_workloads import kept, own_files
+    from ciphermark_workloads import user_workloads
     from ciphermark_workloads.catalogue import WORKLOADS
 
     if arguments.files is not None:
-        own_files.look_in(arguments.files)
+        user_workloads.look_in(arguments.files)
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
-    workloads = kept.Catalogue(WORKLOADS, arguments.workloads)
+    workloads = user_workloads.CatalogueWithCopies(WORKLOADS, arguments.workloads)
     if arguments.role == "client":
         return Client(store, workloads, finder(arguments.data_sets))
     return Server(store, workloads)

@@ -6,8 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 
-from ciphermark_workloads.data_sets.given import Given, take
-from ciphermark_workloads.data_sets.reader import MOST_BYTES, DataSet, LabelRule, read
+from ciphermark_workloads.data_sets.reader import (
+    MOST_BYTES,
+    DataSet,
+    LabelRule,
+    UserDataSet,
+    named,
+    read,
+    take,
+)
 
 
 @cache
@@ -29,4 +36,4 @@ def _shipped(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
-__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "Given", "LabelRule", "read", "take"]
+__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "LabelRule", "UserDataSet", "named", "read", "take"]

@@ -1,10 +1,12 @@
-"""Reads a data set from CSV text: a header, numbers, the label in the last column."""
+"""Reads a data set from CSV text: a header, numbers, the label in the last column; and names those of users."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,6 +21,8 @@ MOST_BYTES = 16 * 1024 * 1024
 MOST_ROWS = 100_000
 MOST_COLUMNS = 1024
 FEWEST_ROWS = 10
+_LONGEST_STEM = 40
+_DIGITS = 8
 LARGEST = 1e100  # squares of it, summed up over all rows, are far from what a float holds
 
 
@@ -30,6 +34,41 @@ class DataSet:
     columns: tuple[str, ...]
     features: Floats
     labels: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class UserDataSet:
+    """A data set of a user: its CSV with a label of two values, ``digest`` its SHA-256, and its size."""
+
+    data: bytes
+    digest: str
+    rows: int
+    features: int
+
+    def called(self, stem: str) -> str:
+        """Its name in results: ``mine@3b5d12ab``. Equal names have equal contents, whatever the file's folder."""
+        return named(stem, self.digest)
+
+
+def named(stem: str, digest: str) -> str:
+    """What contents of a SHA-256 are called in results, after the file's stem. Pure."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-")[:_LONGEST_STEM] or "data"
+    return f"{plain}@{digest[:_DIGITS]}"
+
+
+def take(data: bytes, origin: str, rule: LabelRule = "binary") -> UserDataSet:
+    """Check CSV as a user gave it; ``origin`` is what faults call it.
+
+    With the rule ``median`` the result has 0 and 1 as labels: the rule is a part of the contents.
+    Raises ``UserError`` for what :func:`read` refuses.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{origin}: byte {error.start} is not UTF-8: save the file as UTF-8") from None
+    written, data_set = _two_classes(text, origin, rule)
+    content = written.encode()
+    return UserDataSet(content, hashlib.sha256(content).hexdigest(), *data_set.features.shape)
 
 
 def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
@@ -51,22 +90,22 @@ def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
     return DataSet(name, columns[:-1], table[:, :-1], _labels(table[:, -1], columns[-1], name, rule))
 
 
-def two_classes(text: str, name: str, rule: LabelRule) -> tuple[str, DataSet]:
+def _two_classes(text: str, name: str, rule: LabelRule) -> tuple[str, DataSet]:
     """The data set, and its CSV text as the rule ``binary`` reads it: with ``median``, labels are written as 0 and 1.
 
     So the text alone says what the data set is. Raises ``UserError`` as :func:`read` does.
     """
-    found = read(text, name, rule)
+    data_set = read(text, name, rule)
     if rule == "binary":
-        return text, found
+        return text, data_set
     (_, header), *rows = _lines(text.removeprefix("\ufeff"), name)
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(
-        [*fields[:-1], f"{label:.0f}"] for (_, fields), label in zip(rows, found.labels, strict=True)
+        [*fields[:-1], f"{label:.0f}"] for (_, fields), label in zip(rows, data_set.labels, strict=True)
     )
-    return written.getvalue(), found
+    return written.getvalue(), data_set
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.inference.network import Layer, Network
 from ciphermark_workloads.inference.networks import own, stored
 from ciphermark_workloads.inference.networks.own import Labels
@@ -123,9 +123,9 @@ def image(values: Sequence[float], side: int) -> Image:
 
 @lru_cache(maxsize=4)
 def _own(name: str) -> Network:
-    return own.network(name, own_files.content(name))
+    return own.network(name, user_workloads.file_content(name))
 
 
 @lru_cache(maxsize=4)
 def _own_images(name: str, side: int, largest_pixel: int) -> Images:
-    return Images(*own.images(name, own_files.content(name), side, largest_pixel))
+    return Images(*own.images(name, user_workloads.file_content(name), side, largest_pixel))

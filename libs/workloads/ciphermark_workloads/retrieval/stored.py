@@ -18,7 +18,7 @@ import numpy as np
 
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.retrieval.database import Rows
 
 MOST_VALUE_BYTES = 1 << 15
@@ -81,7 +81,7 @@ def record_options(
 @lru_cache(maxsize=2)
 def elements(name: str, count: int, element_bytes: int) -> Stored:
     """The elements of a kept file; raises ``UserError`` where it is not here, or they are others than told."""
-    found = _elements(name, own_files.content(name), element_bytes)
+    found = _elements(name, user_workloads.file_content(name), element_bytes)
     if found.shape != (count, element_bytes):
         raise UserError(
             f"{name} has {found.shape[0]} elements of {found.shape[1]} bytes, not {count} of {element_bytes}"
@@ -92,7 +92,7 @@ def elements(name: str, count: int, element_bytes: int) -> Stored:
 @lru_cache(maxsize=2)
 def records(name: str, count: int, value_bytes: int) -> Records:
     """The records of a kept file; raises ``UserError`` as :func:`elements` does."""
-    found = _records(name, own_files.content(name))
+    found = _records(name, user_workloads.file_content(name))
     if (len(found.values), found.value_bytes) != (count, value_bytes):
         raise UserError(
             f"{name} has {len(found.values)} records of at most {found.value_bytes} bytes, not {count} of {value_bytes}"
@@ -167,8 +167,10 @@ def _records(name: str, data: bytes, complaint: Complaint = _no_complaint) -> Re
 def _required(name: str, data: bytes) -> bytes:
     if not data:
         raise UserError(f"{name}: the file is empty: a database has an element or more")
-    if len(data) > own_files.MOST_BYTES:
-        raise UserError(f"{name}: {len(data)} bytes are too many, {own_files.MOST_BYTES} are the most")
+    if len(data) > user_workloads.MOST_FILE_BYTES:
+        raise UserError(
+            f"{name}: {len(data)} bytes are too many, {user_workloads.MOST_FILE_BYTES} are the most"
+        )
     return data
 
 

@@ -21,7 +21,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.examination import Found, faults
 from ciphermark_present.listings import layout
-from ciphermark_workloads import options, own
+from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.options import Option
 
@@ -67,7 +67,7 @@ def new(file: Annotated[Path, typer.Argument(help="The file to write; it must no
     """Write a workload that works, to be changed into your own."""
     if file.exists():
         raise UserError(f"{file} is there already: name another file")
-    file.write_text(own.template(), encoding="utf-8")
+    file.write_text(user_workloads.template(), encoding="utf-8")
     typer.echo(
         f"{file} is a workload that works: change it, and check it with `ciphermark workload check {file}`"
     )
@@ -102,9 +102,9 @@ def check(
 
 def _known(name: str) -> AnyWorkload:
     """The workload; raises ``UserError`` for one that cannot be loaded, or whose declarations are wrong."""
-    if not own.is_own(name):
+    if not user_workloads.is_own(name):
         return named(WORKLOADS, name)
-    workload = own.load(name, Path())
+    workload = user_workloads.load(name, Path())
     wrong = faults(workload)
     if wrong:
         raise UserError(f"{name}: {'; '.join(wrong)}")
@@ -141,5 +141,5 @@ def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
     """What the last words of a process say of its end. Pure."""
     if "Timeout (" not in words:
         return f"the process ended with exit code {code}: {words.strip()[-300:]}"
-    where = own.place_in_dump(words, lambda path: path.name == file.name)
+    where = user_workloads.place_in_dump(words, lambda path: path.name == file.name)
     return f"{where or file.name}: it took longer than {deadline_s:g} s"

@@ -19,10 +19,9 @@ from ciphermark_benchmark.parties import http_party
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties import inputs
-from ciphermark_workloads import kept as kept_workloads
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
-from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, Given, LabelRule, take
+from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, LabelRule, UserDataSet, take
 
 
 class Place(Protocol):
@@ -74,12 +73,12 @@ class Catalogue(Finder):
         self._kept_workloads = home.workloads
         self._environ = environ
         self._base = base
-        self._given: dict[str, Given] = {}
+        self._given: dict[str, UserDataSet] = {}
         self._files = home.files
         self._written: dict[str, str] = {}
         self._settled: dict[str, dict[str, Value]] = {}
-        own_files.look_in(home.files)
-        self._workloads: dict[str, kept_workloads.Kept] = {}
+        user_workloads.look_in(home.files)
+        self._workloads: dict[str, user_workloads.WorkloadCopy] = {}
 
     def other(self, name: str) -> Known:
         """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
@@ -110,7 +109,7 @@ class Catalogue(Finder):
                 "yours with an entry point ciphermark.workloads, and write its name here"
             )
         try:
-            kept = kept_workloads.taken(text, self._base)
+            kept = user_workloads.copied(text, self._base)
         except UserError as error:
             raise ValueError(str(error)) from None
         self._workloads[text] = kept
@@ -120,22 +119,22 @@ class Catalogue(Finder):
         key = options_key(workload.name, values)
         if key not in self._settled:
             try:
-                self._settled[key] = own_files.settled(workload, values, self._file)
+                self._settled[key] = user_workloads.settled(workload, values, self._file)
             except UserError as error:
                 raise ValueError(self._as_written(str(error))) from None
         return self._settled[key]
 
-    def _file(self, text: str, form: own_files.Form) -> tuple[str, bytes]:
+    def _file(self, text: str, form: user_workloads.Form) -> tuple[str, bytes]:
         is_elsewhere = http_party.services(self._environ) is not None  # they are given none
-        path = own_files.kept(self._files, text)
+        path = user_workloads.file_in(self._files, text)
         if path is not None and not is_elsewhere:
-            return text, own_files.read(path)
+            return text, user_workloads.read_file(path)
         if self._base is None or is_elsewhere:
             raise UserError(f"{text!r}: {FILES_BY_COMMAND}, for parties on this host")
-        file, data = form(text, _content(self._base / text, text, own_files.MOST_BYTES, "elements"))
-        name = own_files.called(file, data)
+        file, data = form(text, _content(self._base / text, text, user_workloads.MOST_FILE_BYTES, "elements"))
+        name = user_workloads.file_name(file, data)
         self._written[name] = text
-        own_files.hold(name, data)
+        user_workloads.hold_file(name, data)
         return name, data
 
     def _as_written(self, told: str) -> str:
@@ -157,9 +156,9 @@ class Catalogue(Finder):
         for name, given in self._given.items():
             self._home.put(name, given.data)
         for name in self._written:
-            own_files.put(self._files, name, own_files.content(name))
+            user_workloads.store_file(self._files, name, user_workloads.file_content(name))
         for kept in self._workloads.values():
-            kept_workloads.put(self._kept_workloads, kept)
+            user_workloads.store_copy(self._kept_workloads, kept)
         for name in names:
             if name not in DATA_SETS and self._place.find(name) is None:
                 self._place.put(name, self._copy(name))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, 
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_core.descriptor import Value
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_workloads import own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, LabelRule
 
@@ -74,10 +74,12 @@ class Remembered(Finder):
 
     def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
         told = options_key(workload.name, values)
-        if not own_files.named_in(workload, values):
+        if not user_workloads.files_named_in(workload, values):
             return dict(values)
         if told not in self._options:
-            raise ValueError(f"{', '.join(own_files.named_in(workload, values))}: {FILES_BY_COMMAND}")
+            raise ValueError(
+                f"{', '.join(user_workloads.files_named_in(workload, values))}: {FILES_BY_COMMAND}"
+            )
         return self._options[told]
 
 

@@ -40,7 +40,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Host, Run
 from ciphermark_measure import probes
-from ciphermark_workloads import kept
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
@@ -168,7 +168,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
             "resume it there, or start a new run here"
         )
-    kept.install(home.workloads, header.workloads.values())
+    user_workloads.install_copies(home.workloads, header.workloads.values())
     remembered = Remembered(header.data_sets, header.workloads, header.options)
     suite = files.parse(header.run.suite_text, header.origin, remembered)
     Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())

@@ -19,7 +19,7 @@ from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.parties.inputs import shared_public
-from ciphermark_workloads import own_places
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.options import BATCH
@@ -70,7 +70,7 @@ class Fitting:
         return self._memory[key]
 
     def _asked(self, workload: AnyWorkload, ask: Callable[[], T | None]) -> T | None:
-        if not own_places.is_in_file(type(workload).__module__):
+        if not user_workloads.is_in_file(type(workload).__module__):
             return ask()
         if workload.name in self._endless:
             return None
@@ -93,7 +93,7 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
         programs = all_traced(outline, inputs[0], parameters, declared)
         asked = workload.keys(parameters)
     except Unsupported as error:
-        where = own_places.innermost(error)
+        where = user_workloads.innermost(error)
         return f"{where}: {error}" if where else str(error)
     except Exception:  # whatever the workload does: its trial will tell
         return None

@@ -24,7 +24,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.parties.messages import MOST_BATCH
-from ciphermark_workloads import own, own_files
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
 
@@ -39,7 +39,7 @@ def _family(name: str) -> str:
 
 
 def _workload(name: str, info: ValidationInfo) -> str:
-    if own.is_own(name):
+    if user_workloads.is_own(name):
         finder: Finder = info.context or Remembered({})
         return finder.workload(name)
     names = sorted(WORKLOADS)
@@ -118,7 +118,7 @@ class WorkloadText(Strict):
     def _settle(self, info: ValidationInfo) -> Self:
         finder: Finder = info.context or Remembered({})
         for name, chosen in product(self.workloads, combinations(self.options)):
-            if own_files.named_in(WORKLOADS[name], chosen):
+            if user_workloads.files_named_in(WORKLOADS[name], chosen):
                 self._settled[options_key(name, chosen)] = finder.with_files(WORKLOADS[name], chosen)
         return self
 

@@ -1,0 +1,375 @@
+"""Workloads of users, in files of their own, and the files that options of workloads name.
+
+A file is named on the command line and in suites as ``./mine.py`` or ``./mine.py:MyWorkload``. Runs keep copies of it
+under names made of the contents, ``mine@3b5d12ab``, so that a run resumes even if the file has changed; files that
+options name are kept likewise, ``records@3b5d12ab.bin``.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+import traceback
+from collections import UserDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from inspect import isabstract
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ciphermark_core.descriptor import Value
+from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_workloads.data_sets import named
+from ciphermark_workloads.options import declared
+from ciphermark_workloads.workload import AnyWorkload, Workload
+
+SUFFIX = ".py"
+MOST_FILE_BYTES = 1 << 30
+_MODULE = "_ciphermark_own_"  # what the names of modules begin with that are files of users
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
+_COPY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}\.[a-z]{1,8}", re.ASCII)
+
+
+def template() -> str:
+    """The text of a file with a workload that works, to begin with."""
+    return (Path(__file__).parent / "_template.py").read_text(encoding="utf-8")
+
+
+# --- Classes in a module ----------------------------------------------------------------------------------------------
+
+
+def workload_classes(module: ModuleType) -> dict[str, type[AnyWorkload]]:
+    """The classes below ``Workload`` among a module's names, imported ones included.
+
+    Whether something is a class is asked of its type: an alias such as ``dict[str, float]`` pretends to be one, to
+    ``inspect.isclass`` of Python 3.10 too, but has no subclasses.
+    """
+    classes = {name: item for name, item in vars(module).items() if issubclass(type(item), type)}
+    return {name: item for name, item in classes.items() if issubclass(item, Workload)}
+
+
+def offered_by(module: ModuleType) -> tuple[AnyWorkload, ...]:
+    """What a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
+    listed: tuple[AnyWorkload, ...] | None = getattr(module, "WORKLOADS", None)
+    if listed is not None:
+        return listed
+    return tuple(kind() for kind in _defined(module) if not isabstract(kind))
+
+
+def _defined(module: ModuleType) -> list[type[AnyWorkload]]:
+    return [item for item in workload_classes(module).values() if item.__module__ == module.__name__]
+
+
+# --- A workload in a file ---------------------------------------------------------------------------------------------
+
+
+def is_own(name: str) -> bool:
+    """Whether a suite's word for a workload is a file."""
+    return name.partition(":")[0].endswith(SUFFIX)
+
+
+def load(text: str, folder: Path) -> AnyWorkload:
+    """The workload in a file, relative to ``folder``; of several one has to be named.
+
+    Executes the file. Raises ``UserError``, with the file and its line where there is one, for what cannot be loaded.
+    """
+    name, _, kind = text.partition(":")
+    path = folder / name
+    if not path.is_file():
+        raise UserError(f"{name}: there is no such file (looked for {path})")
+    module = _module(path)
+    offered = _offered(module, path)
+    if kind:
+        return _chosen(module, kind, path)
+    if len(offered) != 1:
+        names = ", ".join(type(item).__name__ for item in offered)
+        raise UserError(f"{name} has {len(offered)} workloads ({names}): name one, as in {name}:MyWorkload")
+    return offered[0]
+
+
+def _module(path: Path) -> ModuleType:
+    """The file as a module, under a name made of its contents: a file that changed is loaded again."""
+    name = f"{_MODULE}{path.stem}_{_digest(path.read_bytes())}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the file does
+        del sys.modules[name]
+        raise UserError(explained(error, path)) from error
+    return module
+
+
+def _offered(module: ModuleType, path: Path) -> tuple[AnyWorkload, ...]:
+    try:
+        offered = offered_by(module)
+    except Exception as error:  # whatever the file does
+        raise UserError(explained(error, path)) from error
+    unfinished = [kind for kind in _defined(module) if isabstract(kind)]
+    if not offered and not unfinished:
+        raise UserError(f"{path.name}: no class below Workload in it; `ciphermark workload new` writes one")
+    if not offered:
+        kind = unfinished[0]
+        missing = ", ".join(sorted(kind.__abstractmethods__))
+        raise UserError(
+            f"{path.name}: {kind.__name__} does not say {missing}: these are every workload's own"
+        )
+    return offered
+
+
+def _chosen(module: ModuleType, name: str, path: Path) -> AnyWorkload:
+    classes = workload_classes(module)
+    if name not in classes:
+        raise UserError(f"{path.name} has no workload {name!r}{did_you_mean(name, [*classes])}")
+    try:
+        return classes[name]()
+    except Exception as error:  # whatever the file does
+        raise UserError(explained(error, path)) from error
+
+
+# --- Where in a file an exception came from ---------------------------------------------------------------------------
+
+
+def place(error: BaseException, path: Path) -> str | None:
+    """Where in a file an exception came from: ``mine.py:12, in circuit``; ``None`` where it did not."""
+    if isinstance(error, SyntaxError) and _is_same(error.filename, path):
+        return f"{path.name}:{error.lineno}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if _is_same(frame.filename, path):
+            return f"{path.name}:{frame.lineno}, in {frame.name}"
+    return None
+
+
+def _is_same(filename: str | None, path: Path) -> bool:
+    return filename is not None and Path(filename).resolve() == path.resolve()
+
+
+def explained(error: BaseException, path: Path) -> str:
+    """An exception of a workload's file, with its place there."""
+    where = place(error, path)
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    words = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return words if where is None else f"{where}: {words}"
+
+
+def innermost(error: BaseException) -> str | None:
+    """Where in any user's file an exception, or its cause, came from; ``None`` where it did not."""
+    where = None if error.__cause__ is None else innermost(error.__cause__)
+    if where is not None:
+        return where
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if is_in_file(str(frame.f_globals.get("__name__", ""))):
+            where = f"{Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name}"
+    return where
+
+
+def is_in_file(module: str) -> bool:
+    """Whether a module is a user's file."""
+    return module.startswith(_MODULE)
+
+
+def place_in_dump(dump: str, is_of_file: Callable[[Path], bool]) -> str | None:
+    """The innermost place in a file that a dump of ``faulthandler``, the last call first, has. Pure."""
+    for match in _FRAME.finditer(dump):
+        if is_of_file(path := Path(match["file"])):
+            return f"{path.name}:{match['line']}, in {match['function']}"
+    return None
+
+
+def place_in_copy(dump: str) -> str | None:
+    """The innermost place in a copy of a workload that a dump of ``faulthandler`` has. Pure."""
+    return place_in_dump(dump, lambda path: _COPY.fullmatch(path.stem) is not None)
+
+
+# --- Copies of workloads, for runs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCopy:
+    """A workload's name in results, ``mine@3b5d12ab``, and the text of its file."""
+
+    name: str
+    text: str
+
+
+class CatalogueWithCopies(UserDict[str, AnyWorkload]):
+    """Workloads that are installed, and copies in a folder, loaded when they are asked for."""
+
+    def __init__(self, installed: Mapping[str, AnyWorkload], folder: Path | None) -> None:
+        super().__init__(installed)
+        self._folder = folder
+
+    def __missing__(self, name: str) -> AnyWorkload:
+        if self._folder is None or not _COPY.fullmatch(name):
+            raise KeyError(name)
+        return _loaded_copy(self._folder, name)
+
+
+def copied(text: str, folder: Path) -> WorkloadCopy:
+    """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder; it is installed in this process.
+
+    Raises ``UserError`` for what cannot be loaded, and for one that has no name, family or parameters.
+    """
+    # Not at the top: users' files are told from others where no workload is loaded.
+    from ciphermark_workloads.catalogue import WORKLOADS, families
+
+    file, _, kind = text.partition(":")
+    workload = load(text, folder)
+    if not _NAME.fullmatch(str(getattr(workload, "name", ""))):
+        raise UserError(f"{file}: a workload's name is made of letters, digits, dots and dashes, at most 40")
+    if workload.family not in families(WORKLOADS):
+        raise UserError(f"{file}: there is no family {workload.family!r}; leave `family` out")
+    _require_parameters(workload, folder / file)
+    source = (folder / file).read_text(encoding="utf-8")
+    if kind:
+        source += f"\n\nWORKLOADS = ({kind}(),)\n"
+    name = f"{workload.name}@{_digest(source.encode())}"
+    _install(_renamed(workload, name))
+    return WorkloadCopy(name, source)
+
+
+def store_copy(folder: Path, kept: WorkloadCopy) -> None:
+    """Write a copy to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{kept.name}{SUFFIX}").write_text(kept.text, encoding="utf-8")
+
+
+def install_copies(folder: Path, names: Iterable[str]) -> None:
+    """Install copies of a folder; raises ``UserError`` for one that is gone, or was changed."""
+    for name in names:
+        _install(_loaded_copy(folder, name))
+
+
+def _install(workload: AnyWorkload) -> None:
+    from ciphermark_workloads.catalogue import WORKLOADS, add
+
+    if workload.name not in WORKLOADS:
+        add(WORKLOADS, workload)
+
+
+def _loaded_copy(folder: Path, name: str) -> AnyWorkload:
+    path = folder / f"{name}{SUFFIX}"
+    if not path.is_file():
+        raise UserError(f"the workload {name} is no longer in {folder}: put {path.name} back there")
+    _require_digest(path, path.read_bytes())
+    return _renamed(load(path.name, folder), name)
+
+
+def _renamed(workload: AnyWorkload, name: str) -> AnyWorkload:
+    other = copy.copy(workload)
+    object.__setattr__(other, "name", name)  # of a frozen dataclass, too
+    return other
+
+
+def _require_parameters(workload: AnyWorkload, path: Path) -> None:
+    for scheme in workload.schemes:
+        try:
+            workload.parameters(scheme)
+            workload.roomy_parameters(scheme)
+        except Unsupported:
+            continue
+        except Exception as error:  # whatever the workload does
+            raise UserError(explained(error, path)) from error
+
+
+# --- Files that options name ------------------------------------------------------------------------------------------
+
+Form = Callable[[str, bytes], tuple[str, bytes]]
+_held: dict[str, bytes] = {}
+_folders: list[Path] = []
+
+
+def file_name(file: str, data: bytes) -> str:
+    """The name of a file in results. Equal names have equal contents, whatever the file's folder."""
+    path = Path(file)
+    return named(path.stem, hashlib.sha256(data).hexdigest()) + path.suffix.lower()
+
+
+def hold_file(name: str, data: bytes) -> None:
+    """Have this process find a file without a folder."""
+    _held[name] = data
+
+
+def look_in(folder: Path) -> None:
+    """Have this process find the files of a folder."""
+    if folder not in _folders:
+        _folders.append(folder)
+
+
+def file_content(name: str) -> bytes:
+    """A file by its name in results; raises ``UserError`` for one that is nowhere, or was changed."""
+    if name in _held:
+        return _held[name]
+    for folder in _folders:
+        path = file_in(folder, name)
+        if path is not None:
+            return read_file(path)
+    raise UserError(f"the file {name} is not here; looked in: {', '.join(map(str, _folders)) or 'no folder'}")
+
+
+def file_in(folder: Path, name: str) -> Path | None:
+    """The file of a name in ``folder``; ``None`` where it is not there, and for what is no name."""
+    path = folder / name
+    return path if _FILE.fullmatch(name) and path.is_file() else None
+
+
+def read_file(path: Path) -> bytes:
+    """A kept file; raises ``UserError`` where its contents are not those of its name."""
+    data = path.read_bytes()
+    _require_digest(path, data)
+    return data
+
+
+def store_file(folder: Path, name: str, data: bytes) -> None:
+    """Keep a file in ``folder``, for its owner alone; one of that name is replaced as a whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, partial = tempfile.mkstemp(dir=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    os.replace(partial, folder / name)
+
+
+def files_named_in(workload: AnyWorkload, values: Mapping[str, Value]) -> list[str]:
+    """The files that values of options name."""
+    return [str(values[option]) for option in _file_options(workload) if values.get(option)]
+
+
+def settled(
+    workload: AnyWorkload, values: Mapping[str, Value], find: Callable[[str, Form], tuple[str, bytes]]
+) -> dict[str, Value]:
+    """The values of options with what follows from the files that they name. ``find`` gives the name in results and the
+    contents of one, in the workload's form.
+    """
+    settings = dict(values)
+    for option in _file_options(workload):
+        if values.get(option):
+            settings = workload.with_file(option, *find(str(values[option]), workload.as_kept), settings)
+    return settings
+
+
+def _file_options(workload: Workload[Any, Any]) -> list[str]:
+    return [option.name for option in declared(workload.Options) if option.is_file]
+
+
+# --- Contents and their names -----------------------------------------------------------------------------------------
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def _require_digest(path: Path, data: bytes) -> None:
+    if _digest(data) != path.stem.rpartition("@")[2]:
+        raise UserError(f"{path}: its contents are not those that the name tells: remove it")
