@@ -1,8 +1,8 @@
 """Whether a workload does what it says: its declarations, its programs, and its result with one library.
 
-``python -m ciphermark_measure.parties.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines one, with
-one library, in a process of its own, and tells what it found as a line of JSON. What takes longer than the deadline
-ends the process, with the place that it was at on standard error.
+``python -m ciphermark_measure.parties.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines
+one, with one library, in a process of its own, and prints the outcome as a line of JSON. A longer examination ends at
+the deadline, with the place that it had reached on standard error.
 """
 
 from __future__ import annotations
