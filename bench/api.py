@@ -96,7 +96,7 @@ def _serving(home: Home) -> Iterator[_Service]:
         port = probe.getsockname()[1]
     service = _Service(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32))
     own = environment(home) | {"CIPHERMARK_PORT": str(port), "CIPHERMARK_BENCHMARK_TOKEN": service.token}
-    command = [sys.executable, "-m", "ciphermark_benchmark.cli", "serve"]
+    command = [sys.executable, "-m", "ciphermark_benchmark.cli.main", "serve"]
     process = subprocess.Popen(command, env=own, stderr=subprocess.DEVNULL)
     try:
         while not _is_ready(service):
@@ -193,7 +193,7 @@ async def _submitted(url: str) -> set[str]:
 
 
 def _worker(home: Home) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "ciphermark_benchmark.cli", "worker", "--stalled-after", "2"]
+    command = [sys.executable, "-m", "ciphermark_benchmark.cli.main", "worker", "--stalled-after", "2"]
     return subprocess.Popen(command, env=environment(home), stderr=subprocess.DEVNULL)
 
 

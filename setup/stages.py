@@ -109,7 +109,7 @@ def _added() -> list[Stage]:
 
 def _refresh(shell: Shell) -> None:
     advice = "see the log; `ciphermark build remove` takes one away"
-    shell.run(PYTHON, "-m", "ciphermark_benchmark.cli", "build", "refresh", advice=advice)
+    shell.run(PYTHON, "-m", "ciphermark_benchmark.cli.main", "build", "refresh", advice=advice)
 
 
 def _browser() -> Stage:

@@ -127,9 +127,9 @@ def test_a_suite_measures_it(variant: str, copies: Path, tmp_path: Path) -> None
     suite, outcomes, home = tmp_path / "doubling.yaml", tmp_path / "outcomes.jsonl", tmp_path / "home"
     suite.write_text(SUITE)
     try:
-        _executed(copies, home, "ciphermark_benchmark.cli", "run", str(suite), "--json", str(outcomes))
+        _executed(copies, home, "ciphermark_benchmark.cli.main", "run", str(suite), "--json", str(outcomes))
     finally:
-        _executed(copies, home, "ciphermark_benchmark.cli", "db", "stop")
+        _executed(copies, home, "ciphermark_benchmark.cli.main", "db", "stop")
     found = [json.loads(line) for line in outcomes.read_text().splitlines()]
     assert [outcome["status"] for outcome in found] == ["ok"] * 4
     assert {outcome["trial"]["case"]["operation"] for outcome in found} == {"double"}

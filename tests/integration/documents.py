@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from command import REPOSITORY
 
-from ciphermark_benchmark.cli.commands import app
+from ciphermark_benchmark.cli._commands import app
 
 PAGES = sorted(
     path

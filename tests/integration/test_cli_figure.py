@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from test_dashboards_pages import HERE, recorded_run
 from typer.testing import CliRunner
 
-from ciphermark_benchmark.cli.commands import app as program
+from ciphermark_benchmark.cli._commands import app as program
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import app
 from ciphermark_dashboards.pages import CASE_PAGE, FIGURE_PAGES, FIGURES, PAGES

@@ -6,10 +6,10 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import typer
 from command import PROGRAM, REPOSITORY, TINY, Ciphermark
 from processes import PATIENCE_S
 from ruamel.yaml import YAML
@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.cli._commands import app, loaded, names, summary
 from ciphermark_benchmark.cli.adapters import brief_build, table_of
-from ciphermark_benchmark.cli.commands import app
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core.model import LibraryInfo
 from ciphermark_present.listings import layout
@@ -34,14 +34,33 @@ def bare(tmp_path_factory):
     return Ciphermark(folder / "home", f"postgresql:///none?host={folder}", deeds)
 
 
-def _commands(group, path=()):
-    for name, command in group.commands.items():
-        yield (*path, name)
-        if hasattr(command, "commands"):
-            yield from _commands(command, (*path, name))
+def _paths(path, command):
+    yield path
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _paths((*path, name), below)
 
 
-COMMANDS = sorted(_commands(typer.main.get_command(app)))
+COMMANDS = [path for name in names() for path in _paths((name,), loaded(name))]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_command_is_listed_with_the_first_line_of_its_help(name):
+    assert loaded(name).help.splitlines()[0] == summary(name)
+
+
+def test_the_list_of_commands_loads_none_of_them():
+    command = [sys.executable, "-X", "importtime", "-m", "ciphermark_benchmark.cli.main", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loads = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "typer" in loads
+    assert not loads & {
+        "pydantic",
+        "fastapi",
+        "numpy",
+        "psycopg",
+        "ciphermark_adapters",
+        "ciphermark_workloads",
+    }
 
 
 def test_every_documented_command_is_there():

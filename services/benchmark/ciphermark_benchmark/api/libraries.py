@@ -10,7 +10,7 @@ from pathlib import Path
 from ciphermark_adapters import added, interpreters, registry
 from ciphermark_core.errors import UserError
 
-_COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli", "adapters", "--format", "json")
+_COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "adapters", "--format", "json")
 
 Installation = tuple[tuple[str, int], ...]
 

@@ -151,7 +151,7 @@ async def _worker_beside(is_wanted: bool) -> AsyncIterator[None]:
 
 async def _keep_a_worker() -> None:
     """Start a worker, and another one whenever it ends. It ends with this process, whatever that dies of."""
-    command = (sys.executable, "-m", "ciphermark_benchmark.cli", "worker", "--parent", str(os.getpid()))
+    command = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "worker", "--parent", str(os.getpid()))
     while True:
         worker = await asyncio.create_subprocess_exec(*command)
         try:

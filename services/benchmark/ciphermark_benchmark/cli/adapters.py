@@ -1,4 +1,4 @@
-"""``adapters``: which libraries are here, and what is known of each."""
+"""What is installed, with version, schemes and build; what is missing, why, and what installs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import added, registry
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.suite import description
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core import host as hosts

@@ -1,4 +1,4 @@
-"""``bisect``: in which of several builds a case became slower."""
+"""Find the build where a case became slower: the ends first, then halves, each pair in turns in fresh processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.builds import bisect as searching
 from ciphermark_benchmark.builds import search
 from ciphermark_benchmark.builds.search import Found
-from ciphermark_benchmark.cli.execution import say_that_it_waits
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli.run import say_that_it_waits
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Prepared

@@ -1,4 +1,4 @@
-"""``build``: builds of the user's own, which take turns with the shipped ones."""
+"""Builds of your own: variants beside the shipped ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.markup import escape
 from ciphermark_adapters import added
 from ciphermark_adapters.added import AddedBuild
 from ciphermark_benchmark.builds import adding
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli._output import console_for
 
 _build = typer.Typer(
     help="Builds of your own: variants beside the shipped ones.",

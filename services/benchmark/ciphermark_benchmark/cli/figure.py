@@ -1,4 +1,4 @@
-"""``figure``: any figure of the pages and reports as a file."""
+"""A figure of the pages as a picture, as Vega-Lite, or its rows; without a name, all figures with what they show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import console_for, form_of
+from ciphermark_benchmark.cli._output import console_for, form_of
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError

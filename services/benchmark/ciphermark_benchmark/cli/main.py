@@ -13,6 +13,10 @@ def main() -> None:
 
 
 def _loaded() -> Callable[[], None]:
-    from ciphermark_benchmark.cli import commands
+    from ciphermark_benchmark.cli import _commands
 
-    return commands.execute
+    return _commands.execute
+
+
+if __name__ == "__main__":
+    main()

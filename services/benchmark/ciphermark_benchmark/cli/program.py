@@ -1,4 +1,4 @@
-"""``program``: what a workload's circuit comes to, before or without running it."""
+"""The graph of operations that a workload executes: its nodes, a picture, counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.tables import show as show_tables
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import show as show_tables
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs

@@ -1,4 +1,4 @@
-"""``report``: a run as one file to read, print or send."""
+"""A run as one file: what was found, charts, tables, method, host, builds, caveats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names, run_notes, storage
-from ciphermark_benchmark.cli.output import form_of
+from ciphermark_benchmark.cli._output import form_of
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up

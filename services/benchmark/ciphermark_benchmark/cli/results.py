@@ -1,4 +1,4 @@
-"""``results``: the figures of one run, in every form."""
+"""Results of one run: who is fastest and by how much; as md and latex the same tables."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import typer
 
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli import result_tables, tables
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, Wanted
+from ciphermark_benchmark.cli import _result_tables as result_tables
+from ciphermark_benchmark.cli import _tables as tables
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, Wanted
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up

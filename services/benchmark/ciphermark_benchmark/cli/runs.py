@@ -1,4 +1,4 @@
-"""``runs``: what was recorded; labels, and archives to keep and send."""
+"""The runs that are recorded: list, label, export, import."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 
 from ciphermark_benchmark import archive, export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.tables import show
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up

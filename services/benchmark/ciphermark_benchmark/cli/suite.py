@@ -1,4 +1,4 @@
-"""``suite``: what can be measured, and what a suite file means, before anything runs."""
+"""Suites: those that come with Ciphermark, one for your own question, and what a suite file means."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.markup import escape
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.tables import show
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import durations, runs
 from ciphermark_benchmark.runner.durations import Duration

@@ -1,4 +1,4 @@
-"""``summary``: a run in a screenful."""
+"""A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.text import Text
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.result_tables import MAIN_PHASE, heading
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up

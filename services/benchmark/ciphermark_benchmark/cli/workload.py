@@ -1,4 +1,4 @@
-"""``workload``: what workloads there are, and whether one of the user's own does what it says."""
+"""Workloads: those that are installed, and your own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli import layers
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli import _layers
+from ciphermark_benchmark.cli._output import console_for
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
@@ -40,7 +40,7 @@ def add_to(app: typer.Typer) -> None:
     _workload.command("list", epilog="[bold]Example[/bold]  ciphermark workload list")(list_all)
     _workload.command("new", epilog="[bold]Example[/bold]  ciphermark workload new mine.py")(new)
     _workload.command("check", epilog="[bold]Example[/bold]  ciphermark workload check mine.py")(check)
-    _workload.command("layers", epilog=layers.EPILOG)(layers.layers)
+    _workload.command("layers", epilog=_layers.EPILOG)(_layers.layers)
     app.add_typer(_workload, name="workload")
 
 

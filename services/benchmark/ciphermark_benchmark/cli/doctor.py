@@ -1,4 +1,4 @@
-"""``doctor``: what on this host spoils measurements."""
+"""Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli.suite import loaded
 from ciphermark_benchmark.suite import description
 from ciphermark_core import host as hosts

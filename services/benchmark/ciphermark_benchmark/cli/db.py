@@ -1,19 +1,15 @@
-"""``sql`` and ``db``: the database behind the figures."""
+"""The database behind the results."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark import storage
 from ciphermark_benchmark.runner.recorder import caught_up
 
 _db = typer.Typer(
-    help="The database behind the results.",
+    help=__doc__,
     epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"',
     no_args_is_help=True,
 )
@@ -21,29 +17,10 @@ _db = typer.Typer(
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command(
-        "sql",
-        epilog='[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"',
-    )(sql)
     _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
     _db.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")(migrate)
     _db.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")(stop)
     app.add_typer(_db, name="db")
-
-
-def sql(
-    query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
-    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help=OUTPUT_HELP),
-    ] = None,
-) -> None:
-    """Ask the database. The views are described in docs/sql.md."""
-    form = export.form_of(format, output)
-    with caught_up(homes.find()) as database:
-        table = database.query(query)
-    export.write(table, form, output)
 
 
 def url() -> None:

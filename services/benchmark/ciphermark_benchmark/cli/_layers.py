@@ -11,9 +11,9 @@ import typer
 from rich.text import Text
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli.output import console_for
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.cli.program import setting
-from ciphermark_benchmark.cli.tables import show
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme

@@ -1,4 +1,4 @@
-"""``compare``: two runs, the verdict first."""
+"""Two runs: how many are slower, faster, worse, failed, and the largest changes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.text import Text
 
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli.output import console_for
-from ciphermark_benchmark.cli.tables import MIXED, show
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import MIXED, show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP

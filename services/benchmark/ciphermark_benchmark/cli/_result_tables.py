@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ciphermark_benchmark import run_notes
-from ciphermark_benchmark.cli.tables import MIXED, show
+from ciphermark_benchmark.cli._tables import MIXED, show
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.gateway import Database
 from ciphermark_db.reports import report

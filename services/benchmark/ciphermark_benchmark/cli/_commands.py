@@ -1,0 +1,94 @@
+"""The commands, found by their files, and the one place that turns failures into exit codes.
+
+Every module beside this one is the command of its name, but for `main` and those that begin with an underscore. The
+first line of its docstring is the command's line in the list; only the command that is executed is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from ciphermark_benchmark import __version__
+from ciphermark_core import loading
+from ciphermark_core.errors import UserError
+from ciphermark_db.errors import DatabaseUnavailable
+
+
+def names() -> list[str]:
+    """The names of all commands, sorted."""
+    stems = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+    return [stem for stem in stems if stem != "main" and not stem.startswith("_")]
+
+
+def loaded(name: str) -> Any:
+    """A command, or group of commands, with its arguments and options: `add_to` of its module adds it."""
+    owner = typer.Typer()
+    with loading.undisturbed():
+        import_module(f"{__package__}.{name}").add_to(owner)
+    return typer.main.get_group(owner).commands[name]
+
+
+def summary(name: str) -> str:
+    """The first line of the docstring of a command's module, which is read and not executed."""
+    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
+
+
+class _OnDemand(TyperGroup):
+    """Lists commands by their files, and loads the one that is executed."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=summary(name)) for name in names()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and loaded(str(name)), rest
+
+
+app = typer.Typer(
+    cls=_OnDemand,
+    name="ciphermark",
+    help="Measure homomorphic-encryption libraries side by side, and keep every number in PostgreSQL.",
+    epilog="Begin with: ciphermark run quick",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+) -> None:
+    if version:
+        typer.echo(f"ciphermark {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def execute() -> None:
+    """Execute the command that was given; ends the process with the exit code of a failure."""
+    try:
+        app()
+    except UserError as error:
+        _fail(str(error), 2)
+    except DatabaseUnavailable as error:
+        _fail(str(error), 1)
+    except OSError as error:
+        _fail(f"{error.filename or 'the system'}: {error.strerror}", 1)
+
+
+def _fail(reason: str, code: int) -> None:
+    Console(stderr=True, highlight=False).print(reason, style="red", markup=False, soft_wrap=True)
+    sys.exit(code)

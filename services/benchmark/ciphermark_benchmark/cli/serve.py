@@ -1,0 +1,28 @@
+"""Offer the REST API, until told to end.
+
+CIPHERMARK_HOST, CIPHERMARK_PORT (8100) and CIPHERMARK_BENCHMARK_TOKEN_FILE say where and to whom.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.api.service import serve as serve_api
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("serve", help=__doc__, epilog="[bold]Example[/bold]  ciphermark serve --worker")(serve)
+
+
+def serve(
+    worker: Annotated[
+        bool, typer.Option("--worker", help="Also start a worker on this host, as a process of its own.")
+    ] = False,
+) -> None:
+    """Serve until told to end."""
+    serve_api(homes.find(), os.environ, has_worker=worker)

@@ -1,0 +1,35 @@
+"""Ask the database. The views are described in docs/sql.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import export
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark.runner.recorder import caught_up
+
+_EXAMPLE = '[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"'
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("sql", help=__doc__, epilog=_EXAMPLE)(sql)
+
+
+def sql(
+    query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
+    format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help=OUTPUT_HELP),
+    ] = None,
+) -> None:
+    """Print the answer, or write it."""
+    form = export.form_of(format, output)
+    with caught_up(homes.find()) as database:
+        table = database.query(query)
+    export.write(table, form, output)

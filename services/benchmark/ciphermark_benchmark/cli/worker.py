@@ -1,0 +1,44 @@
+"""Execute jobs that this host meets the needs of, one at a time, until told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.jobs import execution, log, queue
+from ciphermark_benchmark.jobs import worker as workers
+from ciphermark_core import host
+from ciphermark_measure.confinement import end_with
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("worker", help=__doc__, epilog="[bold]Example[/bold]  ciphermark worker")(worker)
+
+
+def worker(
+    stalled_after: Annotated[
+        float, typer.Option(help="Seconds without a heartbeat after which a worker is taken for dead.", min=1)
+    ] = 30.0,
+    parent: Annotated[
+        int | None, typer.Option(help="The process to end with, which has started this one.", hidden=True)
+    ] = None,
+) -> None:
+    """Work until told to end."""
+    if parent is not None:
+        end_with(parent, signal.SIGTERM)
+    log.configure(os.environ)
+    own = homes.find()
+    url = storage.url(own)
+    home = homes.Home(own.folder, url)  # whoever starts an embedded server again is not an attempt
+    storage.connected(home).close()
+    queue.install(url)
+    execution.recover(home)
+    settings = workers.Settings(home, url, stalled_after)
+    asyncio.run(workers.BenchmarkWorker(settings, host.collect()).work())
