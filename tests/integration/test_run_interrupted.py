@@ -110,7 +110,11 @@ def test_killed_again_and_again(ciphermark):
 # The variant that waits arrives first in its memory worker, then in the worker that is timed.
 @pytest.mark.parametrize(
     ("arrivals", "number"),
-    [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGTERM)],
+    [
+        pytest.param(1, signal.SIGKILL, marks=pytest.mark.extended),
+        (2, signal.SIGKILL),
+        pytest.param(2, signal.SIGTERM, marks=pytest.mark.extended),
+    ],
     ids=["while memory is measured", "in the middle of a trial", "by a polite signal"],
 )
 def test_killed_while_a_worker_works(held, gate, arrivals, number):
@@ -189,7 +193,11 @@ def test_the_next_command_records_what_a_killed_run_left(ciphermark):
         assert {row["id"] for row in ciphermark.rows("select id from trial")} == kept
 
 
-@pytest.mark.parametrize("arrivals", [1, 2], ids=["while memory is measured", "in the middle of a trial"])
+@pytest.mark.parametrize(
+    "arrivals",
+    [pytest.param(1, marks=pytest.mark.extended), 2],
+    ids=["while memory is measured", "in the middle of a trial"],
+)
 def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
     gate.let_pass(*range(arrivals - 1))
     process = held.fork("run", str(small_suite(held, variants=["cleartext", "planted-waits"])))

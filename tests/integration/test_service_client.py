@@ -37,15 +37,34 @@ def client(services):
 
 
 @pytest.fixture(autouse=True)
-def no_session_is_left(client):
+def no_session_is_left(client, opened, request):
+    """Of those that a test opens; the one that several share stays until a test comes that does not."""
+    is_shared = "session" in request.fixturenames
+    if not is_shared:
+        end_sessions(client)
     yield
+    end_sessions(client, but=opened["id"] if is_shared else None)
+
+
+def end_sessions(client, but=None):
     for session in done(client.http.get("/v1/sessions")):
-        client.http.delete(f"/v1/sessions/{session['id']}")
+        if session["id"] != but:
+            client.http.delete(f"/v1/sessions/{session['id']}")
 
 
 @pytest.fixture
-def session(client):
-    return done(client.http.post("/v1/sessions", json=ASKED))
+def session(client, opened):
+    """A session whose keys are made: that of the tests before, where none of them ended it."""
+    if opened.get("id") not in {item["id"] for item in done(client.http.get("/v1/sessions"))}:
+        opened.clear()
+        opened.update(done(client.http.post("/v1/sessions", json=ASKED)))
+    return opened
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """What the service answered when it opened the session that is shared."""
+    return {}
 
 
 def asked_in(client, session, deed, body):

@@ -44,16 +44,29 @@ def server(services):
 
 
 @pytest.fixture(autouse=True)
-def no_session_is_left(client, server):
+def no_session_is_left(client, server, opened, request):
+    """Of those that a test opens; the pair that several share stays."""
     yield
+    kept = {opened[-1].keys["id"], opened[-1].loaded["id"]} if "pair" in request.fixturenames else set()
     for service in (client, server):
         for session in done(service.http.get("/v1/sessions")):
-            service.http.delete(f"/v1/sessions/{session['id']}")
+            if session["id"] not in kept:
+                service.http.delete(f"/v1/sessions/{session['id']}")
 
 
 @pytest.fixture
-def pair(client, server):
-    return Pair.open(client, server, "seal", WORKLOAD)
+def pair(client, server, opened):
+    """Sessions of both services: those of the tests before, where these did not end."""
+    there = {session["id"] for each in (client, server) for session in done(each.http.get("/v1/sessions"))}
+    if not opened or not there >= {opened[-1].keys["id"], opened[-1].loaded["id"]}:
+        opened.append(Pair.open(client, server, "seal", WORKLOAD))
+    return opened[-1]
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """Pairs that tests had, the last one last."""
+    return []
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +258,8 @@ def test_names_that_nobody_knows(pair, changes, told):
     assert "(in " not in answer.json()["detail"]
 
 
-def test_phases_come_in_order(pair, stages):
+def test_phases_come_in_order(client, server, stages):
+    pair = Pair.open(client, server, "seal", WORKLOAD)
     assert stages == ["train", "infer"]
     answer = pair.evaluate("infer", done(pair.encrypt("infer")))
     assert (answer.status_code, kind_of(answer)) == (409, "out-of-turn")
