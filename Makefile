@@ -26,7 +26,7 @@ serve: setup ## Start all services here, without containers; Ctrl-C stops them
 	@$(BIN)/python deploy/serve.py
 
 # A file of tests stays in one process, and so does what the contract suite has of one variant: see tests/distribution.py.
-PYTEST = $(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 CHOSEN ?= not extended
 
 test: setup ## Run the tests, in minutes (CHOSEN: an expression of marks, see CONTRIBUTING.md)

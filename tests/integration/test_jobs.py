@@ -100,6 +100,7 @@ def test_a_job_is_handed_back_by_a_worker_that_is_told_to_end(
     jobs.assert_exactly_once(job_id, TRIALS)
 
 
+@pytest.mark.extended
 def test_a_queued_job_is_cancelled_at_once(workers: Workers, jobs: Jobs) -> None:
     cancelled, other = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
     jobs.cancel(cancelled)
@@ -214,6 +215,7 @@ def test_jobs_wait_for_a_host_that_meets_their_needs(workers: Workers, jobs: Job
     assert [jobs.job(job_id)["state"] for job_id in (flag, memory, variant)] == ["queued"] * 3
 
 
+@pytest.mark.extended
 def test_a_variant_that_no_host_has_is_unsupported_as_on_the_command_line(
     workers: Workers, jobs: Jobs
 ) -> None:

@@ -184,6 +184,7 @@ def test_another_host_goes_on_where_one_ends(
     assert kept == recorded
 
 
+@pytest.mark.extended
 def test_a_job_goes_to_the_host_that_has_what_it_needs(
     jobs: Jobs, hosts: Hosts, network_url: str, workers: Workers
 ) -> None:

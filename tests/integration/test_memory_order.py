@@ -59,7 +59,12 @@ def _require(variant: str) -> None:
 
 @needs_marks
 @pytest.mark.parametrize(
-    ("variant", "threads"), [("seal", 1), ("openfhe", 1), ("openfhe", 2), ("tenseal", 1)]
+    ("variant", "threads"),
+    [
+        ("seal", 1),
+        *(pytest.param(*each, marks=pytest.mark.extended) for each in (("openfhe", 1), ("tenseal", 1))),
+        ("openfhe", 2),
+    ],
 )
 def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, threads: int) -> None:
     _require(variant)
@@ -70,7 +75,10 @@ def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, thread
 
 
 @needs_marks
-@pytest.mark.parametrize(("variant", "threads"), [("seal", 1), ("openfhe", 2), ("tenseal", 1)])
+@pytest.mark.parametrize(
+    ("variant", "threads"),
+    [("seal", 1), ("openfhe", 2), pytest.param("tenseal", 1, marks=pytest.mark.extended)],
+)
 def test_the_peaks_of_a_parameter_set_are_those_of_a_first_one(variant: str, threads: int) -> None:
     _require(variant)
     (first,) = _peaks(variant, threads, [("mul", SMALL)])

@@ -217,6 +217,7 @@ def test_paths_are_refused_over_rest_and_not_looked_at(benchmark, tmp_path, form
     assert len(answers) == 1
 
 
+@pytest.mark.extended
 def test_a_worker_without_the_data_set_refuses_the_job(services, named, tmp_path, new_url):
     """Its parties are processes of its own host, which the client service's data sets are not on."""
     name = give(services, "lost", table(seed=4))

@@ -15,7 +15,11 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 # A valid request may still be refused: the session that it names need not exist, nor the blob.
 _NOT_PROMISED = [positive_data_acceptance]
 _SETTINGS = settings(
-    max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=settings.default.max_examples // 3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 
@@ -50,7 +54,7 @@ def test_a_service_answers_as_it_promises(services, name, mode):
     schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=headers)
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) >= 8
-    assert sum(held(operation, mode, headers) for operation in operations) > 4 * len(operations)
+    assert sum(held(operation, mode, headers) for operation in operations) > 2 * len(operations)
     assert service.process.poll() is None
     assert not service.events("a bug")
 

@@ -255,6 +255,7 @@ def test_a_service_without_a_token_does_not_start(ciphermark: Ciphermark) -> Non
     assert "benchmark has no token" in done.err
 
 
+@pytest.mark.extended
 def test_jobs_and_listeners_survive_a_restart_of_the_service(
     tmp_path: Path, new_url: Callable[[], str]
 ) -> None:

@@ -17,7 +17,11 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 _NOT_PROMISED = [positive_data_acceptance]
 _HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 _SETTINGS = settings(
-    max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=settings.default.max_examples // 3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
 )
 _LEAST_OPERATIONS = 12
 

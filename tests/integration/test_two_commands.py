@@ -175,6 +175,7 @@ def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Ga
     assert_each_once(held, held.database_url, runs=1)
 
 
+@pytest.mark.extended
 def test_a_job_goes_on_where_a_run_in_its_home_is_killed_and_the_run_can_be_resumed(
     workers: Workers, held: Ciphermark, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

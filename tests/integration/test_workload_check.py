@@ -94,7 +94,14 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path):
             assert verdict == ("right" if {"mul_plain", "rotate"} <= {*offered} else "unsupported")
 
 
-@pytest.mark.parametrize("error", ["ValueError", "IndexError", "AssertionError", "nothing"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ValueError",
+        "nothing",
+        *(pytest.param(name, marks=pytest.mark.extended) for name in ("IndexError", "AssertionError")),
+    ],
+)
 def test_what_does_not_fit_the_small_ring_is_checked_at_its_own_parameters(template, tmp_path, error):
     """4,096 slots at N = 8192, and 1,024 in the small ring: whatever the file raises there, or computes."""
     refusal = f"        if parameters.slots < 4096:\n            raise {error}('it does not fit')\n"
