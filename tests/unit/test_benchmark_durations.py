@@ -59,7 +59,7 @@ def expected(home: Home) -> durations.Duration:
 
 def test_without_a_run_it_is_a_guess(home: Home) -> None:
     assert expected(home) == GUESS
-    assert GUESS.in_words == f"a guess: {estimate.in_words(GUESS.seconds)} on an idle host"
+    assert GUESS.in_words == f"a guess: {durations.in_words(GUESS.seconds)} on an idle host"
 
 
 def test_what_the_last_whole_run_took_is_known(home: Home) -> None:
@@ -103,3 +103,21 @@ def test_a_guess_goes_by_the_anchor_of_the_host(home: Home) -> None:
     level = {"cpu_model": "c", "kernel": anchor.KERNEL, "ns": 107_400.0, "at": time.time()}
     (home.folder / "anchor.json").write_text(json.dumps(level))
     assert expected(home).seconds == pytest.approx(2 * GUESS.seconds)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "1 second"),
+        (1.2, "1 second"),
+        (20.4, "20 seconds"),
+        (89.9, "90 seconds"),
+        (90, "2 minutes"),
+        (600, "10 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (36000, "10.0 hours"),
+    ],
+)
+def test_in_words(value, text):
+    assert durations.in_words(value) == text

@@ -496,24 +496,6 @@ def test_an_estimate_of_depth_grows_with_the_cap():
     assert seconds(deep) > seconds(shallow)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "1 second"),
-        (1.2, "1 second"),
-        (20.4, "20 seconds"),
-        (89.9, "90 seconds"),
-        (90, "2 minutes"),
-        (600, "10 minutes"),
-        (5399, "90 minutes"),
-        (5400, "1.5 hours"),
-        (36000, "10.0 hours"),
-    ],
-)
-def test_in_words(value, text):
-    assert estimate.in_words(value) == text
-
-
 def test_a_case_is_a_case_whatever_the_plan():
     (item,) = planned(experiment(operations=["add"]))
     assert item.case == Case(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ciphermark_core import names
 from ciphermark_core.errors import UserError
-from ciphermark_db.gateway import Database
+
+if TYPE_CHECKING:
+    from ciphermark_db.gateway import Database
 
 RUN_HELP = "A run: its id or the beginning of it, its label, last, last~1 (the one before), last:SUITE."
 

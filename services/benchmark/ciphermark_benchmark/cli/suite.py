@@ -7,34 +7,23 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
 from rich.markup import escape
 
-from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._tables import show
-from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.runner import durations, runs
-from ciphermark_benchmark.runner.durations import Duration
-from ciphermark_benchmark.suite import (
-    case_rows,
-    composition,
-    estimate,
-    files,
-    form,
-    plan,
-    process_limit,
-    reference,
-    shipped,
-)
-from ciphermark_benchmark.suite.composition import Wish
-from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_benchmark.runner import durations, outlook
+from ciphermark_benchmark.suite import shipped
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
 from ciphermark_present.listings.printed import Head, Printed
+
+if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `suite list` needs none of it
+    from ciphermark_benchmark.suite import form
+    from ciphermark_benchmark.suite.plan import PlannedCase
 
 _suite = typer.Typer(
     help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",
@@ -75,19 +64,20 @@ def loaded(path: Path) -> form.Suite:
 
 def _read(path: Path) -> tuple[form.Suite, str]:
     """The same with its text."""
+    from ciphermark_benchmark.data_sets.catalogue import Catalogue
+    from ciphermark_benchmark.suite import files
+
     catalogue = Catalogue(homes.find(), os.environ, files.spelled_out(path).parent)
     return files.load(path, catalogue)
 
 
 def list_() -> None:
     """The suites that come with Ciphermark: name, what for, and how long they take."""
-    facts = hosts.collect()
-    rows = []
-    for name in shipped.names():
-        suite, text = files.load(shipped.path(name))
-        planned = plan.cases(suite, runs.available(suite, facts))
-        took = durations.expected(homes.find(), text, suite, planned, facts)
-        rows.append((name, estimate.in_words(took.seconds), shipped.purpose(text)))
+    seconds = outlook.shipped_seconds(homes.find(), hosts.collect())
+    rows = [
+        (name, durations.in_words(taken_s), shipped.purpose(shipped.path(name).read_text(encoding="utf-8")))
+        for name, taken_s in seconds.items()
+    ]
     console = console_for()
     show(console, [Printed("", "", _HEADS, tuple(rows))])
     console.print(f"\n{_ABOUT_LIST}")
@@ -109,9 +99,12 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
 ) -> None:
     """Write a suite for a computation that you have in mind. Asks for what is not given."""
+    from ciphermark_benchmark.runner import runs
+    from ciphermark_benchmark.suite import composition, files, plan
+
     if file.exists():
         raise UserError(f"{file} is there already: name another file, or remove it")
-    wish = Wish(
+    wish = composition.Wish(
         file.stem,
         _answer("--values", values, "How many numbers are computed on?", int),
         _answer("--largest", largest, "They are below?", int),
@@ -146,12 +139,14 @@ def _answer(option: str, given: T | None, question: str, kind: type[T]) -> T:
 
 def _installed() -> list[str]:
     """The variants that can be measured here, the computation in the clear aside; where there is none, all."""
+    from ciphermark_adapters import registry
+
     flags = frozenset(hosts.collect().cpu_flags)
     names = [name for name, declared in registry.declarations().items() if not declared.is_reference]
     return [name for name in names if registry.availability(name, flags).is_installed] or names
 
 
-def _outlook(suite: form.Suite, planned: list[PlannedCase], took: Duration) -> str:
+def _outlook(suite: form.Suite, planned: list[PlannedCase], took: durations.Duration) -> str:
     refused = Counter(item.status for item in planned if item.reason is not None)
     possible = len(planned) - refused.total()
     statuses = ["unsupported", *sorted(refused.keys() - {"unsupported"})]
@@ -166,11 +161,15 @@ def _counted(count: int, noun: str) -> str:
 
 def keys() -> None:
     """Every key of a suite: values, default, meaning, example; in Markdown."""
+    from ciphermark_benchmark.suite import reference
+
     typer.echo(reference.page())
 
 
 def schema() -> None:
     """JSON Schema of suite files."""
+    from ciphermark_benchmark.suite import form
+
     typer.echo(json.dumps(form.json_schema(), indent=2))
 
 
@@ -180,6 +179,9 @@ def explain(
     all: Annotated[bool, typer.Option("--all", help="Every case, also of a large suite.")] = False,
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
+    from ciphermark_benchmark.runner import runs
+    from ciphermark_benchmark.suite import case_rows, plan, process_limit
+
     suite, text = _read(file)
     facts = hosts.collect()
     available = runs.available(suite, facts)

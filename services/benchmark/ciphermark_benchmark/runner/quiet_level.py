@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_measure.interference import anchor
 from ciphermark_measure.interference.host_state import level_of
+
+if TYPE_CHECKING:
+    from ciphermark_benchmark.suite.plan import Plan
 
 _FILE = "anchor.json"
 # A host may be another machine tomorrow, or its firmware may let it run faster.

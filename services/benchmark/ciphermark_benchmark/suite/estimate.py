@@ -24,19 +24,16 @@ from ciphermark_measure.parties.messages import MOST_PASSES
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import BATCH
 
-# What the anchor takes in the quiet state of the machine that the constants are from: of the same work as today's.
-_ANCHOR_NS = 53_700.0
 
-
-def run_s(planned: Sequence[PlannedCase], budget: Budget, anchor_ns: float | None = None) -> float:
-    """Estimated seconds for the possible cases, on a host whose anchor takes so long, if that is known."""
+def run_s(planned: Sequence[PlannedCase], budget: Budget) -> float:
+    """Estimated seconds for the possible cases, on the machine that the constants are from."""
     possible = [item.case for item in planned if item.reason is None]
     workers = {(case.variant, case.parameters, case.threads) for case in possible}
     starting_s = sum(
         WORKER_S + 2 * KEYS_S * _growth(_ring_dimension(parameters)) for _, parameters, _ in workers
     )  # workers for times and for memory start side by side
     trials_s = sum(_trial_s(case, budget) for case in possible) + _vectors_s(possible, budget)
-    return budget.processes * (starting_s + trials_s) * (anchor_ns or _ANCHOR_NS) / _ANCHOR_NS
+    return budget.processes * (starting_s + trials_s)
 
 
 def _vectors_s(possible: Sequence[Case], budget: Budget) -> float:
@@ -87,11 +84,3 @@ def _ring_dimension(spec: ParameterSpec) -> int:
 def _growth(ring_dimension: int) -> float:
     """Cost relative to N = 4096: N log N times a chain that grows with N."""
     return max(0.15, float((ring_dimension / 4096) ** 1.7))
-
-
-def in_words(seconds: float) -> str:
-    """Seconds, minutes or hours, as one would say it."""
-    if seconds < 90:
-        whole = max(1, round(seconds))
-        return f"{whole} second{'' if whole == 1 else 's'}"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
