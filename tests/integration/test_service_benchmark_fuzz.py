@@ -54,6 +54,6 @@ def test_the_service_answers_as_it_promises(service: Service, mode: GenerationMo
 
     for operation in operations:
         held(operation)
-    assert len(tried) > 4 * len(operations)
+    assert len(tried) > 2 * len(operations)
     assert max(tried) < 500
     assert '"event": "a bug"' not in service.log.read_text()
