@@ -10,8 +10,9 @@ from bench.figures import Figure, Progress, Target
 from bench.places import BIN, ROOT, environment, fresh_home
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
-from ciphermark_core import statistics, wire
+from ciphermark_core import wire
 from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Outcome
 from ciphermark_db.gateway import Database
 
@@ -80,7 +81,7 @@ def figures(number: int, rows: Sequence[Compared]) -> Iterator[Figure]:
             sum(row.verdict in _FLAGS for row in chosen),
             note=f"ratios {ratios[0]:.3f}–{ratios[-1]:.3f}; intervals without 1: "
             f"{sum(row.is_beyond_one for row in chosen)}; floor needed {floors[-1]:.3f} "
-            f"(is {statistics.NOISE_FLOOR})",
+            f"(is {SIGNIFICANCE_THRESHOLD})",
             facts={"ratios": ratios, "floors": floors},
         )
 

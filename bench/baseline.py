@@ -22,6 +22,7 @@ from bench.native_build import plain_loop
 from bench.places import measuring_cpu
 from bench.plain_loop import PlainLoop
 from ciphermark_adapters import registry
+from ciphermark_analysis.estimates import Estimate, estimate
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
@@ -30,7 +31,6 @@ from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
-from ciphermark_core.statistics import Estimate, estimate
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
 from ciphermark_measure.sampling import Phase, target

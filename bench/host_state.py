@@ -14,10 +14,10 @@ import numpy as np
 
 from bench.figures import Figure, Progress, Target
 from bench.places import measuring_cpu
+from ciphermark_analysis.estimates import estimate, verdict
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Sample
-from ciphermark_core.statistics import estimate, verdict
 from ciphermark_measure.clock import MonotonicClock
 from ciphermark_measure.interference.anchor import Anchor
 from ciphermark_measure.interference.host_state import TOLERANCE, Gate

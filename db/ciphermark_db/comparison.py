@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
 from ciphermark_core.metrics import Metric
-from ciphermark_core.statistics import Estimate, ratio_of, verdict
 from ciphermark_db import host_drift
 from ciphermark_db.pairing import PLACE
 

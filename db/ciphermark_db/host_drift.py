@@ -13,7 +13,7 @@ from math import exp, log
 from statistics import median
 from typing import Any
 
-from ciphermark_core.statistics import Estimate
+from ciphermark_analysis.estimates import Estimate
 
 Row = Mapping[str, Any]
 

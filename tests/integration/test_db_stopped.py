@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ciphermark_core import statistics
+from ciphermark_analysis import estimates as statistics
 from ciphermark_core.budget import Budget
 from ciphermark_db.gateway import Database
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciphermark_core import statistics
+from ciphermark_analysis import estimates as statistics
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_core.run import Run
 from ciphermark_db.gateway import Database
@@ -111,7 +112,7 @@ def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, fl
         )  # fmt: skip
 
 
-FLOOR = statistics.NOISE_FLOOR
+FLOOR = SIGNIFICANCE_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_verdicts_are_python_s(database: Database, low: float | None, high: floa
 
 
 def test_the_noise_floor_is_python_s(database: Database) -> None:
-    assert database.query("select noise_floor()").rows == [(statistics.NOISE_FLOOR,)]
+    assert database.query("select noise_floor()").rows == [(SIGNIFICANCE_THRESHOLD,)]
 
 
 def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> None:

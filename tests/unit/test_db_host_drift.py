@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_core.statistics import Estimate, verdict
+from ciphermark_analysis.estimates import Estimate, verdict
 from ciphermark_db import host_drift
 
 BASE = {"unit": "s", "variant": "seal", "anchor_ratio": 1.0, "ratio": 1.0}

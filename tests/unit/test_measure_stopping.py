@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from ciphermark_analysis.estimates import CONFIDENCE, estimate
 from ciphermark_core.budget import Budget
-from ciphermark_core.statistics import CONFIDENCE, estimate
 from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
 PLAIN = Rule(10, 300)
@@ -95,7 +95,7 @@ def stopped(values, asked):
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_what_was_stopped_covers_the_median_as_often_as_it_says(name, precision):
     """Seeds are fixed, so this cannot fail by chance; that it is so for every distribution is added up exactly in
-    ``test_core_statistics``.
+    ``test_analysis_estimates``.
     """
     draw, middle = DISTRIBUTIONS[name]
     middle = middle if middle is not None else _two_states_median()

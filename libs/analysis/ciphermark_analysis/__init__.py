@@ -4,6 +4,5 @@ Everything is pure: arrays and dataclasses in, dataclasses out. Storage keeps th
 that made them, views join and filter them.
 """
 
-# The version of what :func:`~ciphermark_analysis.results.results` and :func:`~ciphermark_analysis.ratios.ratios` compute.
-# A change of any value needs a new one: databases then recompute their rows.
+# The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
 METHOD = 1

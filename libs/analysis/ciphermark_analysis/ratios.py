@@ -1,16 +1,30 @@
-"""Ratios of times of variants that were measured with the same workload and parameters, sample by sample."""
+"""Ratios of times of variants that were measured with the same workload and parameters, sample by sample.
+
+Trials that took turns overlap in time: their samples pair up, by process and ordinal. Those of a run that was resumed
+in between, or too large to be alive together, do not: their medians are divided.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
+from typing import Any, Literal
 
-from ciphermark_analysis.samples import Group
+import numpy as np
+import numpy.typing as npt
+
+from ciphermark_analysis import METHOD, correction
+from ciphermark_analysis.estimates import Estimate, Estimates, Segments, Verdict, inverse, verdict
+from ciphermark_analysis.results import distinct, optional
+from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group, Integers, Place
+from ciphermark_analysis.wins import Standing, standings
 
 Kind = Literal["equal_security", "any_security", "hexl"]
-Standing = Literal["win", "tie", "behind", "alone"]
-Verdict = Literal["faster", "slower", "no difference", "too few samples"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +35,9 @@ class Ratio:
     or of all, and ``verdict`` is about the group. ``hexl``: the base is the same library with HEXL, the group without,
     and ``verdict`` is about the base; ``rank`` and ``standing`` are ``None``.
 
-    ``median`` is that of the group. ``is_paired``: ratios of samples of one round, ``n`` of them; otherwise the ratio of
-    two medians, and ``n`` the smaller number of samples. ``undisturbed_share`` (of pairs) is ``None`` where the host was
-    not observed or nothing is paired.
+    ``median`` is that of the group. ``is_paired``: ratios of samples of one round, ``n`` of them; otherwise the ratio
+    of two medians, and ``n`` the smaller number of samples. ``undisturbed_share`` (of pairs) is ``None`` where the host
+    was not observed or nothing is paired.
 
     Names with ``uncorrected_`` are what the same statistics are without correction, with a base of their own: the
     fastest by its uncorrected median.
@@ -62,7 +76,340 @@ class Ratio:
 def ratios(groups: Sequence[Group], kind: Kind) -> list[Ratio]:
     """The ratios of the groups of one comparison (equal ``comparison_key``) in one run.
 
-    Groups that did not end ``ok`` and reference libraries are left out. A group that is compared with nobody else has
+    Groups that did not end ``ok`` and reference libraries are left out. A group that is compared with no other has
     ratio 1 to itself and the standing ``alone``.
     """
-    raise NotImplementedError
+    counted = [group for group in groups if group.status == "ok" and not group.is_reference]
+    corrected, uncorrected = (_rows(_times(counted, is_corrected), kind) for is_corrected in (True, False))
+    return [
+        Ratio(
+            kind=kind,
+            group=row.group,
+            stage=row.place.stage,
+            party=row.place.party,
+            step=row.place.step,
+            repetitions=None if row.repetitions == NO_REPETITIONS else row.repetitions,
+            base=row.base,
+            rank=row.rank,
+            standing=row.standing,
+            median=row.median,
+            n=row.ratio.n,
+            ratio=row.ratio.median,
+            ci_low=row.ratio.low,
+            ci_high=row.ratio.high,
+            verdict=row.verdict,
+            is_paired=row.is_paired,
+            undisturbed_share=row.undisturbed_share,
+            uncorrected_base=other.base,
+            uncorrected_rank=other.rank,
+            uncorrected_standing=other.standing,
+            uncorrected_median=other.median,
+            uncorrected_n=other.ratio.n,
+            uncorrected_ratio=other.ratio.median,
+            uncorrected_ci_low=other.ratio.low,
+            uncorrected_ci_high=other.ratio.high,
+            uncorrected_verdict=other.verdict,
+            uncorrected_is_paired=other.is_paired,
+            method=METHOD,
+        )
+        for row, other in zip(corrected, uncorrected, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """Two segments whose times are compared; ``rank`` is that of the first, where it has one."""
+
+    own: int
+    base: int
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A ratio, corrected or not."""
+
+    group: int
+    place: Place
+    repetitions: int
+    base: int
+    rank: int | None
+    standing: Standing | None
+    median: float
+    ratio: Estimate
+    verdict: Verdict
+    is_paired: bool
+    undisturbed_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Times of groups by segment: one group at one place and number of repetitions.
+
+    Columns named ``round_…`` have a row for each segment and round, which is a process and an ordinal, in ascending
+    order of ``round_code``: the segment times ``rounds`` plus the number of the round. A round lasts from the start of
+    its trial to the end.
+    """
+
+    groups: Sequence[Group]
+    places: Sequence[Place]
+    segment_group: Integers
+    segment_key: Integers
+    keys: Sequence[tuple[int, int]]
+    estimates: Estimates
+    slowdown: Floats
+    is_disturbed: Booleans
+    rounds: int
+    round_code: Integers
+    round_value: Floats
+    round_slowdown: Floats
+    round_is_disturbed: Booleans
+    round_start: Integers
+    round_end: Integers
+
+    def group(self, segment: int) -> Group:
+        """The group of a segment."""
+        return self.groups[int(self.segment_group[segment])]
+
+
+def _times(groups: Sequence[Group], is_corrected: bool) -> _Times | None:
+    """The times of groups; ``None`` where there are none."""
+    phases: dict[str, Place] = {}
+    columns = [_columns(number, group, is_corrected, phases) for number, group in enumerate(groups)]
+    if not any(len(column[0]) for column in columns):
+        return None
+    of_group, phase, repetitions, process, ordinal, value, slowdown, disturbed, start, end = (
+        np.concatenate(parts) for parts in zip(*columns, strict=True)
+    )
+    keys, key = distinct(phase, repetitions)
+    codes, segment = np.unique(of_group * len(keys) + key, return_inverse=True)
+    segment_group, segment_key = codes // len(keys), codes % len(keys)
+    is_sequential = np.array([groups[number].is_sequential for number in segment_group])
+    is_disturbed = disturbed.astype(np.bool_)
+    counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
+    turns, turn = distinct(process, ordinal)
+    order = np.argsort(segment * len(turns) + turn, kind="stable")
+    code = (segment * len(turns) + turn)[order]
+    starts = np.flatnonzero(np.diff(code, prepend=-1))
+    return _Times(
+        groups=groups,
+        places=list(phases.values()),
+        segment_group=segment_group,
+        segment_key=segment_key,
+        keys=keys,
+        estimates=counted.estimates(is_sequential),
+        slowdown=correction.mean_slowdowns(slowdown, is_disturbed, segment),
+        is_disturbed=np.bincount(segment, ~is_disturbed) == 0,
+        rounds=len(turns),
+        round_code=code[starts],
+        round_value=np.maximum.reduceat((value / slowdown)[order], starts),
+        round_slowdown=np.maximum.reduceat(slowdown[order], starts),
+        round_is_disturbed=np.logical_or.reduceat(is_disturbed[order], starts),
+        round_start=np.maximum.reduceat(start[order], starts),
+        round_end=np.minimum.reduceat(end[order], starts),
+    )
+
+
+def _columns(
+    number: int, group: Group, is_corrected: bool, phases: dict[str, Place]
+) -> tuple[npt.NDArray[Any], ...]:
+    """Of each time of a group: group, phase (an index that ``phases`` is filled by), repetitions, process, ordinal,
+    value, slowdown, whether it is disturbed, and when its trial started and ended (µs).
+    """
+    samples = group.samples if is_corrected else correction.ignored(group.samples)
+    is_time = np.array([place.metric == "time" for place in samples.places], np.bool_)
+    is_kept = is_time[samples.place] & ~samples.is_warmup
+    for place, is_timed in zip(samples.places, is_time, strict=True):
+        if is_timed:
+            phases.setdefault(place.phase, place)
+    indices = {phase: index for index, phase in enumerate(phases)}
+    phase = np.array([indices.get(place.phase, 0) for place in samples.places], np.int64)
+    start = [(trial.started_at - _EPOCH) // _MICROSECOND for trial in group.trials]
+    end = [
+        (trial.started_at + timedelta(seconds=trial.duration_s) - _EPOCH) // _MICROSECOND
+        for trial in group.trials
+    ]
+    trial = samples.trial[is_kept]
+    return (
+        np.full(len(trial), number),
+        phase[samples.place[is_kept]],
+        samples.repetitions[is_kept],
+        np.array([trial.process for trial in group.trials], np.int64)[trial],
+        samples.ordinal[is_kept],
+        samples.value[is_kept],
+        samples.slowdown[is_kept],
+        samples.is_disturbed[is_kept],
+        np.array(start, np.int64)[trial],
+        np.array(end, np.int64)[trial],
+    )
+
+
+def _rows(times: _Times | None, kind: Kind) -> list[_Row]:
+    if times is None:
+        return []
+    if kind == "hexl":
+        return _of_contests(times, _of_hexl(times), is_ranked=False)
+    partitions = _partitions(times, kind)
+    contests = [contest for partition in partitions for contest in partition]
+    rows = _of_contests(times, contests, is_ranked=True)
+    places = np.cumsum([0, *map(len, partitions)])
+    of_partitions = [rows[start:end] for start, end in pairwise(places)]
+    placed = [row for partition in of_partitions for row in _placed(partition)]
+    order = {contest.own: index for index, contest in enumerate(contests)}
+    return [placed[order[segment]] for segment in range(len(times.segment_group))]
+
+
+def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
+    """Who is ranked together: all of one place and number of repetitions, composed operations apart, and each level of
+    security, unless across levels. The fastest by its median is the base, ranks are by medians.
+    """
+    members: dict[tuple[object, ...], list[int]] = {}
+    for segment, key in enumerate(times.segment_key.tolist()):
+        group = times.group(segment)
+        level = group.security_compared if kind == "equal_security" else None
+        members.setdefault((key, group.is_composed, level), []).append(segment)
+    partitions = []
+    for segments in members.values():
+        ordered = sorted(
+            (float(times.estimates.median[item]), times.group(item).variant, item) for item in segments
+        )
+        best = ordered[0][2]
+        ranks = [1 + sum(other[:2] < mine[:2] for other in ordered) for mine in ordered]
+        partitions.append([_Contest(item[2], best, rank) for item, rank in zip(ordered, ranks, strict=True)])
+    return partitions
+
+
+def _of_hexl(times: _Times) -> list[_Contest]:
+    """Each build without HEXL beside each build of its library with it, at one level of security."""
+    contests = []
+    for own, key in enumerate(times.segment_key.tolist()):
+        off = times.group(own)
+        for base in np.flatnonzero(times.segment_key == key).tolist():
+            on = times.group(base)
+            if off.hexl is False and on.hexl and _traits(off) == _traits(on) and off.library is not None:
+                contests.append(_Contest(own, base, None))
+    return contests
+
+
+def _traits(group: Group) -> tuple[object, ...]:
+    return group.library, group.is_composed, group.security_compared
+
+
+def _placed(partition: Sequence[_Row]) -> list[_Row]:
+    """The rows of a partition, the fastest first, with how they stand."""
+    found = standings(0, [row.verdict for row in partition])
+    return [replace(row, standing=standing) for row, standing in zip(partition, found, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Samples of one round of both sides of contests: the number of the contest of each pair, in ascending order."""
+
+    contest: Integers
+    ratio: Floats
+    slowdown: Floats
+    is_disturbed: Booleans
+
+
+def _pairs(times: _Times, own: Integers, base: Integers, is_overlapping: bool) -> _Pairs:
+    """The pairs of segments; where ``is_overlapping`` only of trials that overlap in time."""
+    segment = times.round_code // times.rounds
+    first = np.searchsorted(segment, own)
+    counts = np.searchsorted(segment, own, side="right") - first
+    contest = np.repeat(np.arange(len(own)), counts)
+    mine = np.arange(len(contest)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    wanted = base[contest] * times.rounds + times.round_code[mine] % times.rounds
+    other = np.minimum(np.searchsorted(times.round_code, wanted), len(times.round_code) - 1)
+    is_pair = (times.round_code[other] == wanted) & (times.round_value[other] > 0)
+    if is_overlapping:
+        start = np.maximum(times.round_start[mine], times.round_start[other])
+        is_pair &= start <= np.minimum(times.round_end[mine], times.round_end[other])
+    mine, other = mine[is_pair], other[is_pair]
+    return _Pairs(
+        contest[is_pair],
+        times.round_value[mine] / times.round_value[other],
+        np.maximum(times.round_slowdown[mine], times.round_slowdown[other]),
+        times.round_is_disturbed[mine] | times.round_is_disturbed[other],
+    )
+
+
+def _of_contests(times: _Times, contests: Sequence[_Contest], is_ranked: bool) -> list[_Row]:
+    """The ratios of contests, without standings: of the pairs that count where there are any, otherwise of the two
+    medians; those for HEXL (not ``is_ranked``) of pairs alone.
+    """
+    own, base = (np.array([getattr(item, side) for item in contests], np.int64) for side in ("own", "base"))
+    pairs = _pairs(times, own, base, is_overlapping=is_ranked)
+    may_be_disturbed = times.is_disturbed[own] | times.is_disturbed[base] | (not is_ranked)
+    is_counted = correction.counts(pairs.is_disturbed, pairs.contest, may_be_disturbed[pairs.contest])
+    paired, segment = np.unique(pairs.contest[is_counted], return_inverse=True)
+    is_paired = np.isin(np.arange(len(contests)), paired)
+    estimates = _unpaired(times.estimates, own, base)
+    if len(paired):
+        is_sequential = np.array([times.group(item.own).is_sequential for item in contests], np.bool_)
+        of_pairs = Segments.of(pairs.ratio[is_counted], segment).estimates(is_sequential[paired])
+        for field in fields(estimates):
+            getattr(estimates, field.name)[paired] = getattr(of_pairs, field.name)
+    if is_ranked:
+        widening = _widening(times, contests, is_paired)
+    else:
+        slowdowns = correction.mean_slowdowns(
+            pairs.slowdown, pairs.is_disturbed, pairs.contest, len(contests)
+        )
+        widening = correction.widening(slowdowns, slowdowns)
+    estimates = correction.widened(estimates, widening)
+    shares = correction.undisturbed_shares(pairs.slowdown, pairs.is_disturbed, pairs.contest, len(contests))
+    return [
+        _row(times, contest, estimates[index], share, bool(is_paired[index]))
+        for index, (contest, share) in enumerate(zip(contests, optional(shares), strict=True))
+        if is_ranked or is_paired[index]
+    ]
+
+
+def _row(times: _Times, contest: _Contest, ratio: Estimate, share: float | None, is_paired: bool) -> _Row:
+    group, base = times.group(contest.own), times.group(contest.base)
+    phase, repetitions = times.keys[int(times.segment_key[contest.own])]
+    is_watched = group.is_watched and (contest.rank is not None or base.is_watched)
+    return _Row(
+        group=group.id,
+        place=times.places[phase],
+        repetitions=repetitions,
+        base=base.id,
+        rank=contest.rank,
+        standing=None,
+        median=float(times.estimates.median[contest.own]),
+        ratio=ratio,
+        verdict=verdict(ratio if contest.rank is None else inverse(ratio)),
+        is_paired=is_paired,
+        undisturbed_share=share if is_watched else None,
+    )
+
+
+def _unpaired(estimates: Estimates, own: Integers, base: Integers) -> Estimates:
+    """As :func:`~ciphermark_analysis.estimates.ratio_of`, of many; NaN where the base is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        medians, lows, highs = (
+            np.where(below[base] == 0, np.nan, above[own] / below[base])
+            for above, below in (
+                (estimates.median, estimates.median),
+                (estimates.low, estimates.high),
+                (estimates.high, estimates.low),
+            )
+        )
+    return Estimates(np.minimum(estimates.n[own], estimates.n[base]), medians, lows, highs)
+
+
+def _widening(times: _Times, contests: Sequence[_Contest], is_paired: Booleans) -> Floats:
+    """By what the intervals of ranked ratios are wider. What slows a build slows another one of its library as much, so
+    that in one round it cancels. Other code has another exponent.
+    """
+    sides = [(times.group(item.own), times.group(item.base)) for item in contests]
+    is_like = [
+        own.library is not None and (own.library, own.hexl) == (base.library, base.hexl)
+        for own, base in sides
+    ]
+    is_first = [
+        item.rank == 1 and own.variant == base.variant
+        for item, (own, base) in zip(contests, sides, strict=True)
+    ]
+    own, base = (times.slowdown[[getattr(item, side) for item in contests]] for side in ("own", "base"))
+    return np.where(is_first | (is_paired & is_like), 1.0, correction.widening(own, base))

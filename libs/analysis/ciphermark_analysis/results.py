@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
-from ciphermark_analysis.samples import Group
+import numpy as np
+
+from ciphermark_analysis import METHOD, correction
+from ciphermark_analysis.estimates import Estimates, Segments
+from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group, Integers, Place, Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,102 @@ class GroupFacts:
 
 def results(group: Group) -> list[Result]:
     """The results of a group, ordered by place and repetitions; none of a group whose samples may not be shown."""
-    raise NotImplementedError
+    samples = group.samples
+    is_kept = ~samples.is_warmup
+    if not group.is_counted or not is_kept.any():
+        return []
+    keys, segment = distinct(samples.place[is_kept], samples.repetitions[is_kept])
+    places = [samples.places[place] for place, _ in keys]
+    is_sequential = np.full(len(keys), group.is_sequential)
+    corrected, counted = _statistics(samples, is_kept, segment, is_sequential)
+    uncorrected, _ = _statistics(correction.ignored(samples), is_kept, segment, is_sequential)
+    rows: Any = zip(
+        places,
+        keys,
+        *_columns(corrected),
+        *(values.tolist() for values in (counted.deviations, counted.least, counted.largest)),
+        *_columns(uncorrected),
+        *_host(group, samples, is_kept, segment, places),
+        strict=True,
+    )
+    return [
+        Result(
+            group.id,
+            place.stage,
+            place.party,
+            place.step,
+            place.metric,
+            None if repetitions == NO_REPETITIONS else repetitions,
+            *values,
+            method=METHOD,
+        )
+        for place, (_, repetitions), *values in rows
+    ]
+
+
+def _statistics(
+    samples: Samples, is_kept: Booleans, segment: Integers, is_sequential: Booleans
+) -> tuple[Estimates, Segments]:
+    value, slowdown, is_disturbed = _kept(samples, is_kept)
+    counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
+    slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
+    return correction.widened(counted.estimates(is_sequential), correction.widening(slowdowns)), counted
+
+
+def _host(
+    group: Group, samples: Samples, is_kept: Booleans, segment: Integers, places: Sequence[Place]
+) -> tuple[list[float | None], list[float | None]]:
+    """Undisturbed share and slowdown of each segment."""
+    _, slowdown, is_disturbed = _kept(samples, is_kept)
+    if not group.is_watched:
+        return [None] * len(places), [None] * len(places)
+    shares = correction.undisturbed_shares(slowdown, is_disturbed, segment)
+    slowdowns = optional(correction.mean_slowdowns(slowdown, is_disturbed, segment))
+    of_times = [each if place.unit == "s" else None for place, each in zip(places, slowdowns, strict=True)]
+    return optional(shares), of_times
+
+
+def _kept(samples: Samples, is_kept: Booleans) -> tuple[Floats, Floats, Booleans]:
+    return samples.value[is_kept], samples.slowdown[is_kept], samples.is_disturbed[is_kept]
 
 
 def facts(group: Group) -> GroupFacts:
     """Facts of the trials, together."""
-    raise NotImplementedError
+    trials = group.trials
+    anchors = _known(trial.facts.get("anchor_s") for trial in trials if "anchor_kernel" in trial.facts)
+    steals = [trial for trial in trials if "steal_s" in trial.facts]
+    duration_s = sum(trial.duration_s for trial in steals)
+    executed = _known(trial.facts.get("executed_ciphertexts") for trial in trials)
+    return GroupFacts(
+        group=group.id,
+        is_composed=group.is_composed,
+        is_watched=group.is_watched,
+        executed_ciphertexts=int(min(executed)) if executed else None,
+        anchor_s=median(anchors) if anchors else None,
+        anchor_spread=max(_known(trial.facts.get("anchor_spread") for trial in trials), default=None),
+        steal_share=sum(_known(trial.facts["steal_s"] for trial in steals)) / duration_s
+        if duration_s
+        else None,
+        error="\n".join(sorted({trial.error for trial in trials if trial.error is not None})) or None,
+    )
+
+
+def distinct(place: Integers, repetitions: Integers) -> tuple[list[tuple[int, int]], Integers]:
+    """The pairs of place and repetitions that occur, in ascending order, and the index of each row's pair."""
+    width = int(repetitions.max(initial=0)) + 2
+    codes, index = np.unique(place * width + repetitions + 1, return_inverse=True)
+    return [(code // width, code % width - 1) for code in codes.tolist()], index
+
+
+def optional(values: Floats) -> list[float | None]:
+    """Values as a list, ``None`` for NaN."""
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def _columns(estimates: Estimates) -> tuple[list[Any], ...]:
+    low, high = optional(estimates.low), optional(estimates.high)
+    return estimates.n.tolist(), estimates.median.tolist(), low, high
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]

@@ -2,7 +2,7 @@
 
 Whoever looks at a sample again and again, and stops when its interval is narrow, stops too often by accident: the plain
 interval of the median then covers less than it says. So what has a precision to reach is judged, and shown, by the
-ranks of :func:`ciphermark_core.statistics.sequential_rank`, which hold for every moment at which one may stop.
+ranks of :func:`ciphermark_analysis.estimates.sequential_rank`, which hold for every moment at which one may stop.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ciphermark_analysis.estimates import estimate
 from ciphermark_core.budget import Budget
-from ciphermark_core.statistics import estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ciphermark_core.statistics import CONFIDENCE
+from ciphermark_analysis.estimates import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ciphermark_core.statistics import NOISE_FLOOR
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_present.bootstrap import Rounds, Spread, spread
 from ciphermark_present.query import Answer, Row
 
@@ -59,7 +59,7 @@ def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]
     if count == 1:  # nothing to tell of other cases: the interval of the one, which is exact
         bounds = [(rows[0]["ci_low"], rows[0]["ci_high"]) for rows in variants]
         slower = [
-            [low / other[1] > NOISE_FLOOR for index, other in enumerate(bounds) if index != place]
+            [low / other[1] > SIGNIFICANCE_THRESHOLD for index, other in enumerate(bounds) if index != place]
             for place, (low, _) in enumerate(bounds)
         ]
     else:
@@ -83,7 +83,7 @@ def _slower(place: int, means: Sequence[float], scatter: Spread) -> list[bool]:
     """Than which others a variant is surely slower."""
     others = [other for other in range(len(means)) if other != place]
     return [
-        means[place] - means[other] - scatter.half_width(place, other) > math.log(NOISE_FLOOR)
+        means[place] - means[other] - scatter.half_width(place, other) > math.log(SIGNIFICANCE_THRESHOLD)
         for other in others
     ]
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Protocol
 
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
-from ciphermark_core.statistics import NOISE_FLOOR
 from ciphermark_measure.clock import Clock, MonotonicClock
 from ciphermark_measure.interference import cpu_steal
 from ciphermark_measure.interference.anchor import KERNEL
 
 # A sample is quiet that was slowed by less: that shows no difference between figures either.
-TOLERANCE = NOISE_FLOOR
+TOLERANCE = SIGNIFICANCE_THRESHOLD
 _QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
 _SHARE = 0.04  # of the time of samples, for readings
 _SAVED = 4  # readings that may be saved up for

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ciphermark_core.statistics import Estimate, ratio_of, verdict
+from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
 from ciphermark_present import formats, parameters, subject
 from ciphermark_present.catalogue.columns import LOG_QP, PEAK, VARIANT, N
 from ciphermark_present.catalogue.repetitions import REPETITIONS

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from ciphermark_core.statistics import NOISE_FLOOR, Estimate, estimate, ratio_of, verdict
+from ciphermark_analysis.estimates import Estimate, estimate, ratio_of, verdict
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 ERROR = 0.05
 LOOKS = 2  # an undecided test is repeated once, over all ratios
@@ -85,7 +86,7 @@ def rule_for(builds: int, error: float) -> Rule:
 
 
 def search(
-    builds: Sequence[str], measure: Measure, error: float = ERROR, floor: float = NOISE_FLOOR
+    builds: Sequence[str], measure: Measure, error: float = ERROR, floor: float = SIGNIFICANCE_THRESHOLD
 ) -> Found:
     """Search a list of two builds or more, from old to new."""
     rule = rule_for(len(builds), error)

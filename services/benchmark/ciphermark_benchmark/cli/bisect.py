@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.builds import bisect as searching
 from ciphermark_benchmark.builds import search
@@ -22,7 +23,7 @@ from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_benchmark.suite import files
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
-from ciphermark_core.statistics import NOISE_FLOOR, Estimate
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 _EXAMPLES = """[bold]Example[/bold]
 
@@ -66,7 +67,7 @@ def _announce(console: Console, prepared: Prepared) -> None:
 
 
 def _tell(console: Console, found: Found, bench: searching.Bench) -> None:
-    floor = f"{NOISE_FLOOR - 1:.0%}"
+    floor = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (found.ratios or {}).items():
         console.print(f"  {escape(name)} takes {_ratio(ratio)} of the time of the first")
     if found.verdict == "no step":

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from ciphermark_core.metrics import METRICS, Metric, register
+from ciphermark_core.metrics import METRICS, SIGNIFICANCE_THRESHOLD, Metric, register
 from ciphermark_core.model import Sample
-from ciphermark_core.statistics import NOISE_FLOOR
 from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER
 
@@ -17,7 +16,7 @@ AMORTIZED_TIME = register(
         "amortized_time",
         "s",
         "lower",
-        NOISE_FLOOR,
+        SIGNIFICANCE_THRESHOLD,
         "time per input",
         "Wall time of a stage, divided by the inputs of its batch.",
     )

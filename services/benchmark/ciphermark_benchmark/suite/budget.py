@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from ciphermark_analysis.estimates import LOOKS
 from ciphermark_benchmark.suite.fields import Strict
 from ciphermark_core.budget import Budget
-from ciphermark_core.statistics import LOOKS
 
 _WEEK_S = 7 * 24 * 3600
 _LARGEST_MEMORY_MB = 1 << 24

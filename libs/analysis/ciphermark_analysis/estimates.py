@@ -1,0 +1,182 @@
+"""Medians with intervals, of one list of values or of many at once.
+
+Intervals are order-statistic (binomial) confidence intervals of the median: distribution-free, exact in coverage, and
+made of values that were really measured. They say how well the samples of *this* run determine the median; what differs
+between runs (memory layout, host) is covered by the significance threshold of verdicts.
+
+Another interval method is another :func:`rank`, or another :func:`bounds` where it is not made of ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from ciphermark_analysis.samples import Booleans, Floats, Integers
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
+
+CONFIDENCE = 0.95
+# Where somebody looks at a growing sample and stops when he likes what he sees: the sizes at which there is something
+# to see, and the ranks that cover the median at all of them at once with the confidence above, for every distribution.
+# Of n independent values those below the median are a walk of n fair coins; the ranks are bounds that it stays within
+# from the first look to the last. tests/unit/test_analysis_estimates.py adds up exactly how often it does not.
+LOOKS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+_RANKS = (1, 2, 3, 6, 10, 15, 22, 35, 48, 76, 105, 162, 221, 340, 460, 702, 947, 1438, 1934)
+
+Verdict = Literal["faster", "slower", "no difference", "too few samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Median with its interval; the bounds are ``None`` where n is too small for one (see the ranks)."""
+
+    n: int
+    median: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """As :class:`Estimate`, an element per segment; bounds are NaN where n is too small."""
+
+    n: Integers
+    median: Floats
+    low: Floats
+    high: Floats
+
+    def __getitem__(self, segment: int) -> Estimate:
+        low, high = (
+            None if math.isnan(bounds[segment]) else float(bounds[segment])
+            for bounds in (self.low, self.high)
+        )
+        return Estimate(int(self.n[segment]), float(self.median[segment]), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Values in ascending order within each of some segments, none of which is empty."""
+
+    values: Floats
+    starts: Integers
+    counts: Integers
+
+    @classmethod
+    def of(cls, values: Floats, segment: Integers) -> Segments:
+        """``segment`` gives the number of each value's segment: 0, 1, … without gaps."""
+        counts = np.bincount(segment)
+        return cls(values[np.lexsort((values, segment))], np.cumsum(counts) - counts, counts)
+
+    @property
+    def medians(self) -> Floats:
+        """The median of each segment."""
+        low = self.values[self.starts + (self.counts - 1) // 2]
+        high = self.values[self.starts + self.counts // 2]
+        middle: Floats = (low + high) / 2
+        return middle
+
+    @property
+    def deviations(self) -> Floats:
+        """The median absolute deviation from the median, unscaled, of each segment."""
+        distances = np.abs(self.values - np.repeat(self.medians, self.counts))
+        return Segments.of(distances, np.repeat(np.arange(len(self.counts)), self.counts)).medians
+
+    @property
+    def least(self) -> Floats:
+        """The smallest value of each segment."""
+        return self.values[self.starts]
+
+    @property
+    def largest(self) -> Floats:
+        """The largest value of each segment."""
+        last: Floats = self.values[self.starts + self.counts - 1]
+        return last
+
+    def estimates(self, is_sequential: Booleans) -> Estimates:
+        """Median and interval of each segment; ``is_sequential`` where their number depends on the values."""
+        low, high = bounds(self, is_sequential)
+        return Estimates(self.counts, self.medians, low, high)
+
+
+def bounds(segments: Segments, is_sequential: Booleans) -> tuple[Floats, Floats]:
+    """The interval of each segment's median; NaN where n is too small."""
+    sizes, size = np.unique(segments.counts, return_inverse=True)
+    ranks = np.array([[rank(int(n), is_sequential=way) or 0 for n in sizes] for way in (False, True)])
+    chosen = ranks[is_sequential.astype(np.int64), size]
+    is_known = chosen > 0
+    low = segments.values[segments.starts + np.maximum(chosen, 1) - 1]
+    high = segments.values[segments.starts + segments.counts - np.maximum(chosen, 1)]
+    return np.where(is_known, low, np.nan), np.where(is_known, high, np.nan)
+
+
+def rank(n: int, *, is_sequential: bool) -> int | None:
+    """The rank r of the interval from the r-th smallest to the r-th largest of ``n`` values."""
+    return sequential_rank(n) if is_sequential else interval_rank(n)
+
+
+@cache
+def interval_rank(n: int, confidence: float = CONFIDENCE) -> int | None:
+    """The rank r such that [x_(r), x_(n+1−r)] covers the median with at least ``confidence``.
+
+    Largest r with P(Binomial(n, 1/2) < r) ≤ (1 − confidence) / 2; ``None`` where even r = 1 covers less.
+    """
+    tail, result = 0.0, 0
+    for k in range(n):
+        tail += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
+        if tail > (1 - confidence) / 2:
+            break
+        result = k + 1
+    return result or None
+
+
+def sequential_rank(n: int) -> int | None:
+    """As :func:`interval_rank`, for a sample whose size depends on its values: whoever stops, whenever and for whatever
+    reason, has at least :data:`CONFIDENCE` that the interval covers the median. ``None`` for n < 8.
+
+    Between two looks it is the rank of the earlier one: what is below the median does not become less.
+    """
+    looks = bisect_right(LOOKS, n)
+    return _RANKS[looks - 1] if looks else None
+
+
+def estimate(values: Sequence[float], *, is_sequential: bool = False) -> Estimate:
+    """Median and interval of at least one value; ``is_sequential`` where their number depends on them. Raises
+    ``ValueError`` without any.
+    """
+    if not len(values):
+        raise ValueError("nothing has no median")
+    segments = Segments.of(np.asarray(values, np.float64), np.zeros(len(values), np.int64))
+    return segments.estimates(np.array([is_sequential]))[0]
+
+
+def verdict(ratio: Estimate, floor: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
+    """What a ratio of times a/b says about b: ``faster`` when a took longer for certain.
+
+    The interval, widened by ``floor`` on both sides, must exclude 1.
+    """
+    if ratio.low is None or ratio.high is None:
+        return "too few samples"
+    if ratio.low > floor:
+        return "faster"
+    if ratio.high < 1 / floor:
+        return "slower"
+    return "no difference"
+
+
+def ratio_of(a: Estimate, b: Estimate) -> Estimate:
+    """Ratio of two unpaired medians, with the conservative interval [a.low/b.high, a.high/b.low]."""
+    low = a.low / b.high if a.low is not None and b.high else None
+    high = a.high / b.low if a.high is not None and b.low else None
+    return Estimate(min(a.n, b.n), a.median / b.median, low, high)
+
+
+def inverse(ratio: Estimate) -> Estimate:
+    """The ratio the other way round; all its values are above 0."""
+    low, high = (None if bound is None else 1 / bound for bound in (ratio.high, ratio.low))
+    return Estimate(ratio.n, 1 / ratio.median, low, high)

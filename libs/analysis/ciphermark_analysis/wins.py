@@ -1,0 +1,26 @@
+"""Wins and ties: a win needs a significant difference from every other variant; the rest are ties. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ciphermark_analysis.estimates import Verdict
+
+Standing = Literal["win", "tie", "behind", "alone"]
+
+
+def standings(fastest: int, verdicts: Sequence[Verdict]) -> list[Standing]:
+    """How each variant of a case stands, from its verdict against the ``fastest`` one (an index).
+
+    The fastest wins where all others are slower beyond the significance threshold. Otherwise it shares the case with
+    those of whom that is not certain, be it for want of samples. One without any other is ``alone``.
+    """
+    if len(verdicts) == 1:
+        return ["alone"]
+    others = [verdict for index, verdict in enumerate(verdicts) if index != fastest]
+    first: Standing = "win" if all(verdict == "slower" for verdict in others) else "tie"
+    return [
+        first if index == fastest else "behind" if verdict == "slower" else "tie"
+        for index, verdict in enumerate(verdicts)
+    ]
