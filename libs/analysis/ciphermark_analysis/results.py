@@ -87,18 +87,14 @@ def results(group: Group) -> list[Result]:
         strict=True,
     )
     return [
-        Result(
-            group.id,
-            place.stage,
-            place.party,
-            place.step,
-            place.metric,
-            None if repetitions == NO_REPETITIONS else repetitions,
-            *values,
-            method=METHOD,
-        )
+        Result(*_place(group, place, repetitions), *values, METHOD)
         for place, (_, repetitions), *values in rows
     ]
+
+
+def _place(group: Group, place: Place, repetitions: int) -> tuple[Any, ...]:
+    times = None if repetitions == NO_REPETITIONS else repetitions
+    return group.id, place.stage, place.party, place.step, place.metric, times
 
 
 def _statistics(
