@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ciphermark_analysis.estimates import Estimates
-from ciphermark_analysis.samples import Booleans, Floats, Integers, Samples
+from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
 
@@ -30,13 +30,9 @@ def counted(samples: Sequence[Sample]) -> list[float]:
     return corrected or [sample.value for sample in samples]
 
 
-def ignored(samples: Samples) -> Samples:
-    """The samples as the clock gave them: nothing follows from the host, all count."""
-    return replace(
-        samples,
-        slowdown=np.ones_like(samples.slowdown),
-        is_disturbed=np.zeros_like(samples.is_disturbed),
-    )
+def ignored(value: Floats) -> tuple[Floats, Booleans]:
+    """Slowdowns and disturbances of values by which they stay as the clock gave them, and all count."""
+    return np.ones_like(value), np.zeros(len(value), np.bool_)
 
 
 def corrected(

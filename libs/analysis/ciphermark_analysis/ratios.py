@@ -6,6 +6,7 @@ in between, or too large to be alive together, do not: their medians are divided
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta, timezone
@@ -22,6 +23,7 @@ from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group,
 from ciphermark_analysis.wins import Standing, standings
 
 Kind = Literal["equal_security", "any_security", "hexl"]
+KINDS: tuple[Kind, ...] = ("equal_security", "any_security", "hexl")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -73,47 +75,62 @@ class Ratio:
     method: int
 
 
-def ratios(groups: Sequence[Group], kind: Kind) -> list[Ratio]:
-    """The ratios of the groups of one comparison (equal ``comparison_key``) in one run.
+def ratios(comparisons: Sequence[Sequence[Group]], kinds: Sequence[Kind] = KINDS) -> list[Ratio]:
+    """The ratios within each of several comparisons: the groups of one run with equal ``comparison_key``.
 
     Groups that did not end ``ok`` and reference libraries are left out. A group that is compared with no other has
-    ratio 1 to itself and the standing ``alone``.
+    ratio 1 to itself and the standing ``alone``. Many comparisons at once take far less time than each alone.
     """
-    counted = [group for group in groups if group.status == "ok" and not group.is_reference]
-    corrected, uncorrected = (_rows(_times(counted, is_corrected), kind) for is_corrected in (True, False))
-    return [
-        Ratio(
-            kind=kind,
-            group=row.group,
-            stage=row.place.stage,
-            party=row.place.party,
-            step=row.place.step,
-            repetitions=None if row.repetitions == NO_REPETITIONS else row.repetitions,
-            base=row.base,
-            rank=row.rank,
-            standing=row.standing,
-            median=row.median,
-            n=row.ratio.n,
-            ratio=row.ratio.median,
-            ci_low=row.ratio.low,
-            ci_high=row.ratio.high,
-            verdict=row.verdict,
-            is_paired=row.is_paired,
-            undisturbed_share=row.undisturbed_share,
-            uncorrected_base=other.base,
-            uncorrected_rank=other.rank,
-            uncorrected_standing=other.standing,
-            uncorrected_median=other.median,
-            uncorrected_n=other.ratio.n,
-            uncorrected_ratio=other.ratio.median,
-            uncorrected_ci_low=other.ratio.low,
-            uncorrected_ci_high=other.ratio.high,
-            uncorrected_verdict=other.verdict,
-            uncorrected_is_paired=other.is_paired,
-            method=METHOD,
-        )
-        for row, other in zip(corrected, uncorrected, strict=True)
+    members = [
+        (number, group)
+        for number, groups in enumerate(comparisons)
+        for group in groups
+        if group.status == "ok" and not group.is_reference
     ]
+    ways = [_times(members, is_corrected) for is_corrected in (True, False)]
+    return [
+        _ratio(kind, corrected, uncorrected)
+        for kind in kinds
+        for corrected, uncorrected in zip(*(_rows(times, kind) for times in ways), strict=True)
+    ]
+
+
+def _ratio(kind: Kind, corrected: _Row, uncorrected: _Row) -> Ratio:
+    place, repetitions = corrected.place, corrected.repetitions
+    return Ratio(
+        kind=kind,
+        group=corrected.group,
+        stage=place.stage,
+        party=place.party,
+        step=place.step,
+        repetitions=None if repetitions == NO_REPETITIONS else repetitions,
+        base=corrected.base,
+        rank=corrected.rank,
+        standing=corrected.standing,
+        median=corrected.median,
+        n=corrected.ratio.n,
+        ratio=_number(corrected.ratio.median),
+        ci_low=corrected.ratio.low,
+        ci_high=corrected.ratio.high,
+        verdict=corrected.verdict,
+        is_paired=corrected.is_paired,
+        undisturbed_share=corrected.undisturbed_share,
+        uncorrected_base=uncorrected.base,
+        uncorrected_rank=uncorrected.rank,
+        uncorrected_standing=uncorrected.standing,
+        uncorrected_median=uncorrected.median,
+        uncorrected_n=uncorrected.ratio.n,
+        uncorrected_ratio=_number(uncorrected.ratio.median),
+        uncorrected_ci_low=uncorrected.ratio.low,
+        uncorrected_ci_high=uncorrected.ratio.high,
+        uncorrected_verdict=uncorrected.verdict,
+        uncorrected_is_paired=uncorrected.is_paired,
+        method=METHOD,
+    )
+
+
+def _number(ratio: float) -> float | None:
+    return None if math.isnan(ratio) else ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +169,7 @@ class _Times:
     """
 
     groups: Sequence[Group]
+    comparison: Sequence[int]
     places: Sequence[Place]
     segment_group: Integers
     segment_key: Integers
@@ -171,9 +189,14 @@ class _Times:
         """The group of a segment."""
         return self.groups[int(self.segment_group[segment])]
 
+    def place(self, segment: int) -> tuple[int, int]:
+        """What segments that are compared have in common: comparison, and key of place and repetitions."""
+        return self.comparison[int(self.segment_group[segment])], int(self.segment_key[segment])
 
-def _times(groups: Sequence[Group], is_corrected: bool) -> _Times | None:
-    """The times of groups; ``None`` where there are none."""
+
+def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times | None:
+    """The times of groups, each with the number of its comparison; ``None`` where there are none."""
+    groups = [group for _, group in members]
     phases: dict[str, Place] = {}
     columns = [_columns(number, group, is_corrected, phases) for number, group in enumerate(groups)]
     if not any(len(column[0]) for column in columns):
@@ -193,6 +216,7 @@ def _times(groups: Sequence[Group], is_corrected: bool) -> _Times | None:
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     return _Times(
         groups=groups,
+        comparison=[number for number, _ in members],
         places=list(phases.values()),
         segment_group=segment_group,
         segment_key=segment_key,
@@ -216,7 +240,7 @@ def _columns(
     """Of each time of a group: group, phase (an index that ``phases`` is filled by), repetitions, process, ordinal,
     value, slowdown, whether it is disturbed, and when its trial started and ended (µs).
     """
-    samples = group.samples if is_corrected else correction.ignored(group.samples)
+    samples = group.samples
     is_time = np.array([place.metric == "time" for place in samples.places], np.bool_)
     is_kept = is_time[samples.place] & ~samples.is_warmup
     for place, is_timed in zip(samples.places, is_time, strict=True):
@@ -229,16 +253,16 @@ def _columns(
         (trial.started_at + timedelta(seconds=trial.duration_s) - _EPOCH) // _MICROSECOND
         for trial in group.trials
     ]
-    trial = samples.trial[is_kept]
+    trial, value = samples.trial[is_kept], samples.value[is_kept]
+    host = (samples.slowdown[is_kept], samples.is_disturbed[is_kept])
     return (
         np.full(len(trial), number),
         phase[samples.place[is_kept]],
         samples.repetitions[is_kept],
         np.array([trial.process for trial in group.trials], np.int64)[trial],
         samples.ordinal[is_kept],
-        samples.value[is_kept],
-        samples.slowdown[is_kept],
-        samples.is_disturbed[is_kept],
+        value,
+        *(host if is_corrected else correction.ignored(value)),
         np.array(start, np.int64)[trial],
         np.array(end, np.int64)[trial],
     )
@@ -264,10 +288,10 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     security, unless across levels. The fastest by its median is the base, ranks are by medians.
     """
     members: dict[tuple[object, ...], list[int]] = {}
-    for segment, key in enumerate(times.segment_key.tolist()):
+    for segment in range(len(times.segment_key)):
         group = times.group(segment)
         level = group.security_compared if kind == "equal_security" else None
-        members.setdefault((key, group.is_composed, level), []).append(segment)
+        members.setdefault((times.place(segment), group.is_composed, level), []).append(segment)
     partitions = []
     for segments in members.values():
         ordered = sorted(
@@ -281,18 +305,21 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
 
 def _of_hexl(times: _Times) -> list[_Contest]:
     """Each build without HEXL beside each build of its library with it, at one level of security."""
-    contests = []
-    for own, key in enumerate(times.segment_key.tolist()):
-        off = times.group(own)
-        for base in np.flatnonzero(times.segment_key == key).tolist():
-            on = times.group(base)
-            if off.hexl is False and on.hexl and _traits(off) == _traits(on) and off.library is not None:
-                contests.append(_Contest(own, base, None))
-    return contests
+    with_hexl: dict[tuple[object, ...], list[int]] = {}
+    for segment in range(len(times.segment_key)):
+        if times.group(segment).hexl:
+            with_hexl.setdefault(_traits(times, segment), []).append(segment)
+    return [
+        _Contest(own, base, None)
+        for own in range(len(times.segment_key))
+        if times.group(own).hexl is False and times.group(own).library is not None
+        for base in with_hexl.get(_traits(times, own), ())
+    ]
 
 
-def _traits(group: Group) -> tuple[object, ...]:
-    return group.library, group.is_composed, group.security_compared
+def _traits(times: _Times, segment: int) -> tuple[object, ...]:
+    group = times.group(segment)
+    return times.place(segment), group.library, group.is_composed, group.security_compared
 
 
 def _placed(partition: Sequence[_Row]) -> list[_Row]:

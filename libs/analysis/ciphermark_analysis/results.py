@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_analysis import METHOD, correction
 from ciphermark_analysis.estimates import Estimates, Segments
@@ -66,61 +67,75 @@ class GroupFacts:
     error: str | None
 
 
-def results(group: Group) -> list[Result]:
-    """The results of a group, ordered by place and repetitions; none of a group whose samples may not be shown."""
-    samples = group.samples
-    is_kept = ~samples.is_warmup
-    if not group.is_counted or not is_kept.any():
+def results(groups: Sequence[Group]) -> list[Result]:
+    """The results of groups, ordered by group, place and repetitions; none of a group whose samples may not be shown.
+
+    Many groups at once take far less time than each alone.
+    """
+    counted = [group for group in groups if group.is_counted and not group.samples.is_warmup.all()]
+    if not counted:
         return []
-    keys, segment = distinct(samples.place[is_kept], samples.repetitions[is_kept])
-    places = [samples.places[place] for place, _ in keys]
-    is_sequential = np.full(len(keys), group.is_sequential)
-    corrected, counted = _statistics(samples, is_kept, segment, is_sequential)
-    uncorrected, _ = _statistics(correction.ignored(samples), is_kept, segment, is_sequential)
-    rows: Any = zip(
-        places,
+    columns = [_columns(number, group.samples) for number, group in enumerate(counted)]
+    of_group, place, repetitions, value, slowdown, is_disturbed = (
+        np.concatenate(parts) for parts in zip(*columns, strict=True)
+    )
+    most = max(len(group.samples.places) for group in counted)
+    keys, segment = distinct(of_group * most + place, repetitions)
+    members = [counted[code // most] for code, _ in keys]
+    is_sequential = np.array([group.is_sequential for group in members])
+    corrected, kept = _statistics(value, slowdown, is_disturbed, segment, is_sequential)
+    uncorrected, _ = _statistics(value, *correction.ignored(value), segment, is_sequential)
+    shares = correction.undisturbed_shares(slowdown, is_disturbed, segment)
+    slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
+    rows: Iterable[tuple[Any, ...]] = zip(
+        members,
         keys,
-        *_columns(corrected),
-        *(values.tolist() for values in (counted.deviations, counted.least, counted.largest)),
-        *_columns(uncorrected),
-        *_host(group, samples, is_kept, segment, places),
+        *_listed(corrected),
+        *(values.tolist() for values in (kept.deviations, kept.least, kept.largest)),
+        *_listed(uncorrected),
+        optional(shares),
+        optional(slowdowns),
         strict=True,
     )
     return [
-        Result(*_place(group, place, repetitions), *values, METHOD)
-        for place, (_, repetitions), *values in rows
+        _result(group, group.samples.places[code % most], number, values)
+        for group, (code, number), *values in rows
     ]
 
 
-def _place(group: Group, place: Place, repetitions: int) -> tuple[Any, ...]:
+def _columns(number: int, samples: Samples) -> tuple[npt.NDArray[Any], ...]:
+    """Of each sample but warm-ups: group, place, repetitions, value, slowdown, whether it is disturbed."""
+    is_kept = ~samples.is_warmup
+    columns = (samples.place, samples.repetitions, samples.value, samples.slowdown, samples.is_disturbed)
+    own = [column[is_kept] for column in columns]
+    return np.full(len(own[0]), number), *own
+
+
+def _result(group: Group, place: Place, repetitions: int, values: Sequence[Any]) -> Result:
+    *statistics, share, slowdown = values
     times = None if repetitions == NO_REPETITIONS else repetitions
-    return group.id, place.stage, place.party, place.step, place.metric, times
+    row: tuple[Any, ...] = (
+        group.id,
+        place.stage,
+        place.party,
+        place.step,
+        place.metric,
+        times,
+        *statistics,
+        share if group.is_watched else None,
+        slowdown if group.is_watched and place.unit == "s" else None,
+        METHOD,
+    )
+    return Result(*row)
 
 
 def _statistics(
-    samples: Samples, is_kept: Booleans, segment: Integers, is_sequential: Booleans
+    value: Floats, slowdown: Floats, is_disturbed: Booleans, segment: Integers, is_sequential: Booleans
 ) -> tuple[Estimates, Segments]:
-    value, slowdown, is_disturbed = _kept(samples, is_kept)
+    """The estimates of each segment, and the values that they are of."""
     counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
     slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
     return correction.widened(counted.estimates(is_sequential), correction.widening(slowdowns)), counted
-
-
-def _host(
-    group: Group, samples: Samples, is_kept: Booleans, segment: Integers, places: Sequence[Place]
-) -> tuple[list[float | None], list[float | None]]:
-    """Undisturbed share and slowdown of each segment."""
-    _, slowdown, is_disturbed = _kept(samples, is_kept)
-    if not group.is_watched:
-        return [None] * len(places), [None] * len(places)
-    shares = correction.undisturbed_shares(slowdown, is_disturbed, segment)
-    slowdowns = optional(correction.mean_slowdowns(slowdown, is_disturbed, segment))
-    of_times = [each if place.unit == "s" else None for place, each in zip(places, slowdowns, strict=True)]
-    return optional(shares), of_times
-
-
-def _kept(samples: Samples, is_kept: Booleans) -> tuple[Floats, Floats, Booleans]:
-    return samples.value[is_kept], samples.slowdown[is_kept], samples.is_disturbed[is_kept]
 
 
 def facts(group: Group) -> GroupFacts:
@@ -156,7 +171,7 @@ def optional(values: Floats) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
 
 
-def _columns(estimates: Estimates) -> tuple[list[Any], ...]:
+def _listed(estimates: Estimates) -> tuple[list[Any], ...]:
     low, high = optional(estimates.low), optional(estimates.high)
     return estimates.n.tolist(), estimates.median.tolist(), low, high
 
