@@ -23,17 +23,15 @@ from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
-from ciphermark_workloads.retrieval import buckets, formulas, grid_formulas, word_formulas
-from ciphermark_workloads.retrieval.by_index import IndexRetrieval
-from ciphermark_workloads.retrieval.by_keyword import ABSENT
+from ciphermark_workloads.retrieval import batch_pir, columns, grids, seal_pir
+from ciphermark_workloads.retrieval.columns import Layout
 from ciphermark_workloads.retrieval.database import Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
-from ciphermark_workloads.retrieval.grid import Grid
-from ciphermark_workloads.retrieval.keywords import Table, generated
-from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_workloads.retrieval.grids import Grid, SquareGrid
+from ciphermark_workloads.retrieval.keyword_pir import Table, generated
 from ciphermark_workloads.retrieval.mul_pir import MulPir
+from ciphermark_workloads.retrieval.queries import ABSENT, IndexRetrieval
 from ciphermark_workloads.retrieval.seal_pir import SealPir
-from ciphermark_workloads.retrieval.square_grid import SquareGrid
 
 from . import harness
 from .cells import Cell, each, has_managed, where
@@ -119,7 +117,7 @@ def _of(*cases: str) -> Callable[[Cell], list[str]]:
 def test_small(variant: str, scheme: Scheme, case: str) -> None:
     """A wrong answer is 80 standard deviations of the noise away in bfv with the recommended primes, at the longest
     elements, and further with larger ones. In SEAL's bgv the noise of a key is √(1 + 3κ) times that, κ > 60 with a
-    chance below e^-70 (formulas.uncentred_deviation), so that 6 deviations are left for all others, and 20 for most.
+    chance below e^-70 (columns.uncentred_deviation), so that 6 deviations are left for all others, and 20 for most.
     With products of ciphertexts it is 2^20 deviations away in bfv, and 2^10 in bgv; with words 2^9.
     """
     workload = _workload(case)
@@ -134,7 +132,7 @@ def test_several_at_once(variant: str, scheme: Scheme) -> None:
     """
     workload = _workload("batch-pir groups")
     both = _together(workload, variant, scheme, small_ring(variant, scheme))
-    at_edges = np.flatnonzero(np.isin(buckets.of(700, 16).positions, (63, 64)).any(axis=1))
+    at_edges = np.flatnonzero(np.isin(batch_pir.batch_code(700, 16).positions, (63, 64)).any(axis=1))
     assert at_edges.size >= 16
     for given in (range(16), range(684, 700), at_edges[:16].tolist(), workload.input(1, None)):
         assert _complaint(both, [*given]) is None, given
@@ -163,7 +161,7 @@ def test_by_keyword(variant: str, scheme: Scheme) -> None:
 @each("case", _of(*CODED))
 def test_by_a_number_as_keyword(variant: str, scheme: Scheme, case: str) -> None:
     """The first and the last keywords that the database has and does not have, and others of both kinds; what is absent
-    is told apart. A wrong answer is 2^18 standard deviations of the noise away in bfv (code_formulas.noise_ratio).
+    is told apart. A wrong answer is 2^18 standard deviations away in bfv (constant_weight_pir.noise_ratio).
     """
     workload = _workload(case)
     both = _together(workload, variant, scheme, small_ring(variant, scheme))
@@ -244,30 +242,30 @@ def test_no_record_comes_back_where_noise_reaches_it(variant: str, scheme: Schem
 def _fast_sizes(parameters: Parameters) -> tuple[int, ...]:
     layout, primes = Layout.of(4096, 256, parameters), len(parameters.moduli)
     return (
-        formulas.query_bytes(layout, primes),
-        formulas.seeded_query_bytes(layout, primes),
-        formulas.answer_bytes(layout, primes),
-        formulas.key_bytes(layout, primes),
+        columns.query_bytes(layout, primes),
+        columns.seeded_query_bytes(layout, primes),
+        columns.answer_bytes(layout, primes),
+        columns.key_bytes(layout, primes),
     )
 
 
 def _grid_sizes(parameters: Parameters) -> tuple[int, ...]:
     grid, primes = Grid.of(4096, 256, parameters), len(parameters.moduli)
     return (
-        grid_formulas.query_bytes(grid, primes),
-        grid_formulas.query_bytes(grid, primes) // 2,
-        grid_formulas.answer_bytes(grid),
-        grid_formulas.key_bytes(grid, primes),
+        grids.query_bytes(grid, primes),
+        grids.query_bytes(grid, primes) // 2,
+        grids.answer_bytes(grid),
+        grids.key_bytes(grid, primes),
     )
 
 
 def _word_sizes(parameters: Parameters) -> tuple[int, ...]:
     grid, primes = SquareGrid.of(4096, 256, parameters), len(parameters.moduli)
     return (
-        grid_formulas.query_bytes(grid, primes),
-        grid_formulas.query_bytes(grid, primes) // 2,
-        word_formulas.answer_bytes(grid, 35),
-        grid_formulas.rotation_key_bytes(grid, primes),
+        grids.query_bytes(grid, primes),
+        grids.query_bytes(grid, primes) // 2,
+        seal_pir.answer_bytes(grid, 35),
+        grids.rotation_key_bytes(grid, primes),
     )
 
 

@@ -14,7 +14,7 @@ from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, recommended
-from ciphermark_workloads.retrieval.by_keyword import ABSENT
+from ciphermark_workloads.retrieval.queries import ABSENT
 
 from . import harness
 from .cells import each

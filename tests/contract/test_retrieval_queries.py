@@ -81,7 +81,7 @@ def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
     variant: str, scheme: Scheme, tmp_path: Path
 ) -> None:
     """A wrong answer is 8.7 standard deviations of a coefficient's noise away with the secret key, and 1.8 with the
-    public one (formulas.noise_ratio): of 4,096 normal coefficients one is beyond it with a chance of 2e-14, and none
+    public one (columns.noise_ratio): of 4,096 normal coefficients one is beyond it with a chance of 2e-14, and none
     with one of 0.934^4096 < 1e-100.
     """
     seeded_bytes, seeded = _scored(tmp_path / "secret", variant, scheme, is_public=False, override=NARROW)

@@ -13,8 +13,8 @@ from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import Override, recommended
-from ciphermark_workloads.retrieval import formulas, word_formulas
-from ciphermark_workloads.retrieval.square_grid import SquareGrid
+from ciphermark_workloads.retrieval import columns, seal_pir
+from ciphermark_workloads.retrieval.grids import SquareGrid
 
 from . import harness
 
@@ -49,8 +49,8 @@ def test_the_noise_is_what_the_formula_says(
     both = _together(variant, scheme, bits)
     parameters = both.parameters
     grid = SquareGrid.of(10000, 288, parameters)
-    told = word_formulas.noise_ratio(
-        grid, bits[:-1], parameters.plain_modulus or 0, formulas.secret_deviation(parameters.ring_dimension)
+    told = seal_pir.noise_ratio(
+        grid, bits[:-1], parameters.plain_modulus or 0, columns.secret_deviation(parameters.ring_dimension)
     )
     assert 0.9 * ratio < told < 1.1 * ratio
     for index in (0, 9999):

@@ -22,9 +22,9 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import formulas, packing, symbols
-from ciphermark_workloads.retrieval.database import Generated
-from ciphermark_workloads.retrieval.layout import Layout, most_bytes, symbol_bits
+from ciphermark_workloads.retrieval import columns
+from ciphermark_workloads.retrieval.columns import Layout, most_bytes, symbol_bits
+from ciphermark_workloads.retrieval.database import NO_BYTE, Generated
 from ciphermark_workloads.workload import Truth
 
 FAST_PIR = WORKLOADS["fast-pir"]
@@ -56,26 +56,26 @@ def databases(draw):
 def answered(layout, modulus, rows, index):
     """What the server would compute, in the clear: Σ_b Q_b·P[j][b], column j turned j steps to the right."""
     blocks = [
-        packing.block_vectors(rows[slice(*layout.members(block))], layout) for block in range(layout.blocks)
+        columns.block_vectors(rows[slice(*layout.members(block))], layout) for block in range(layout.blocks)
     ]
     assert all(((block >= 0) & (block < modulus)).all() and block.any(axis=1).all() for block in blocks)
-    query = packing.query_vectors([index], layout)
-    columns = sum(vector * block for vector, block in zip(query, blocks, strict=True)) % modulus
-    turned = [np.roll(column.reshape(2, -1), j, axis=1) for j, column in enumerate(columns)]
+    query = columns.query_vectors([index], layout)
+    sums = sum(vector * block for vector, block in zip(query, blocks, strict=True)) % modulus
+    turned = [np.roll(column.reshape(2, -1), j, axis=1) for j, column in enumerate(sums)]
     return sum(turned).reshape(-1) % modulus
 
 
 @given(databases())
 def test_every_element_comes_back_byte_for_byte(database):
     layout, modulus, rows, index = database
-    found = packing.element(answered(layout, modulus, rows, index), index, layout)
+    found = columns.element(answered(layout, modulus, rows, index), index, layout)
     assert found.tolist() == rows[index].tolist()
 
 
 @given(databases())
 def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
     layout, _, rows, index = database
-    vectors = packing.query_vectors([index], layout)
+    vectors = columns.query_vectors([index], layout)
     assert [vector.size for vector in vectors] == [2 * layout.row] * -(-len(rows) // layout.row)
     assert [vector.sum() for vector in vectors] == [
         2 * (index // layout.row == b) for b in range(len(vectors))
@@ -83,16 +83,16 @@ def test_a_query_is_zeros_but_for_two_slots_of_one_block(database):
 
 
 @given(databases(), st.data())
-def test_a_slot_that_holds_no_symbol_is_no_byte(database, data):
-    layout, modulus, rows, index = database
+def test_a_slot_that_holds_no_symbol_is_no_byte(parts, data):
+    layout, modulus, rows, index = parts
     slots = answered(layout, modulus, rows, index)
     column = data.draw(st.integers(0, layout.columns - 1))
     too_large = data.draw(st.integers(1 << layout.symbol_bits, modulus - 1))
     slots[(index + column) % layout.row] = (too_large + 1) % modulus  # as symbols are kept
-    found = packing.element(slots, index, layout)
+    found = columns.element(slots, index, layout)
     first, last = (column * layout.symbol_bits // 8, ((column + 1) * layout.symbol_bits - 1) // 8)
     lost = range(first, min(last + 1, layout.half_bytes, layout.element_bytes))
-    assert [place for place, byte in enumerate(found) if byte == symbols.NO_BYTE] == [*lost]
+    assert [place for place, byte in enumerate(found) if byte == NO_BYTE] == [*lost]
     assert all(byte == rows[index][place] for place, byte in enumerate(found) if place not in lost)
 
 
@@ -100,9 +100,9 @@ def test_a_block_of_many_elements_has_each_in_its_slots():
     """More than are laid out at a time, and the last of them are fewer."""
     layout = Layout(700, 11, 1024, 20)
     rows = Generated(700, 11, 3).rows(0, 700)
-    block = packing.block_vectors(rows, layout).reshape(layout.columns, 2, 1024)
+    block = columns.block_vectors(rows, layout).reshape(layout.columns, 2, 1024)
     for place, row in enumerate(rows):
-        alone = packing.block_vectors(row[np.newaxis], layout).reshape(layout.columns, 2, 1024)
+        alone = columns.block_vectors(row[np.newaxis], layout).reshape(layout.columns, 2, 1024)
         assert np.array_equal(block[:, :, place], alone[:, :, 0])
     assert not block[:, :, 700:].any()
 
@@ -146,14 +146,14 @@ def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
 )
 def test_sizes_are_those_of_the_protocol(database, bits, counts, megabytes):
     """Of store and query, at N = 4096 with one prime for data. Figures have three digits, or two."""
-    layout, (blocks, columns) = Layout(*database, 2048, bits), counts
+    layout, (blocks, width) = Layout(*database, 2048, bits), counts
     assert (layout.blocks, layout.columns) == counts
-    assert formulas.store_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
-    assert formulas.query_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[1], rel=2e-2)
-    assert formulas.answer_bytes(layout, 1) == 65536
-    assert formulas.key_bytes(layout, 1) == (columns - 1).bit_length() * 128 * 1024
-    assert formulas.counts(layout) == formulas.Counts(
-        blocks * columns, blocks * columns - 1, columns - 1, blocks, columns
+    assert columns.store_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
+    assert columns.query_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[1], rel=2e-2)
+    assert columns.answer_bytes(layout, 1) == 65536
+    assert columns.key_bytes(layout, 1) == (width - 1).bit_length() * 128 * 1024
+    assert columns.counts(layout) == columns.Counts(
+        blocks * width, blocks * width - 1, width - 1, blocks, width
     )
 
 
@@ -167,9 +167,9 @@ def test_sizes_are_those_of_the_protocol(database, bits, counts, megabytes):
 )
 def test_noise_is_as_far_from_wrong_answers_as_was_published(chain, modulus, ratios):
     """2^16 and 2^20 elements of 256 bytes at N = 4096, each encrypted with the secret and with the public key."""
-    deviations = (formulas.SIGMA, formulas.switched_deviation(4096))
+    deviations = (columns.SIGMA, columns.switched_deviation(4096))
     found = [
-        formulas.noise_ratio(Layout(n, 256, 2048, symbol_bits(modulus)), chain[0], modulus, deviation)
+        columns.noise_ratio(Layout(n, 256, 2048, symbol_bits(modulus)), chain[0], modulus, deviation)
         for n in (1 << 16, 1 << 20)
         for deviation in deviations
     ]
@@ -207,7 +207,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, sc
     workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
     small = resolved(workload, scheme, ring_dimension=512)
     layout = Layout.of(elements, size, small)
-    expected = formulas.counts(layout)
+    expected = columns.counts(layout)
     same = {"add": expected.additions, "rotate": expected.rotations}
     transforms = {
         "transform_ciphertext": expected.transforms,
@@ -282,14 +282,14 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database, ring, chai
     assert (spec.ring_dimension, spec.modulus_bits, roomy.ring_dimension) == (ring, chain, roomy_ring)
     bgv = workload.parameters("bgv")
     for found, deviation in (
-        (spec, formulas.switched_deviation),
-        (bgv, formulas.uncentred_deviation),
-        (roomy, formulas.public_deviation),
+        (spec, columns.switched_deviation),
+        (bgv, columns.uncentred_deviation),
+        (roomy, columns.public_deviation),
     ):
         n, bits = found.ring_dimension, found.modulus_bits
         assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
         layout = Layout(elements, size, n // 2, symbol_bits(65537))
-        assert formulas.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
+        assert columns.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
 
 
 def test_bgv_goes_to_the_next_ring_earlier():
@@ -314,8 +314,8 @@ def test_seeded_queries_have_room_in_the_small_ring(scheme):
     }
     assert found["seal"].modulus_bits == (50, 56)
     layout = Layout(1 << 20, 256, 2048, 16)
-    assert formulas.noise_ratio(layout, 50, 65537, formulas.secret_deviation(4096)) >= 8
-    assert formulas.seeded_query_bytes(layout, 1) * 2 == formulas.query_bytes(layout, 1)
+    assert columns.noise_ratio(layout, 50, 65537, columns.secret_deviation(4096)) >= 8
+    assert columns.seeded_query_bytes(layout, 1) * 2 == columns.query_bytes(layout, 1)
 
 
 def test_it_is_for_exact_schemes():

@@ -19,8 +19,8 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import buckets, formulas
-from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_workloads.retrieval import batch_pir, columns
+from ciphermark_workloads.retrieval.columns import Layout
 
 BATCH_PIR = WORKLOADS["batch-pir"]
 
@@ -36,7 +36,7 @@ def resolved(workload: AnyWorkload, scheme="bfv", ring=None) -> Parameters:
 def layout_of(workload: AnyWorkload, row: int) -> Layout:
     """What the description says: as many buckets side by side as a row has room for, the blocks of the fullest."""
     options = workload.options
-    code = buckets.of(options.elements, options.wanted)
+    code = batch_pir.batch_code(options.elements, options.wanted)
     columns = Layout(1, options.element_bytes, row, 16).columns
     stride = 1
     while 2 * stride * columns <= row and stride < code.count:
@@ -49,7 +49,7 @@ def layout_of(workload: AnyWorkload, row: int) -> Layout:
 
 @given(st.integers(1, 3000), st.integers(1, 70))
 def test_every_element_has_a_place_in_three_buckets(elements, wanted):
-    code = buckets.of(elements, wanted)
+    code = batch_pir.batch_code(elements, wanted)
     assert code.count == 3 * -(-wanted // 2)
     thirds = code.buckets // (code.count // 3)
     assert (thirds == [0, 1, 2]).all()
@@ -63,12 +63,12 @@ def test_every_element_has_a_place_in_three_buckets(elements, wanted):
 
 def test_buckets_are_filled_alike():
     """2^16 elements: a bucket has 2,048 on average, of a random hash with a deviation of 45; ours never changes."""
-    assert buckets.of(1 << 16, 64).largest < 2048 + 7 * 46
+    assert batch_pir.batch_code(1 << 16, 64).largest < 2048 + 7 * 46
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_a_choice_is_found_wherever_there_is_one(choices):
-    found = buckets.matched(choices)
+    found = batch_pir.matched(choices)
     if found is None:  # by Hall's theorem, some of them have fewer buckets together than they are
         assert any(
             len({bucket for item in some for bucket in item}) < len(some)
@@ -101,8 +101,8 @@ def test_programs_have_as_many_operations_as_the_formulas_say(database, size, sc
     workload = BATCH_PIR.with_options({"elements": elements, "element_bytes": size, "wanted": wanted})
     small = resolved(workload, scheme, ring=512)
     layout = layout_of(workload, 256)
-    groups = -(-buckets.count_of(workload.options.wanted) // layout.stride)
-    one = formulas.counts(layout)
+    groups = -(-batch_pir.bucket_count(workload.options.wanted) // layout.stride)
+    one = columns.counts(layout)
     transforms = {"transform_ciphertext": one.transforms, "transform_back": one.transforms_back}
     by_library = {
         "seal": {"mul_plain_prepared": one.products} | (transforms if scheme == "bfv" else {}),
@@ -127,7 +127,7 @@ def test_a_batch_of_64_takes_a_twentieth_of_as_many_single_queries():
     workload = BATCH_PIR.with_options({"elements": 1 << 16, "element_bytes": 256})
     layout = layout_of(workload, 2048)
     assert (layout.stride, layout.columns, layout.blocks) == (32, 64, 34)
-    batch, single = formulas.counts(layout), formulas.counts(Layout(1 << 16, 256, 2048, 16))
+    batch, single = columns.counts(layout), columns.counts(Layout(1 << 16, 256, 2048, 16))
     assert 3 * batch.products * 19 < 64 * single.products
     assert 3 * batch.rotations * 21 < 64 * single.rotations
     assert workload.keys(resolved(workload)) == KeyRequest.of(rotations=selection.steps(64, 32))
@@ -142,15 +142,15 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database, wanted):
     elements, size = database
     workload = BATCH_PIR.with_options({"elements": elements, "element_bytes": size, "wanted": wanted})
     for found, deviation in (
-        (workload.parameters("bfv"), formulas.switched_deviation),
-        (workload.parameters("bgv"), formulas.uncentred_deviation),
-        (workload.seeded_parameters("bfv"), formulas.secret_deviation),
-        (workload.roomy_parameters("bfv"), formulas.public_deviation),
+        (workload.parameters("bfv"), columns.switched_deviation),
+        (workload.parameters("bgv"), columns.uncentred_deviation),
+        (workload.seeded_parameters("bfv"), columns.secret_deviation),
+        (workload.roomy_parameters("bfv"), columns.public_deviation),
     ):
         n, bits = found.ring_dimension, found.modulus_bits
         assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
         layout = layout_of(workload, n // 2)
-        assert formulas.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
+        assert columns.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
 
 
 def test_more_than_there_are_cannot_be_wanted():
@@ -171,7 +171,7 @@ def test_indices_that_cannot_be_asked_for_are_refused():
     with pytest.raises(Unsupported, match="16 indices do not find a bucket each among 24"):
         workload.vectors("answer", [7] * 16, parameters)
     groups: dict[tuple[int, ...], list[int]] = {}
-    for index, choice in enumerate(buckets.of(4096, 16).buckets.tolist()):
+    for index, choice in enumerate(batch_pir.batch_code(4096, 16).buckets.tolist()):
         groups.setdefault(tuple(choice), []).append(index)
     alike = next(indices for indices in groups.values() if len(indices) >= 4)[:4]
     others = [index for index in range(4096) if index not in alike][:12]

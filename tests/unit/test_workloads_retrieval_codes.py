@@ -18,14 +18,14 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import code_formulas, codes, formulas
-from ciphermark_workloads.retrieval.by_keyword import ABSENT
-from ciphermark_workloads.retrieval.shelves import Shelves
-from ciphermark_workloads.retrieval.symbols import NO_BYTE
+from ciphermark_workloads.retrieval import columns, constant_weight_pir, keyword_table
+from ciphermark_workloads.retrieval.database import NO_BYTE
+from ciphermark_workloads.retrieval.keyword_table import Shelves
+from ciphermark_workloads.retrieval.queries import ABSENT
 from ciphermark_workloads.workload import Truth
 
 GROUPED, PUBLISHED = WORKLOADS["constant-weight-pir"], WORKLOADS["constant-weight-pir-published"]
-COUNTS = {GROUPED.name: code_formulas.counts, PUBLISHED.name: code_formulas.published_counts}
+COUNTS = {GROUPED.name: constant_weight_pir.counts, PUBLISHED.name: constant_weight_pir.published_counts}
 SEEDS = range(400)
 
 
@@ -45,19 +45,19 @@ def resolved(workload: AnyWorkload, scheme="bfv", ring=None) -> Parameters:
     [(1, 2), (2, 3), (3, 3), (4, 4), (1 << 11, 65), (1 << 16, 363), (1 << 20, 1449), (1 << 22, 2897)],
 )
 def test_code_words_have_the_fewest_places(count, places):
-    assert codes.length(count) == places
+    assert keyword_table.length(count) == places
     assert (places - 1) * (places - 2) // 2 < count <= places * (places - 1) // 2
 
 
 def test_numbers_are_all_pairs_of_places_once():
-    found = [codes.code(number) for number in range(5050)]
-    assert all(0 <= a < b < codes.length(5050) == 101 for a, b in found)
+    found = [keyword_table.code(number) for number in range(5050)]
+    assert all(0 <= a < b < keyword_table.length(5050) == 101 for a, b in found)
     assert len(set(found)) == len(found)
 
 
 @given(st.integers(0, 1 << 40))
 def test_a_number_is_what_its_code_word_says(number):
-    a, b = codes.code(number)
+    a, b = keyword_table.code(number)
     assert 0 <= a < b
     assert b * (b - 1) // 2 + a == number
 
@@ -233,13 +233,13 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
     bits, value = database
     workload = GROUPED.with_options({"keyword_bits": bits, "value_bytes": value})
     for spec, deviation in (
-        (workload.parameters("bfv"), formulas.switched_deviation),
-        (workload.roomy_parameters("bfv"), formulas.public_deviation),
+        (workload.parameters("bfv"), columns.switched_deviation),
+        (workload.roomy_parameters("bfv"), columns.public_deviation),
     ):
         n, chain = spec.ring_dimension, spec.modulus_bits
         assert all(security.level(table, n, sum(chain)) >= 128 for table in ("2018", "2024"))
         shelves = Shelves(bits, value, n, 16, 32)
-        ratio = code_formulas.noise_ratio(shelves, len(chain) - 1, chain[0], 65537, deviation(n))
+        ratio = constant_weight_pir.noise_ratio(shelves, len(chain) - 1, chain[0], 65537, deviation(n))
         assert ratio > 2**9
 
 

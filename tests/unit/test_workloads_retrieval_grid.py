@@ -20,9 +20,9 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import formulas, grid_formulas, symbols
-from ciphermark_workloads.retrieval.database import Generated
-from ciphermark_workloads.retrieval.grid import Grid
+from ciphermark_workloads.retrieval import columns, grids
+from ciphermark_workloads.retrieval.database import NO_BYTE, Generated
+from ciphermark_workloads.retrieval.grids import Grid
 
 MUL_PIR = WORKLOADS["mul-pir"]
 ANCHOR = Grid(1 << 16, 288, 8192, 16)
@@ -81,7 +81,7 @@ def test_a_slot_that_holds_no_symbol_is_no_byte():
     slots = grid.plaintext(Generated(3, 5, 1).rows(0, 3), 0)
     slots[3] = 0
     found = grid.element([slots], 1)
-    assert [place for place, byte in enumerate(found) if byte == symbols.NO_BYTE] == [0, 1]
+    assert [place for place, byte in enumerate(found) if byte == NO_BYTE] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, sc
     workload = MUL_PIR.with_options({"elements": elements, "element_bytes": size})
     small = resolved(workload, scheme, ring=512)
     try:
-        expected = grid_formulas.counts(Grid.of(elements, size, small))
+        expected = grids.counts(Grid.of(elements, size, small))
     except Unsupported:
         return
     common = Counter(
@@ -188,12 +188,12 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, sc
 def test_sizes_are_those_of_the_protocol():
     """2^16 elements of 288 bytes: 56 a plaintext, so 1,171 plaintexts in a grid of 118 × 10."""
     assert (ANCHOR.symbols, ANCHOR.per_plaintext, ANCHOR.plaintexts) == (144, 56, 1171)
-    counts = grid_formulas.counts(ANCHOR)
+    counts = grids.counts(ANCHOR)
     assert (counts.rotations, counts.plain_products, counts.products) == (127, 1180, 10)
-    assert grid_formulas.store_bytes(ANCHOR, 2) == 1180 * 8192 * 2 * 8
-    assert grid_formulas.query_bytes(ANCHOR, 2) == 262144
-    assert grid_formulas.answer_bytes(ANCHOR) == 131072
-    assert grid_formulas.key_bytes(ANCHOR, 2) == 8 * 786432
+    assert grids.store_bytes(ANCHOR, 2) == 1180 * 8192 * 2 * 8
+    assert grids.query_bytes(ANCHOR, 2) == 262144
+    assert grids.answer_bytes(ANCHOR) == 131072
+    assert grids.key_bytes(ANCHOR, 2) == 8 * 786432
 
 
 # --- Parameters ------------------------------------------------------------------------------------------------------
@@ -203,13 +203,13 @@ def test_sizes_are_those_of_the_protocol():
 def test_parameters_are_secure_by_both_tables_and_have_room(database):
     workload = MUL_PIR.with_options(dict(zip(("elements", "element_bytes"), database, strict=True)))
     for spec, deviation in (
-        (workload.parameters("bfv"), formulas.switched_deviation),
-        (workload.roomy_parameters("bfv"), formulas.public_deviation),
+        (workload.parameters("bfv"), columns.switched_deviation),
+        (workload.roomy_parameters("bfv"), columns.public_deviation),
     ):
         n, bits = spec.ring_dimension, spec.modulus_bits
         assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
         grid = Grid(*database, n, 16)
-        ratio = grid_formulas.noise_ratio(grid, len(bits) - 1, bits[0], 65537, deviation(n))
+        ratio = grids.noise_ratio(grid, len(bits) - 1, bits[0], 65537, deviation(n))
         assert ratio > 2**9
 
 

@@ -18,11 +18,11 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import formulas, keywords, packing
-from ciphermark_workloads.retrieval.by_keyword import ABSENT
-from ciphermark_workloads.retrieval.keywords import Table, generated, value_in
-from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.symbols import NO_BYTE
+from ciphermark_workloads.retrieval import columns, keyword_pir
+from ciphermark_workloads.retrieval.columns import Layout
+from ciphermark_workloads.retrieval.database import NO_BYTE
+from ciphermark_workloads.retrieval.keyword_pir import Table, generated, value_in
+from ciphermark_workloads.retrieval.queries import ABSENT
 from ciphermark_workloads.workload import Truth
 
 KEYWORD_PIR = WORKLOADS["keyword-pir"]
@@ -119,7 +119,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(records, value, sc
     """Those of FastPIR on the table. An inner product of k terms counts as k products and k − 1 additions."""
     workload = KEYWORD_PIR.with_options({"records": records, "value_bytes": value})
     small, layout = resolved(workload, scheme, ring=512), layout_of(records, value, 256)
-    expected = formulas.counts(layout)
+    expected = columns.counts(layout)
     transforms = {
         "transform_ciphertext": expected.transforms,
         "transform_back": expected.transforms_back,
@@ -147,7 +147,7 @@ def test_a_keyword_costs_little_more_than_an_index():
     """2^16 × 256 bytes at N = 4096: 36 blocks of 67 columns, against 32 of 64."""
     layout = layout_of(1 << 16, 256, 2048)
     assert (layout.blocks, layout.columns) == (36, 67)
-    by_keyword, by_index = formulas.counts(layout), formulas.counts(Layout(1 << 16, 256, 2048, 16))
+    by_keyword, by_index = columns.counts(layout), columns.counts(Layout(1 << 16, 256, 2048, 16))
     assert by_keyword.products < 1.2 * by_index.products
     assert by_keyword.rotations < 1.1 * by_index.rotations
 
@@ -160,10 +160,10 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
     records, value = database
     workload = KEYWORD_PIR.with_options({"records": records, "value_bytes": value})
     for found, deviation in (
-        (workload.parameters("bfv"), formulas.switched_deviation),
-        (workload.parameters("bgv"), formulas.uncentred_deviation),
-        (workload.seeded_parameters("bfv"), formulas.secret_deviation),
-        (workload.roomy_parameters("bfv"), formulas.public_deviation),
+        (workload.parameters("bfv"), columns.switched_deviation),
+        (workload.parameters("bgv"), columns.uncentred_deviation),
+        (workload.seeded_parameters("bfv"), columns.secret_deviation),
+        (workload.roomy_parameters("bfv"), columns.public_deviation),
     ):
         n, bits = found.ring_dimension, found.modulus_bits
         assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
@@ -171,7 +171,7 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
             assert n == 32768
             continue
         layout = layout_of(records, value, n // 2)
-        assert formulas.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
+        assert columns.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
 
 
 def test_what_cannot_be_is_refused():
@@ -214,7 +214,7 @@ def test_absent_is_neither_a_value_nor_an_answer_that_went_wrong():
     workload = KEYWORD_PIR.with_options({"records": 20, "value_bytes": 1})
     parameters = resolved(workload)
     layout, names = layout_of(20, 1, parameters.ring_dimension // 2), generated(20, 1)
-    empty = packing.block_vectors(np.zeros((1, 11), dtype=np.uint8), layout)[0]
+    empty = columns.block_vectors(np.zeros((1, 11), dtype=np.uint8), layout)[0]
     slots = np.full(parameters.slots, empty[0], dtype=np.int64)
     assert workload.output([slots], names[3], parameters).tolist() == [ABSENT]
     slots[:] = 0
@@ -226,4 +226,4 @@ def test_absent_is_neither_a_value_nor_an_answer_that_went_wrong():
 
 
 def test_all_parts_of_a_record_are_counted():
-    assert (keywords.HEAD_BYTES, keywords.PARTS, keywords.KEYWORD_BYTES) == (10, 4, 16)
+    assert (keyword_pir.HEAD_BYTES, keyword_pir.PARTS, keyword_pir.KEYWORD_BYTES) == (10, 4, 16)

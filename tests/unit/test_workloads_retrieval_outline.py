@@ -13,7 +13,7 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.programs import all_traced
-from ciphermark_workloads.retrieval.keywords import Table, generated
+from ciphermark_workloads.retrieval.keyword_pir import Table, generated
 
 RING = 512
 # Of several blocks, columns or plaintexts more than the outline has; and what of it is varied by.

@@ -11,7 +11,7 @@ from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.retrieval import stored
+from ciphermark_workloads.retrieval import user_records
 
 BY_INDEX, BY_KEYWORD = WORKLOADS["fast-pir"], WORKLOADS["keyword-pir"]
 ALL_VALUES = bytes(range(256)) * 3
@@ -20,8 +20,8 @@ ALL_VALUES = bytes(range(256)) * 3
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
     yield
-    stored.elements.cache_clear()
-    stored.records.cache_clear()
+    user_records.elements.cache_clear()
+    user_records.records.cache_clear()
 
 
 def held(file: str, data: bytes) -> str:
@@ -53,7 +53,7 @@ def test_elements_are_those_of_the_file(
     assert chosen == {**options, "database": name, "elements": count, "element_bytes": size}
     workload = BY_INDEX.with_options(chosen)
     assert np.array_equal([workload.reference(index) for index in range(count)], rows)
-    assert np.array_equal(stored.elements(name, count, size).rows(0, count), rows)
+    assert np.array_equal(user_records.elements(name, count, size).rows(0, count), rows)
 
 
 def test_records_are_those_of_the_file() -> None:

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from ciphermark_workloads.retrieval import stores
+from ciphermark_workloads.retrieval import encoded_databases
 
 MIB = 1 << 20
 
@@ -25,8 +25,8 @@ def reads(monkeypatch):
         seen.append((threading.get_ident(), rounds * share.nbytes))
 
     ticks = count()
-    monkeypatch.setattr(stores, "perf_counter", lambda: float(next(ticks)))
-    monkeypatch.setattr(stores, "_read", read)
+    monkeypatch.setattr(encoded_databases, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(encoded_databases, "_read", read)
     return seen
 
 
@@ -40,7 +40,7 @@ def reads(monkeypatch):
     ],
 )
 def test_every_thread_reads_its_share_again_and_again(reads, size, read):
-    assert stores.bandwidth(size, threads=2) == read
+    assert encoded_databases.bandwidth(size, threads=2) == read
     assert len(reads) % 2 == 0
     assert {amount for _, amount in reads} == {read // 2}
     assert len({thread for thread, _ in reads}) == 2
@@ -50,5 +50,5 @@ def test_all_of_a_share_is_read(monkeypatch):
     shares = []
     monkeypatch.setattr(np, "bitwise_or", type("Or", (), {"reduce": staticmethod(shares.append)}))
     share = np.ones(1000, dtype=np.uint64)
-    stores._read(share, 3)
+    encoded_databases._read(share, 3)
     assert [each is share for each in shares] == [True] * 3

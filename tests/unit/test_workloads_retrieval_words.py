@@ -17,8 +17,8 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import all_traced
-from ciphermark_workloads.retrieval import formulas, grid_formulas, word_formulas
-from ciphermark_workloads.retrieval.square_grid import SquareGrid
+from ciphermark_workloads.retrieval import columns, grids, seal_pir
+from ciphermark_workloads.retrieval.grids import SquareGrid
 
 SEAL_PIR = WORKLOADS["seal-pir"]
 
@@ -109,7 +109,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size):
     workload = SEAL_PIR.with_options({"elements": elements, "element_bytes": size})
     small = resolved(workload, ring=512)
     grid = SquareGrid.of(elements, size, small)
-    expected = word_formulas.counts(grid, 2, 35)
+    expected = seal_pir.counts(grid, 2, 35)
     program = all_traced(workload, 0, small, registry.declaration("seal"))["answer"].program
     found = Counter(node.operation for node in program.nodes)
     fused = [len(node.operands) for node in program.nodes if node.operation == "multiply_accumulate"]
@@ -127,7 +127,7 @@ def test_programs_have_as_many_operations_as_the_formulas_say(elements, size):
         mod_switch=expected.switches,
     )
     assert program.keys == workload.keys(small)
-    assert len(program.outputs) == grid.chunks * word_formulas.words(grid, 35)
+    assert len(program.outputs) == grid.chunks * seal_pir.word_count(grid, 35)
     assert {program.shapes[output].level for output in program.outputs} == {0}
 
 
@@ -143,18 +143,18 @@ def test_counts_are_those_of_the_protocol(elements, plaintexts, shape, rotations
     """Of 288 bytes, 35 elements a plaintext."""
     grid = SquareGrid(elements, 288, 4096, 20)
     assert (grid.symbols, grid.per_plaintext, grid.plaintexts, grid.shape) == (116, 35, plaintexts, shape)
-    counts = word_formulas.counts(grid, 2, 35)
+    counts = seal_pir.counts(grid, 2, 35)
     assert (counts.rotations, counts.plain_products, counts.word_products) == (rotations, *products)
 
 
 def test_sizes_are_those_of_the_protocol():
     """2^16 elements of 288 bytes: two ciphertexts up, four of one prime down, keys of six rotations."""
     grid = SquareGrid(1 << 16, 288, 4096, 20)
-    assert word_formulas.words(grid, 35) == 4
-    assert grid_formulas.store_bytes(grid, 2) == 1892 * 4096 * 2 * 8
-    assert grid_formulas.query_bytes(grid, 2) == 262144
-    assert word_formulas.answer_bytes(grid, 35) == 262144
-    assert grid_formulas.rotation_key_bytes(grid, 2) == 6 * 393216
+    assert seal_pir.word_count(grid, 35) == 4
+    assert grids.store_bytes(grid, 2) == 1892 * 4096 * 2 * 8
+    assert grids.query_bytes(grid, 2) == 262144
+    assert seal_pir.answer_bytes(grid, 35) == 262144
+    assert grids.rotation_key_bytes(grid, 2) == 6 * 393216
 
 
 # --- The query, and parameters ---------------------------------------------------------------------------------------
@@ -184,8 +184,8 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
     bits = spec.modulus_bits
     assert all(security.level(table, spec.ring_dimension, sum(bits)) >= 128 for table in ("2018", "2024"))
     grid = SquareGrid(*database, spec.ring_dimension, 20)
-    for deviation in (formulas.secret_deviation, formulas.switched_deviation):
-        ratio = word_formulas.noise_ratio(grid, (35, 35), spec.plain_modulus, deviation(spec.ring_dimension))
+    for deviation in (columns.secret_deviation, columns.switched_deviation):
+        ratio = seal_pir.noise_ratio(grid, (35, 35), spec.plain_modulus, deviation(spec.ring_dimension))
         assert ratio > 2**7
 
 

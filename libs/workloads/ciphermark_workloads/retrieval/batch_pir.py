@@ -2,31 +2,125 @@
 
 Buckets lie side by side: of g buckets, g a power of two, the elements at one position are neighbours in the slots, and
 columns come back g slots further each. So one answer has an element of each of g buckets, and rotations serve all.
+
+The code is a probabilistic batch code: every element lies in three of b = 1.5k buckets, and k indices are looked up in
+as many buckets, one in each (Angel et al., "PIR with compressed queries and amortized query processing", IEEE S&P
+2018).
+
+A third of the buckets belongs to each of three hash functions. What is in which bucket follows from n and k alone, so
+that client and server need not tell each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_contract.interfaces import Vector
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_workloads.retrieval import buckets, by_index, formulas, packing, stored
-from ciphermark_workloads.retrieval.by_columns import ColumnRetrieval
-from ciphermark_workloads.retrieval.columns import RowsOf
-from ciphermark_workloads.retrieval.database import Database, Rows
-from ciphermark_workloads.retrieval.layout import Layout
-from ciphermark_workloads.retrieval.symbols import Integers
-from ciphermark_workloads.retrieval.work import Work
+from ciphermark_workloads.retrieval import columns, queries, user_records
+from ciphermark_workloads.retrieval.columns import ColumnRetrieval, Layout, RowsOf
+from ciphermark_workloads.retrieval.database import Database, Integers, Rows
+from ciphermark_workloads.retrieval.queries import Work
 from ciphermark_workloads.workload import Workload
 
+HASHES = 3
+_Words: TypeAlias = npt.NDArray[np.uint64]
 
-class Options(by_index.Options, frozen=True):
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buckets:
+    """``buckets`` and ``positions`` tell of every element its bucket by each hash function, and where in the bucket it
+    is, both of shape (n, 3); ``elements`` what is there, of shape (elements of the fullest bucket, buckets), −1 where
+    nothing is.
+    """
+
+    buckets: Integers
+    positions: Integers
+    elements: Integers
+
+    @property
+    def largest(self) -> int:
+        """Elements of the fullest bucket."""
+        return len(self.elements)
+
+    @property
+    def count(self) -> int:
+        """How many buckets there are."""
+        return int(self.elements.shape[1])
+
+    def element_at(self, first: int, buckets: int, start: int, stop: int) -> Integers:
+        """The elements at positions from ``start`` to before ``stop`` of as many buckets from the ``first`` on: of
+        shape (positions, buckets), −1 where there is none.
+        """
+        found = np.full((stop - start, buckets), -1, dtype=np.int64)
+        there = self.elements[start:stop, first : first + buckets]
+        found[:, : there.shape[1]] = there
+        return found
+
+
+def bucket_count(wanted: int) -> int:
+    """b: a bucket and a half for each index, a third of them for each hash function."""
+    return HASHES * -(-wanted // 2)
+
+
+@lru_cache(maxsize=4)
+def batch_code(elements: int, wanted: int) -> Buckets:
+    """The code for n elements of which k are wanted at once; both parties make it once."""
+    share = -(-wanted // 2)
+    buckets = np.stack(
+        [_hashed(elements, number) % share + number * share for number in range(HASHES)], axis=1
+    )
+    positions = np.empty_like(buckets)
+    for number in range(HASHES):
+        order = np.argsort(buckets[:, number], kind="stable")
+        loads = np.bincount(buckets[:, number] - number * share, minlength=share)
+        starts = np.repeat(np.cumsum(loads) - loads, loads)
+        positions[order, number] = np.arange(elements) - starts
+    table = np.full((int(positions.max()) + 1, bucket_count(wanted)), -1, dtype=np.int64)
+    table[positions, buckets] = np.arange(elements)[:, np.newaxis]
+    return Buckets(buckets, positions, table)
+
+
+def matched(choices: Sequence[Sequence[int]]) -> list[int] | None:
+    """A choice of each, all different; ``None`` where there is none. By augmenting paths, which overlook none."""
+    owners: dict[int, int] = {}
+
+    def placed(item: int, seen: set[int]) -> bool:
+        for bucket in choices[item]:
+            if bucket not in seen:
+                seen.add(bucket)
+                if bucket not in owners or placed(owners[bucket], seen):
+                    owners[bucket] = item
+                    return True
+        return False
+
+    if not all(placed(item, set()) for item in range(len(choices))):
+        return None
+    by_item = {item: bucket for bucket, item in owners.items()}
+    return [by_item[item] for item in range(len(choices))]
+
+
+def _hashed(elements: int, number: int) -> Integers:
+    """A hash of 63 bits of each index: the finalizer of SplitMix64 (Steele et al., OOPSLA 2014), at three places far
+    apart of its sequence.
+    """
+    words: _Words = np.arange(elements, dtype=np.uint64) + np.uint64(1 + (number << 40))
+    words *= np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((words ^ (words >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
+
+
+class Options(queries.IndexOptions, frozen=True):
     """The database, and how many of its elements are asked for at once."""
 
     wanted: Annotated[
@@ -54,7 +148,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
     def server_bytes(self, parameters: Parameters) -> int:
         layout = self.layout(parameters)
         database: int = self.options.elements * self.options.element_bytes
-        return database + self.groups(layout) * formulas.server_bytes(layout, len(parameters.moduli))
+        return database + self.groups(layout) * columns.server_bytes(layout, len(parameters.moduli))
 
     def outline(self, parameters: Parameters) -> Workload[Sequence[int], Integers]:
         """Of as many elements as a row has slots, or as are wanted: some blocks, and a few columns."""
@@ -62,7 +156,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return self.with_less(
             {
                 "elements": min(options.elements, max(row, options.wanted)),
-                "element_bytes": min(options.element_bytes, packing.FEW_BYTES),
+                "element_bytes": min(options.element_bytes, columns.FEW_BYTES),
             }
         )
 
@@ -72,10 +166,10 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
 
     def groups(self, layout: Layout) -> int:
         """How many answers there are: the buckets, as many of them in each as the stride."""
-        return -(-buckets.count_of(self.options.wanted) // layout.stride)
+        return -(-bucket_count(self.options.wanted) // layout.stride)
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-        return stored.element_options(name, data, values)
+        return user_records.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> Sequence[int]:
         """As many indices of all, each alike likely, no two of them equal."""
@@ -98,7 +192,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return [
             vector
             for group in range(self.groups(layout))
-            for vector in packing.query_vectors(
+            for vector in columns.query_vectors(
                 (index for other, index in map(_in_group(layout), places) if other == group), layout
             )
         ]
@@ -111,7 +205,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
     def output(self, outputs: Sequence[Vector], given: Sequence[int], parameters: Parameters) -> Integers:
         layout = self.layout(parameters)
         found = (
-            packing.element(outputs[group], index, layout)
+            columns.element(outputs[group], index, layout)
             for group, index in map(_in_group(layout), self._places(given))
         )
         return np.concatenate([*found])
@@ -123,7 +217,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
 
     def database(self) -> Database:
         """What the server has."""
-        return by_index.database_of(self.options)
+        return queries.database_of(self.options)
 
     def _rows_of(self, whole: Rows, layout: Layout, group: int) -> Callable[[int], Rows]:
         code, height = self._code(), layout.row // layout.stride
@@ -143,20 +237,20 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
             raise UserError(
                 f"there is no element {missing[0]}: the database has {options.elements}, numbered from 0"
             )
-        found = buckets.matched([code.buckets[index].tolist() for index in given])
+        found = matched([code.buckets[index].tolist() for index in given])
         if found is None:
             raise Unsupported(
                 f"{len(given)} indices do not find a bucket each among {code.count}: each has to differ from all "
                 "others, and seldom different ones do not, either; ask for some of them in another batch"
             )
-        hashes = [bucket // (code.count // buckets.HASHES) for bucket in found]
+        hashes = [bucket // (code.count // HASHES) for bucket in found]
         return [
             (bucket, int(code.positions[index, number]))
             for index, bucket, number in zip(given, found, hashes, strict=True)
         ]
 
-    def _code(self) -> buckets.Buckets:
-        return buckets.of(self.options.elements, self.options.wanted)
+    def _code(self) -> Buckets:
+        return batch_code(self.options.elements, self.options.wanted)
 
     def layout_at(self, row: int, bits: int) -> Layout:
         """With as many buckets side by side as a row has room for, up to the first power of two that has all."""

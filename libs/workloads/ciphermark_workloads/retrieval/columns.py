@@ -1,15 +1,149 @@
-"""A server's answer by FastPIR, from the elements of each block."""
+"""What protocols over FastPIR's columns have in common (Ahmad et al., "Addra: Metadata-private voice communication over
+fully untrusted infrastructure", OSDI 2021): the layout of elements, vectors of a query, costs, parameters, answers.
+
+The N slots of bfv and bgv are two rows of R = N/2. An element has one slot of each row, in a *block* of R elements, and
+a symbol there in each of several *columns*: of its first half in the first row, of its second half in the second. So a
+block of a column is one plaintext.
+
+A symbol of w bits is kept as itself plus 1, which is below t: no plaintext is 0 then, and libraries refuse the product
+of a ciphertext with 0. A slot of 0 holds no symbol, and shows an answer that went wrong.
+
+Costs are those of nq = ``layout.blocks`` blocks and ncol = ``layout.columns`` columns, with k data primes and one
+special prime; sizes are SEAL's: N words of 8 bytes for each prime of a polynomial.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2, sqrt
 from typing import TypeAlias
 
+import numpy as np
+
 from ciphermark_circuits import selection
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_workloads.retrieval import packing
-from ciphermark_workloads.retrieval.database import Rows
-from ciphermark_workloads.retrieval.layout import Layout
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest
+from ciphermark_contract.vectors import Vector
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.retrieval import database
+from ciphermark_workloads.retrieval.database import Integers, Rows
+from ciphermark_workloads.retrieval.queries import Queried
+from ciphermark_workloads.workload import Arrays, Input, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``elements`` elements of ``element_bytes`` bytes, in rows of ``row`` slots that hold ``symbol_bits`` bits each.
+
+    Column j comes back ``stride`` times j slots further. So as many elements as the stride, a power of two, can be
+    asked for at once where their numbers differ modulo the stride: one answer has them side by side.
+    Raises ``Unsupported`` for elements of more columns than a row has slots for.
+    """
+
+    elements: int
+    element_bytes: int
+    row: int
+    symbol_bits: int
+    stride: int = 1
+
+    def __post_init__(self) -> None:
+        width = self.row // self.stride
+        if self.columns > width:
+            raise Unsupported(
+                f"elements of {self.element_bytes} bytes take {self.columns} columns, and a row has {width} slots for "
+                f"them: at N = {2 * self.row} with {self.symbol_bits} bits a slot elements have at most "
+                f"{most_bytes(width, self.symbol_bits)} bytes"
+            )
+
+    @classmethod
+    def of(cls, elements: int, element_bytes: int, parameters: Parameters) -> Layout:
+        """The layout for resolved parameters of bfv or bgv; raises ``Unsupported`` for elements that are too long."""
+        return cls(
+            elements,
+            element_bytes,
+            parameters.ring_dimension // 2,
+            symbol_bits(parameters.plain_modulus or 0),
+        )
+
+    @property
+    def half_bytes(self) -> int:
+        """Bytes of half an element; where S is odd, the second half ends with a byte more."""
+        return (self.element_bytes + 1) // 2
+
+    @property
+    def columns(self) -> int:
+        """Symbols of half an element: ⌈4S/w⌉ for an even S."""
+        return -(-8 * self.half_bytes // self.symbol_bits)
+
+    @property
+    def blocks(self) -> int:
+        """Ciphertexts of a query: ⌈n/R⌉."""
+        return -(-self.elements // self.row)
+
+    def place(self, index: int) -> tuple[int, int]:
+        """Block and slot of an element, 0 ≤ index < n."""
+        return divmod(index, self.row)
+
+    def members(self, block: int) -> tuple[int, int]:
+        """The elements of a block: from the first to before the second number."""
+        return block * self.row, min((block + 1) * self.row, self.elements)
+
+
+def symbol_bits(plain_modulus: int) -> int:
+    """w = ⌊log2 t⌋ for a prime t > 2: 2^w is below t."""
+    return plain_modulus.bit_length() - 1
+
+
+def most_bytes(row: int, symbol_bits: int) -> int:
+    """The longest elements that have no more columns than a row has slots: N·w/8 bytes."""
+    return 2 * (row * symbol_bits // 8)
+
+
+# Elements whose symbols are made at a time: what so many take in between is small enough for memory to be used again,
+# which costs a fraction of new memory.
+_TOGETHER = 256
+FEW_BYTES = 16  # of an element, enough for several columns where a slot has up to 20 bits
+
+
+def block_vectors(rows: Rows, layout: Layout) -> Integers:
+    """The plaintexts of one block, whose elements are the ``rows``: of shape (columns, 2R), in [0, t). Slots without an
+    element are 0.
+    """
+    slots = np.zeros((layout.columns, 2, layout.row), dtype=np.int64)
+    for start in range(0, len(rows), _TOGETHER):
+        some = rows[start : start + _TOGETHER]
+        slots[:, :, start : start + len(some)] = _symbols(some, layout).transpose(2, 1, 0) + 1
+    return slots.reshape(layout.columns, -1)
+
+
+def query_vectors(indices: Iterable[int], layout: Layout) -> list[Vector]:
+    """What is encrypted to ask for elements, which differ modulo the stride: a vector of 2R slots for each block, all 0
+    but for the slots of the elements in their blocks, which are 1.
+    """
+    slots = np.zeros((layout.blocks, 2, layout.row), dtype=np.int64)
+    for index in indices:
+        block, slot = layout.place(index)
+        slots[block, :, slot] = 1
+    return list(slots.reshape(layout.blocks, -1))
+
+
+def element(answer: Vector, index: int, layout: Layout) -> Integers:
+    """The element in the slots of an answer to the query for it: S bytes, ``database.NO_BYTE`` where none is."""
+    _, slot = layout.place(index)
+    places = (slot + layout.stride * np.arange(layout.columns)) % layout.row
+    halves = database.bytes_of(answer.reshape(2, -1)[:, places] - 1, layout.half_bytes, layout.symbol_bits)
+    return halves.reshape(-1)[: layout.element_bytes]
+
+
+def _symbols(rows: Rows, layout: Layout) -> Integers:
+    """The symbols of the halves of elements, of shape (count, 2, columns)."""
+    halves = np.zeros((len(rows), 2 * layout.half_bytes), dtype=np.uint8)
+    halves[:, : layout.element_bytes] = rows
+    found = database.symbols_of(halves.reshape(-1, layout.half_bytes), layout.symbol_bits)
+    return found.reshape(len(rows), 2, -1)
+
 
 RowsOf: TypeAlias = Callable[[int], Rows]
 
@@ -20,6 +154,229 @@ def answered(
     """One ciphertext for a query of ``layout.blocks`` ciphertexts, after the sum of each column's products;
     ``rows_of`` makes the elements of a block, at most R of them, of shape (count, S).
     """
-    blocks = [packing.block_vectors(rows_of(block), layout) for block in range(layout.blocks)]
+    blocks = [block_vectors(rows_of(block), layout) for block in range(layout.blocks)]
     store = [[block[column] for block in blocks] for column in range(layout.columns)]
     return selection.with_sums(evaluator, query, store, layout.stride)
+
+
+_WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
+SIGMA = 3.2  # deviation of the error of an encryption with the secret key, a coefficient
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Operations of the server for one answer. Ciphertexts are transformed where they are kept in coefficient form."""
+
+    products: int
+    additions: int
+    rotations: int
+    transforms: int
+    transforms_back: int
+
+
+def counts(layout: Layout) -> Counts:
+    """nq·ncol products with plaintexts, one addition fewer, and ncol − 1 rotations, whatever n is."""
+    products = layout.blocks * layout.columns
+    return Counts(products, products - 1, layout.columns - 1, layout.blocks, layout.columns)
+
+
+def store_bytes(layout: Layout, primes: int) -> int:
+    """The database as plaintexts in evaluation form."""
+    return layout.blocks * layout.columns * _polynomial_bytes(layout, primes)
+
+
+def server_bytes(layout: Layout, primes: int) -> int:
+    """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+    return layout.elements * layout.element_bytes + store_bytes(layout, primes + 2)
+
+
+def query_bytes(layout: Layout, primes: int) -> int:
+    """A query: nq ciphertexts, both polynomials of each written out."""
+    return layout.blocks * answer_bytes(layout, primes)
+
+
+def seeded_query_bytes(layout: Layout, primes: int) -> int:
+    """A query of ciphertexts that are written with a seed in the place of one polynomial."""
+    return layout.blocks * _polynomial_bytes(layout, primes)
+
+
+def answer_bytes(layout: Layout, primes: int) -> int:
+    """An answer: one ciphertext."""
+    return 2 * _polynomial_bytes(layout, primes)
+
+
+def key_bytes(layout: Layout, primes: int) -> int:
+    """The keys of ⌈log2 ncol⌉ rotations, each of a digit for every data prime."""
+    one = primes * 2 * _polynomial_bytes(layout, primes + 1)
+    return (layout.columns - 1).bit_length() * one
+
+
+def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: float) -> float:
+    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise.
+
+    A fresh error of this ``deviation`` a coefficient is multiplied by a plaintext of N coefficients that are uniform
+    modulo t, of standard deviation t/√12, and nq·ncol such products are added up: their independent errors grow by
+    √(N·nq·ncol). A coefficient is normal, so of N of them one is too large with a chance below 2^-26 at a ratio of 7,
+    and below 2^-37 at 8 (N = 4096). The key switches of rotations add less than a hundredth of it.
+    """
+    terms = 2 * layout.row * layout.blocks * layout.columns
+    largest = log_q - 1 - log2(plain_modulus)
+    return float(2.0 ** (largest - log2(deviation * plain_modulus / sqrt(12) * sqrt(terms))))
+
+
+def secret_deviation(_: int) -> float:
+    """Of the error of an encryption with the secret key: :data:`SIGMA`, in every ring."""
+    return SIGMA
+
+
+def switched_deviation(ring_dimension: int) -> float:
+    """Of the error of an encryption with the public key under the whole chain, switched to the data primes, as SEAL
+    does: what rounding both polynomials leaves, of which one is multiplied by a ternary secret.
+    """
+    return sqrt((2 * ring_dimension / 3 + 1) / 12)
+
+
+def uncentred_deviation(ring_dimension: int) -> float:
+    """As :func:`switched_deviation` in SEAL's bgv, which rounds down: errors have a mean of half a step too, and its
+    product with a secret adds three times the variance; for one key in some hundred more than fifteen times.
+    """
+    return 4 * switched_deviation(ring_dimension)
+
+
+def public_deviation(ring_dimension: int) -> float:
+    """Of the error of an encryption with the public key under the data primes: e·u + e₀ + e₁·s with ternary u and s."""
+    return SIGMA * sqrt(4 * ring_dimension / 3 + 1)
+
+
+def _polynomial_bytes(layout: Layout, primes: int) -> int:
+    return 2 * layout.row * primes * _WORD
+
+
+# Symbols of two whole bytes, and slots in every ring up to N = 32768.
+_PLAIN_MODULUS = 65537
+_LEAST_RATIO = 8.0  # see noise_ratio
+
+LayoutAt: TypeAlias = Callable[[int, int], Layout]
+_Choices = Sequence[tuple[int, tuple[int, ...]]]
+
+# N, and prime sizes with the special prime last. 106 bits are what the 2024 table allows at N = 4096, and up to 50 bits
+# a prime has HEXL's fastest arithmetic. The last is taken for what has room in none.
+_ONE_PRIME: _Choices = ((4096, (50, 56)), *((ring, (60, 60)) for ring in (8192, 16384, 32768)))
+# For libraries that take a special prime of 60 bits, and primes of at most 56 for data.
+_ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 16384, 32768)))
+
+
+def recommended(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
+    """For libraries that take primes as asked for, and encrypt under the whole chain; ``layout_at`` tells the layout
+    for a number of slots of a row and bits of a slot, or raises ``Unsupported`` where elements are too long.
+    """
+    deviation = uncentred_deviation if scheme == "bgv" else switched_deviation
+    return _first(scheme, _ONE_PRIME, layout_at, deviation)
+
+
+def seeded(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
+    """As :func:`recommended`, for queries that are encrypted with the secret key, under the data primes alone."""
+    return _first(scheme, _ONE_PRIME, layout_at, secret_deviation)
+
+
+def roomy(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
+    """For libraries that choose their own primes, and encrypt under those for data."""
+    return _first(scheme, _ROOMY, layout_at, public_deviation)
+
+
+def layout_for(layout_at: LayoutAt, parameters: Parameters) -> Layout:
+    """The layout for resolved parameters of bfv or bgv; raises ``Unsupported`` for elements that are too long."""
+    return layout_at(parameters.ring_dimension // 2, symbol_bits(parameters.plain_modulus or 0))
+
+
+def _first(
+    scheme: Scheme, choices: _Choices, layout_at: LayoutAt, deviation: Callable[[int], float]
+) -> ParameterSpec:
+    bits = symbol_bits(_PLAIN_MODULUS)
+
+    def has_room(ring: int, chain: tuple[int, ...]) -> bool:
+        try:
+            layout = layout_at(ring // 2, bits)
+        except Unsupported:
+            return False
+        ratio = noise_ratio(layout, sum(chain[:-1]), _PLAIN_MODULUS, deviation(ring))
+        return ratio >= _LEAST_RATIO
+
+    ring, chain = next((choice for choice in choices if has_room(*choice)), choices[-1])
+    return ParameterSpec(scheme, ring, chain, plain_modulus=_PLAIN_MODULUS)
+
+
+class ColumnRetrieval(Queried[Input, Integers]):
+    """Whatever is asked for, the server's answers are inner products with columns, and rotations of them."""
+
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
+    stages = (Stage("answer"),)
+    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
+
+    @abstractmethod
+    def layout_at(self, row: int, bits: int) -> Layout:
+        """Of one answer, in rows of R slots with w bits each; raises ``Unsupported`` for elements that are too long."""
+
+    @abstractmethod
+    def tables(self, layout: Layout) -> Iterable[RowsOf]:
+        """What each answer is over: the elements of each of its blocks. The database is made here."""
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "mul_plain", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit."""
+        self.require_scheme(scheme)
+        return recommended(scheme, self.layout_at)
+
+    def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return seeded(scheme, self.layout_at)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return roomy(scheme, self.layout_at)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of the answer's rotations, said here so that a client need not make the database to know them."""
+        layout = self.layout(parameters)
+        return KeyRequest.of(rotations=selection.steps(layout.columns, layout.stride))
+
+    def circuit(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> list[Handle]:
+        """A ciphertext for each answer. The plaintexts of the database are the constants of the program."""
+        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+
+    def layers(
+        self,
+        stage: str,
+        evaluator: Evaluator,
+        inputs: Sequence[Handle],
+        state: Sequence[Handle],
+        public: Arrays,
+    ) -> Mapping[str, list[Handle]]:
+        """The sum of each column's products, and the answers, which are sums of these, turned."""
+        layout, products, answers = self.layout(evaluator.parameters), list[Handle](), list[Handle]()
+        for number, rows_of in enumerate(self.tables(layout)):
+            query = inputs[number * layout.blocks : (number + 1) * layout.blocks]
+            sums, answer = answered(evaluator, query, layout, rows_of)
+            products, answers = [*products, *sums], [*answers, answer]
+        return {"products": products, "rotations": answers}
+
+    def groups(self, layout: Layout) -> int:
+        """How many answers there are to a query."""
+        return 1
+
+    def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
+        layout = self.layout(parameters)
+        return self.groups(layout) * layout.blocks
+
+    def layout(self, parameters: Parameters) -> Layout:
+        """Of one answer; raises ``Unsupported`` for elements that are too long."""
+        return layout_for(self.layout_at, parameters)

@@ -1,24 +1,96 @@
-"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published."""
+"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published.
+
+Costs, sizes and noise (in bfv) are those of m code places and the codes of p shelves that are not empty, ``chunks``
+plaintexts each, with k data primes and one special prime. Queries, answers and keys are of as many bytes as MulPIR's:
+see :mod:`.grids`. Sizes are SEAL's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from math import log2
 from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
 
 from ciphermark_circuits import constant_weight, expansion
+from ciphermark_circuits.constant_weight import Code
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.retrieval import by_keyword, code_formulas, stored
-from ciphermark_workloads.retrieval.by_keyword import KeywordRetrieval
-from ciphermark_workloads.retrieval.shelves import Shelves
-from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.retrieval import grids, queries, user_records
+from ciphermark_workloads.retrieval.database import Integers
+from ciphermark_workloads.retrieval.grids import Counts
+from ciphermark_workloads.retrieval.keyword_table import Shelves
+from ciphermark_workloads.retrieval.queries import KeywordRetrieval
 from ciphermark_workloads.workload import Arrays, Stage, Workload
+
+_WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
+
+
+def counts(shelves: Shelves, codes: Collection[Code]) -> Counts:
+    """m − 1 rotations for the expansion; and for each chunk p products with plaintexts, a product of ciphertexts for
+    each upper place that is in use, at most m − 1 of them, and one relinearization.
+    """
+    lower, upper = ({code[place] for code in codes} for place in (0, 1))
+    turned = shelves.length - 1
+    doubled = (1 << expansion.rounds(shelves.length)) - 1
+    return Counts(
+        rotations=turned,
+        shifts=turned,
+        differences=turned,
+        plain_products=shelves.chunks * len(codes),
+        products=shelves.chunks * len(upper),
+        relinearizations=shelves.chunks,
+        additions=doubled + shelves.chunks * (len(codes) - 1),
+        transforms=len(lower),
+        transforms_back=shelves.chunks * len(upper),
+    )
+
+
+def published_counts(shelves: Shelves, codes: Collection[Code]) -> Counts:
+    """As published: a product of ciphertexts and a relinearization for each shelf that is not empty."""
+    return replace(
+        counts(shelves, codes),
+        products=len(codes),
+        relinearizations=len(codes),
+        transforms=len(codes),
+        transforms_back=shelves.chunks,
+    )
+
+
+def most_plaintexts(shelves: Shelves, records: int) -> int:
+    """At most so many plaintexts have as many records, whatever their keywords are."""
+    return shelves.chunks * min(records, shelves.shelves)
+
+
+def server_bytes(shelves: Shelves, records: int, primes: int, ciphertexts: int) -> int:
+    """What a server holds: the records, each plaintext as a vector, in coefficient form and in evaluation form, and as
+    many ciphertexts.
+    """
+    polynomial = shelves.slots * _WORD
+    store = most_plaintexts(shelves, records) * (primes + 2) * polynomial
+    return records * shelves.value_bytes + store + ciphertexts * 2 * primes * polynomial
+
+
+def noise_ratio(
+    shelves: Shelves, primes: int, prime_bits: int, plain_modulus: int, deviation: float
+) -> float:
+    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise; all primes,
+    the special one too, have ``prime_bits`` bits.
+
+    That of MulPIR (:func:`.grids.noise_ratio`) over as many plaintexts as there can be shelves, for which code
+    places are rows and columns. As published the product of ciphertexts comes first, which has the noise of both
+    places: √2 times as much.
+    """
+    selection = grids.selection_deviation(shelves.slots, shelves.length, primes, deviation)
+    answer = grids.answer_deviation(selection, shelves.slots, shelves.shelves, plain_modulus)
+    return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
+
 
 # Symbols of two whole bytes, and slots in every ring up to N = 32768.
 _PLAIN_MODULUS = 65537
@@ -26,7 +98,7 @@ _MOST_BITS = 32
 _OUTLINE_BITS = 2  # of shelves: four of them, two of which have their upper place in common
 
 
-class Options(by_keyword.Options, frozen=True):
+class Options(queries.KeywordOptions, frozen=True):
     """The records, and how many keywords there can be."""
 
     records: Annotated[
@@ -38,7 +110,7 @@ class Options(by_keyword.Options, frozen=True):
 
 
 class ConstantWeightPir(KeywordRetrieval[int]):
-    """Keywords are numbers of so many bits; see :mod:`.shelves` and :mod:`ciphermark_circuits.constant_weight`."""
+    """Keywords are numbers of so many bits: :mod:`.keyword_table`, :mod:`ciphermark_circuits.constant_weight`."""
 
     name = "constant-weight-pir"
     title = "private retrieval of a record of a database by its keyword (constant-weight codes)"
@@ -65,7 +137,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """MulPIR's: N = 8192 and three primes of 50 bits, 192 bits secure, with room for the noise of every database
-        that options allow: see :mod:`.code_formulas`.
+        that options allow: see :func:`noise_ratio`.
         """
         self.require_scheme(scheme)
         return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=_PLAIN_MODULUS)
@@ -82,7 +154,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     def server_bytes(self, parameters: Parameters) -> int:
         layout, primes = self.layout(parameters), len(parameters.moduli)
         ciphertexts = self.ciphertexts(layout)
-        return code_formulas.server_bytes(layout, self.options.records, primes, ciphertexts)
+        return server_bytes(layout, self.options.records, primes, ciphertexts)
 
     def ciphertexts(self, layout: Shelves) -> int:
         """How many a server holds at once: of each code place one, and one in evaluation form."""
@@ -96,7 +168,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         bits = int(values.get("keyword_bits", Options().keyword_bits))
-        return stored.record_options(name, data, values, lambda keyword: _complaint(keyword, bits))
+        return user_records.record_options(name, data, values, lambda keyword: _complaint(keyword, bits))
 
     def numbers(self) -> Mapping[int, int]:
         options, own = self.options, self.own()
@@ -193,7 +265,7 @@ class PublishedConstantWeightPir(ConstantWeightPir):
 
     def ciphertexts(self, layout: Shelves) -> int:
         """Of each code place one, and of each record one, and one in evaluation form."""
-        return layout.length + 2 * code_formulas.most_plaintexts(layout, self.options.records)
+        return layout.length + 2 * most_plaintexts(layout, self.options.records)
 
     def selected(
         self,

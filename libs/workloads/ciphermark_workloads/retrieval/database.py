@@ -1,9 +1,10 @@
-"""Databases: n elements of S bytes each, numbered from 0."""
+"""Databases: n elements of S bytes each, numbered from 0; and their bytes as symbols of w bits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import gcd
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -43,3 +44,70 @@ class Generated:
 def _chunk(element_bytes: int, seed: int, number: int) -> Rows:
     generator = np.random.default_rng([seed, number])
     return generator.integers(0, 256, (_CHUNK, element_bytes), dtype=np.uint8)
+
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+NO_BYTE = -1  # in an element: what was decrypted is no symbol
+
+
+def count_of(size: int, bits: int) -> int:
+    """Symbols of as many bytes: ⌈8·size/w⌉."""
+    return -(-8 * size // bits)
+
+
+def symbols_of(rows: Rows, bits: int) -> Integers:
+    """The symbols in [0, 2^w) of rows of bytes, w < 32, of shape (count, symbols of a row)."""
+    unit = _unit(bits)
+    each, size = 8 // unit, bits // unit  # symbols and bytes of what repeats
+    count = count_of(rows.shape[1], bits)
+    filled = np.zeros((len(rows), -(-count // each), size), dtype=np.uint8)
+    filled.reshape(len(rows), -1)[:, : rows.shape[1]] = rows
+    symbols = np.empty((*filled.shape[:2], each), dtype=np.int64)
+    for number in range(each):
+        symbols[:, :, number] = _symbol(filled, number * bits, bits)
+    return symbols.reshape(len(rows), -1)[:, :count]
+
+
+def _symbol(groups: npt.NDArray[np.uint8], first: int, bits: int) -> npt.NDArray[np.uint32]:
+    """Of each group of bytes the ``bits`` bits from the ``first`` on; what a shift loses is of the symbol before."""
+    end = first + bits
+    total = np.zeros(groups.shape[:2], dtype=np.uint32)
+    for place in range(first // 8, -(-end // 8)):
+        octets, left = groups[:, :, place].astype(np.uint32), end - 8 * (place + 1)
+        total |= octets << left if left >= 0 else octets >> -left
+    total &= (1 << bits) - 1
+    return total
+
+
+def bytes_of(symbols: Integers, size: int, bits: int) -> Integers:
+    """The inverse of :func:`symbols_of` for rows of ``size`` bytes: :data:`NO_BYTE` where a number is no symbol."""
+    is_none = (symbols < 0) | (symbols >> bits != 0)
+    shifts, per_symbol = _digits(bits)
+    places = np.arange(per_symbol - 1, -1, -1) * _unit(bits)
+    digits = (symbols[..., np.newaxis] >> places) & _mask(bits)
+    found = _of_bytes(digits, size, bits) << shifts.astype(np.int64)
+    is_lost = _of_bytes(np.broadcast_to(is_none[..., np.newaxis], digits.shape), size, bits).any(axis=-1)
+    whole: Integers = np.where(is_lost, NO_BYTE, found.sum(axis=-1))
+    return whole
+
+
+def _of_bytes(digits: Integers, size: int, bits: int) -> Integers:
+    """Digits of symbols as those of each byte, what fills the last symbol left out: (count, size, digits of a byte)."""
+    per_byte = 8 // _unit(bits)
+    rows: Integers = digits.reshape(len(digits), -1)[:, : size * per_byte]
+    return rows.reshape(len(digits), size, per_byte)
+
+
+def _unit(bits: int) -> int:
+    """Bits of a digit: as many as divide both a byte and a symbol."""
+    return gcd(8, bits)
+
+
+def _mask(bits: int) -> int:
+    return (1 << _unit(bits)) - 1
+
+
+def _digits(bits: int) -> tuple[npt.NDArray[np.uint8], int]:
+    """Where the digits of a byte are in it, the highest first, and how many digits a symbol has."""
+    unit = _unit(bits)
+    return np.arange(0, 8, unit, dtype=np.uint8)[::-1], bits // unit

@@ -8,7 +8,7 @@ from ciphermark_circuits import grid
 from ciphermark_circuits.plain_products import Factors
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.retrieval.by_grid import GridRetrieval
+from ciphermark_workloads.retrieval.grids import GridRetrieval
 
 # Symbols of two whole bytes, and slots in every ring up to N = 32768.
 _PLAIN_MODULUS = 65537
@@ -26,7 +26,7 @@ class MulPir(GridRetrieval):
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """N = 8192 and three primes of 50 bits, the size up to which HEXL has its fastest arithmetic: secure enough for
-        192 bits, and with room for the noise of every database that options allow: see :mod:`.grid_formulas`.
+        192 bits, and with room for the noise of every database that options allow: see :func:`.grids.noise_ratio`.
         """
         self.require_scheme(scheme)
         return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=_PLAIN_MODULUS)

@@ -1,19 +1,25 @@
-"""What is common to all retrieval: whose database it is, how queries are encrypted, and what a query is over."""
+"""What is common to all retrieval, by an index and by a keyword: options, how queries are encrypted
+and what a query is over.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import Value
-from ciphermark_workloads.retrieval import stores
-from ciphermark_workloads.retrieval.work import Work
-from ciphermark_workloads.workload import Input, Judgement, Output, Truth, Workload
+from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import Metric, register
+from ciphermark_core.model import Scheme
+from ciphermark_workloads.retrieval import encoded_databases, user_records
+from ciphermark_workloads.retrieval.database import NO_BYTE, Database, Generated, Integers
+from ciphermark_workloads.workload import Input, Judgement, Output, Stage, Truth, Workload
 
 
 class Queries(msgspec.Struct, frozen=True):
@@ -55,9 +61,186 @@ class Queried(Workload[Input, Output]):
         return self.with_options({**msgspec.to_builtins(self.options), "database": "", **values})
 
     def server_figures(self, program: Program, threads: int) -> Mapping[str, float]:
-        """The store that it answers from: see :mod:`.stores`."""
-        return stores.figures(program, threads)
+        """The store that it answers from: see :mod:`.encoded_databases`."""
+        return encoded_databases.figures(program, threads)
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
         """Byte for byte; :meth:`work` in figures."""
         return replace(super().judge(found, truth), figures=self.work().figures)
+
+
+DATABASE_SIZE = register(
+    Metric(
+        "database_size",
+        "bytes",
+        None,
+        1.0,
+        "size of the database",
+        "Bytes of the database that one answer is over: elements times their length.",
+    )
+)
+ANSWERS = register(
+    Metric("answers", "elements", None, 1.0, "elements got", "Elements that a client gets by one query.")
+)
+ANSWERED_SIZE = register(
+    Metric(
+        "answered_size",
+        "bytes",
+        None,
+        1.0,
+        "size of what is got",
+        "Bytes of the elements that a client gets by one query.",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Of one query: the bytes that its answer is over, and how many elements of how many bytes it brings."""
+
+    database_bytes: int
+    element_bytes: int
+    elements: int = 1
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """By the names of metrics."""
+        return {
+            DATABASE_SIZE.name: float(self.database_bytes),
+            ANSWERS.name: float(self.elements),
+            ANSWERED_SIZE.name: float(self.elements * self.element_bytes),
+        }
+
+
+class IndexOptions(Queries, frozen=True):
+    """The database. The index that a client asks for is no option: the server is told all options."""
+
+    elements: Annotated[int, msgspec.Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
+    element_bytes: Annotated[
+        int, msgspec.Meta(ge=1, le=1 << 16, description="bytes of an element of the database")
+    ] = 256
+    database_seed: Annotated[
+        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
+    ] = 1
+
+
+class IndexRetrieval(Queried[int, Integers]):
+    """The input is an index, 0 ≤ index < n, made of the seed; the output the bytes of the element there."""
+
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
+    stages = (Stage("answer"),)
+    Options = IndexOptions
+    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
+
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        return user_records.element_options(name, data, values)
+
+    def input(self, seed: int, data: Any) -> int:
+        """One index of all, alike likely."""
+        return int(np.random.default_rng(seed).integers(self.options.elements))
+
+    def work(self) -> Work:
+        options = self.options
+        return Work(options.elements * options.element_bytes, options.element_bytes)
+
+    def require_index(self, index: int) -> None:
+        """Raise ``UserError`` for an index that the database does not have."""
+        if not 0 <= index < self.options.elements:
+            raise UserError(
+                f"there is no element {index}: the database has {self.options.elements}, numbered from 0"
+            )
+
+    def reference(self, given: int) -> Integers:
+        found: Integers = self.database().rows(given, given + 1)[0].astype(np.int64)
+        return found
+
+    def database(self) -> Database:
+        """What the server has."""
+        return database_of(self.options)
+
+
+def database_of(options: IndexOptions) -> Database:
+    """Made of the seed, or the user's own; raises ``UserError`` where that is not in this process's folder."""
+    if options.database:
+        return user_records.elements(options.database, options.elements, options.element_bytes)
+    return Generated(options.elements, options.element_bytes, options.database_seed)
+
+
+ABSENT = -2  # the output for a keyword that the database does not have: no byte, and not NO_BYTE
+_ABSENT_SHARE = 0.25  # of the keywords that are asked for
+
+
+class KeywordOptions(Queries, frozen=True):
+    """The records. The keyword that a client asks for is no option: the server is told all options."""
+
+    records: Annotated[
+        int, msgspec.Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
+    ] = 4096
+    value_bytes: Annotated[int, msgspec.Meta(ge=1, le=1 << 15, description="bytes of a record's value")] = 256
+    database_seed: Annotated[
+        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
+    ] = 1
+
+
+class KeywordRetrieval(Queried[Input, Integers]):
+    """The input is a keyword, three of four times one that the database has; the output the bytes of its value, or
+    :data:`ABSENT` alone.
+    """
+
+    @abstractmethod
+    def numbers(self) -> Mapping[Input, int]:
+        """The keywords of all records, in order, and the number of each record."""
+
+    @abstractmethod
+    def another(self, generator: np.random.Generator) -> Input:
+        """A keyword that the database does not have, as long as there is one."""
+
+    def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
+        return user_records.record_options(name, data, values)
+
+    def work(self) -> Work:
+        """Of the values alone: whatever else records have is the protocol's."""
+        options = self.options
+        return Work(options.records * options.value_bytes, options.value_bytes)
+
+    def input(self, seed: int, data: Any) -> Input:
+        """A keyword that the database has, each alike likely, or another."""
+        generator = np.random.default_rng(seed)
+        if generator.random() < _ABSENT_SHARE:
+            return self.another(generator)
+        return [*self.numbers()][int(generator.integers(self.options.records))]
+
+    def reference(self, given: Input) -> Integers:
+        number, own = self.numbers().get(given), self.own()
+        if number is None:
+            return self.absent()
+        if own is not None:
+            return np.frombuffer(own.values[number], dtype=np.uint8).astype(np.int64)
+        made: Integers = self._generated().rows(number, number + 1)[0].astype(np.int64)
+        return made
+
+    def values(self) -> Iterable[bytes]:
+        """The values of all records, in order."""
+        own = self.own()
+        if own is not None:
+            return own.values
+        return (row.tobytes() for row in self._generated().rows(0, self.options.records))
+
+    def own(self) -> user_records.Records | None:
+        """The user's own records, where there are any."""
+        options = self.options
+        if not options.database:
+            return None
+        return user_records.records(options.database, options.records, options.value_bytes)
+
+    def absent(self) -> Integers:
+        """The output for a keyword that the database does not have."""
+        return np.full(1, ABSENT, dtype=np.int64)
+
+    def no_record(self) -> Integers:
+        """The output where what was decrypted is no record."""
+        return np.full(self.options.value_bytes, NO_BYTE, dtype=np.int64)
+
+    def _generated(self) -> Generated:
+        options = self.options
+        return Generated(options.records, options.value_bytes, options.database_seed)

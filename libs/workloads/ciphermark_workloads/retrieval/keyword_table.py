@@ -3,12 +3,19 @@
 Keywords are numbers. Those that are alike but for their lowest bits share a shelf: the lowest bits say where on it, the
 others are the number that is coded. A record that is longer than a plaintext takes several, its *chunks*, and a shelf
 has one record then.
+
+Numbers are code words of two ones (constant weight: Mahdavi and Kerschbaum, "Constant-weight PIR: single-round
+keyword PIR via constant-weight equality operators", USENIX Security 2022).
+
+A code word of length m is the pair of places a < b that are 1. In the combinatorial number system number k is the pair
+with k = b·(b − 1)/2 + a, so m places are enough for m·(m − 1)/2 numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -17,9 +24,9 @@ from ciphermark_circuits.constant_weight import Code
 from ciphermark_contract.interfaces import Vector
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters
-from ciphermark_workloads.retrieval import codes, symbols
-from ciphermark_workloads.retrieval.layout import symbol_bits
-from ciphermark_workloads.retrieval.symbols import Integers
+from ciphermark_workloads.retrieval import database
+from ciphermark_workloads.retrieval.columns import symbol_bits
+from ciphermark_workloads.retrieval.database import Integers
 
 LENGTH_BYTES = 2  # of a value, before it
 
@@ -57,7 +64,7 @@ class Shelves:
     @property
     def symbols(self) -> int:
         """Symbols of a record, which is the length of the value and the value."""
-        return symbols.count_of(LENGTH_BYTES + self.value_bytes, self.symbol_bits)
+        return database.count_of(LENGTH_BYTES + self.value_bytes, self.symbol_bits)
 
     @property
     def chunks(self) -> int:
@@ -78,11 +85,11 @@ class Shelves:
     @property
     def length(self) -> int:
         """Places of a code word: m."""
-        return codes.length(self.shelves)
+        return length(self.shelves)
 
     def code(self, keyword: int) -> Code:
         """Of the shelf of a keyword, 0 ≤ keyword < 2^keyword_bits."""
-        return codes.code(keyword >> self.shared_bits)
+        return code(keyword >> self.shared_bits)
 
     def stored(self, records: Mapping[int, bytes]) -> dict[Code, list[Vector]]:
         """The plaintexts of each shelf that is not empty, a vector of shape (N,) for each chunk, in the order of the
@@ -103,7 +110,7 @@ class Shelves:
         if not found.any():
             return None
         size = LENGTH_BYTES + self.value_bytes
-        record: Integers = symbols.bytes_of(found[np.newaxis] - 1, size, self.symbol_bits)[0]
+        record: Integers = database.bytes_of(found[np.newaxis] - 1, size, self.symbol_bits)[0]
         length = int(record[0]) << 8 | int(record[1])
         if (record < 0).any() or not 0 < length <= self.value_bytes:
             raise ValueError("what was decrypted is no record")
@@ -116,6 +123,22 @@ class Shelves:
 
     def _symbols(self, value: bytes) -> Integers:
         record = len(value).to_bytes(LENGTH_BYTES, "big") + value.ljust(self.value_bytes, b"\0")
-        found = symbols.symbols_of(np.frombuffer(record, dtype=np.uint8)[np.newaxis], self.symbol_bits)
+        found = database.symbols_of(np.frombuffer(record, dtype=np.uint8)[np.newaxis], self.symbol_bits)
         kept: Integers = found[0] + 1
         return kept
+
+
+def length(count: int) -> int:
+    """The fewest places for as many numbers, count ≥ 1: the smallest m with m·(m − 1)/2 ≥ count."""
+    return _upper(count - 1) + 1
+
+
+def code(number: int) -> Code:
+    """The places that are 1 for a number ≥ 0, the lower first."""
+    upper = _upper(number)
+    return number - upper * (upper - 1) // 2, upper
+
+
+def _upper(number: int) -> int:
+    """The largest b with b·(b − 1)/2 ≤ number."""
+    return (1 + isqrt(8 * number + 1)) // 2
