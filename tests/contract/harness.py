@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -12,7 +12,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
 from ciphermark_core import host
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec, Scheme
 
 RING = 4096
 PLAIN_MODULUS = 65537
@@ -27,6 +27,19 @@ SPECS: Mapping[Scheme, ParameterSpec] = {
 DEEP_SPECS: Mapping[Scheme, ParameterSpec] = {
     **SPECS,
     "ckks": ParameterSpec("ckks", 8192, (60, 40, 40, 60), None, 40),
+}
+# What single operations need beyond these: seconds at this ring, and no security.
+OWN_SPECS: Mapping[str, ParameterSpec] = {
+    "bootstrap": ParameterSpec(
+        "ckks",
+        RING,
+        (56, *[50] * 16, 60),
+        scale_bits=50,
+        security=0,
+        division="best",
+        secret_distribution="sparse ternary",
+        bootstrapping=BootstrappingParameters(level_budget=(2, 2)),
+    ),
 }
 # Rotations by 3 = 4 − 1 could be made of these: see test_operations.
 STEPS = (1, -1, 4, -4)
@@ -52,8 +65,16 @@ class Subject:
         return self.declared.compressions[0]
 
     def able(self, operations: Iterable[str]) -> list[str]:
-        """Those of the operations that are declared."""
-        return [name for name in operations if name in self.declared.operations[self.scheme]]
+        """Those of the operations that are declared, and that these parameters are enough for."""
+        needs = {name for name, spec in OWN_SPECS.items() if spec != self.parameters.spec}
+        return [
+            name for name in operations if name in self.declared.operations[self.scheme] and name not in needs
+        ]
+
+    def of(self, operation: str) -> Subject:
+        """The subject for an operation: this one, or one with the parameters that it needs."""
+        spec = OWN_SPECS.get(operation, self.parameters.spec)
+        return self if spec == self.parameters.spec else subject_of(self.declared, self.adapter, spec)
 
     def encrypted(self, values: Vector) -> Handle:
         """Encrypt and hand over to the evaluator, as bytes."""
@@ -84,7 +105,10 @@ def all_keys(declared: Declaration, scheme: Scheme) -> KeyRequest:
 def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:
     """Resolve the parameters and make all keys."""
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, all_keys(declared, spec.scheme))
+    keys = all_keys(declared, spec.scheme)
+    if parameters.bootstrapping is None:
+        keys = replace(keys, bootstrapping=None)
+    owner = adapter.key_owner(parameters, keys)
     evaluator = adapter.evaluator(owner.public_material())
     return Subject(declared, adapter, parameters, owner, evaluator, evaluator.managed())
 

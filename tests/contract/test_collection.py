@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
-from ciphermark_contract.operations import OPERATIONS, where
 from ciphermark_core.model import Scheme
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -20,8 +19,8 @@ from . import harness
 FOLDER = Path(__file__).parent
 # Tests of what a library has, and the values that they must have for a variant in a scheme: told by the declaration.
 DECLARED: Mapping[str, Callable[[Declaration, Scheme], Iterable[str]]] = {
-    "test_operations.py::test_primitive": lambda declared, scheme: OPERATIONS,
-    "test_operations.py::test_managed": lambda declared, scheme: where(lambda row: row.is_managed),
+    "test_operations.py::test_primitive": lambda declared, scheme: declared.operations[scheme],
+    "test_operations.py::test_managed": lambda declared, scheme: declared.managed[scheme],
     "test_levels.py::test_level_scale_and_polynomials_are_those_of_the_table": (
         lambda declared, scheme: declared.operations[scheme]
     ),

@@ -20,7 +20,7 @@ def test_a_fresh_ciphertext_is_at_the_top(deep: Subject) -> None:
 
 @cells.each("operation", lambda cell: cell.operations)
 def test_level_scale_and_polynomials_are_those_of_the_table(deep: Subject, operation: str) -> None:
-    levels.effect(deep, operation)
+    levels.effect(deep.of(operation), operation)
 
 
 @pytest.mark.schemes("ckks")

@@ -27,19 +27,22 @@ def _scalars(cell: Cell) -> list[str]:
     return [name for name in SCALARS if name in {*cell.operations, *cell.managed}]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@cells.each("operation", lambda cell: cell.operations)
 def test_primitive(subject: Subject, operation: str) -> None:
-    if operation in subject.declared.operations[subject.scheme]:
-        operations.works(subject, subject.evaluator, operation, examples.primitive)
-    else:
-        operations.refused(subject, subject.evaluator, operation)
+    able = subject.of(operation)
+    operations.works(able, able.evaluator, operation, examples.primitive)
 
 
-@pytest.mark.parametrize("operation", MANAGED)
+@cells.each("operation", lambda cell: cell.managed)
 def test_managed(subject: Subject, operation: str) -> None:
-    if operation in subject.declared.managed[subject.scheme]:
-        operations.works(subject, subject.managed, operation, examples.managed)
-    else:
+    operations.works(subject, subject.managed, operation, examples.managed)
+
+
+def test_what_is_not_declared_is_refused(subject: Subject) -> None:
+    """All that are missing, primitives and managed ones, and what these parameters are not enough for."""
+    for operation in {*OPERATIONS} - {*subject.able(OPERATIONS)}:
+        operations.refused(subject, subject.evaluator, operation)
+    for operation in {*MANAGED} - {*subject.declared.managed[subject.scheme]}:
         operations.refused(subject, subject.managed, operation)
 
 
@@ -60,7 +63,7 @@ def test_fractions_mean_nothing_in_exact_schemes(subject: Subject, operation: st
 
 
 def test_nothing_beyond_the_contract(subject: Subject) -> None:
-    assert {*subject.evaluator.operations} == {*subject.declared.operations[subject.scheme]}
+    assert {*subject.evaluator.operations} == {*subject.able(OPERATIONS)}
     assert {*subject.managed.operations} == {*subject.declared.managed[subject.scheme]}
     assert {*subject.owner.operations} == {"encrypt", "decrypt"}
     for operator in (subject.evaluator, subject.managed, subject.owner):

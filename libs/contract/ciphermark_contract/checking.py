@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_contract import noise_bound
-from ciphermark_contract.interfaces import Vector
+from ciphermark_contract.operations import OPERATIONS, Operation
+from ciphermark_contract.vectors import Vector
 from ciphermark_core.model import Accuracy, Parameters
 
 # Precision at which a ckks result of a deep computation still counts as right.
@@ -20,14 +20,17 @@ UNBOUNDED = sys.float_info.max
 _MOST_BITS = 1074.0
 
 
-def tolerance(parameters: Parameters, ciphertexts: int = 2) -> float:
-    """Largest right error of one operation on so many ciphertexts, relative to max(1, max |expected|): 0 for bfv and
-    bgv; for ckks what noise exceeds less than once in 10^9 times, see :func:`.noise_bound.one_operation`.
+def tolerance(
+    parameters: Parameters, ciphertexts: int = 2, operation: Operation = OPERATIONS["mul"]
+) -> float:
+    """Largest correct error of one operation on so many ciphertexts, relative to max(1, max |expected|): 0 for bfv and
+    bgv; for ckks the bound of the operation's own noise model, which noise exceeds less than once in 10^9 times (see
+    :mod:`.noise_bound`). That of ``mul`` covers all that rescale, relinearize or rotate once.
 
     At the scales that keep any precision it is far below the difference to a wrong slot: 2^-7.6 at N = 4096 with a
     scale of 30 bits, 2^-16 at N = 8192 and 2^-13 at N = 32768 with 40.
     """
-    return 0.0 if parameters.scale is None else noise_bound.one_operation(parameters, ciphertexts)
+    return 0.0 if parameters.scale is None else operation.error(parameters, ciphertexts)
 
 
 def accuracy(actual: Sequence[Vector], expected: Sequence[Vector], tolerance: float) -> Accuracy:

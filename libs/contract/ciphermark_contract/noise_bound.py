@@ -28,6 +28,11 @@ def one_operation(parameters: Parameters, ciphertexts: int = 2) -> float:
     return ciphertexts * fresh(parameters) + rescaled_product(parameters) + switched
 
 
+def bootstrapped(parameters: Parameters, _: int = 1) -> float:
+    """For a bootstrapping: the library's approximations err more than its noise, and it resolved how far."""
+    return fresh(parameters) + parameters.require_bootstrapping().error
+
+
 def fresh(parameters: Parameters) -> float:
     """Encryption with the public key, e·v + e₀ + e₁·s: 4N/3 + 1 times σ² a coefficient; OpenFHE adds as much again
     when it decrypts, and rescaling N/18, which is less."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Handle, Row
+from ciphermark_contract.managed import lowered
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded, where
 from ciphermark_contract.vectors import Vector
 
@@ -107,7 +108,11 @@ class _Maker:
 
     def _ciphertext(self) -> tuple[Handle, Vector]:
         values, full = self._vector()
-        self.ciphertexts.append((self._source.encrypt(values), full))
+        evaluator, handle = self._source.evaluator, self._source.encrypt(values)
+        operand_level = self._call.operation.operand_level
+        if operand_level is not None and not self.ciphertexts:
+            handle = lowered(evaluator, handle, operand_level(evaluator.parameters))
+        self.ciphertexts.append((handle, full))
         return self.ciphertexts[-1]
 
     def _transformed(self) -> tuple[Handle, Vector]:

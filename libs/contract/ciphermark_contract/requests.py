@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import one_digit_per_prime
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec, SecretDistribution
+
+UNIFORM_SECRETS: Mapping[SecretDistribution, int | None] = {"uniform ternary": None}
 
 
 def require_ring(spec: ParameterSpec, library: str, least: int = 2, most: int | None = None) -> None:
@@ -45,14 +47,6 @@ def no_slots(spec: ParameterSpec) -> Unsupported:
     return Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
 
 
-def require_uniform_secret(spec: ParameterSpec, library: str) -> None:
-    """Raise ``Unsupported`` for a secret distribution or bootstrapping, of a library that has no such setting."""
-    if spec.secret_distribution != "uniform ternary":
-        raise Unsupported(f"{library} has no setting for a {spec.secret_distribution} secret here")
-    if spec.bootstrapping is not None:
-        raise Unsupported(f"{library} has no bootstrapping that this adapter sets up")
-
-
 def require_room(spec: ParameterSpec, log_q: float) -> None:
     """Raise ``Unsupported`` where the scale of ckks and a sign do not fit into a modulus of ``log_q`` bits."""
     if spec.scheme == "ckks" and (spec.scale_bits or 0) + 1 >= log_q:
@@ -69,6 +63,8 @@ def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
             "evaluation keys need key switching, and a chain of one prime leaves none for it: write modulus_bits with "
             "two sizes or more"
         )
+    if keys.bootstrapping is not None:
+        parameters.require_bootstrapping()
 
 
 def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tuple[int, ...]:
@@ -94,10 +90,20 @@ def require_sizes(bits: Sequence[int], library: str) -> None:
         raise Unsupported(f"primes have at most {primes.LARGEST_PRIME_BITS} bits, not {max(bits)}")
 
 
-def resolved(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequence[int]) -> Parameters:
-    """What became of a request: these ciphertext and special primes, with a digit per prime."""
+def resolved(
+    spec: ParameterSpec,
+    moduli: Sequence[int],
+    special_moduli: Sequence[int],
+    secrets: Mapping[SecretDistribution, int | None] = UNIFORM_SECRETS,
+    bootstrapping: Bootstrapping | None = None,
+) -> Parameters:
+    """What became of a request: these ciphertext and special primes, with a digit per prime.
+
+    ``secrets`` are the distributions that the library has, with the Hamming weight of each; ``bootstrapping`` is what
+    it makes of the request for one. Raises ``Unsupported`` for a request that names others.
+    """
     is_real = spec.scheme == "ckks"
-    return Parameters(
+    parameters = Parameters(
         spec=spec,
         ring_dimension=spec.ring_dimension,
         moduli=tuple(moduli),
@@ -106,4 +112,33 @@ def resolved(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequenc
         plain_modulus=None if is_real else spec.plain_modulus,
         scale=2.0**spec.scale_bits if is_real and spec.scale_bits else None,
         key_switching=one_digit_per_prime(moduli, special_moduli),
+        secret_distribution=spec.secret_distribution,
+        hamming_weight=_hamming_weight(spec, secrets),
+        bootstrapping=bootstrapping,
     )
+    if spec.bootstrapping is not None:
+        _require_depth(parameters)
+    return parameters
+
+
+def _hamming_weight(spec: ParameterSpec, secrets: Mapping[SecretDistribution, int | None]) -> int | None:
+    if spec.secret_distribution not in secrets:
+        raise Unsupported(f"there is no setting for a {spec.secret_distribution} secret here")
+    weight = secrets[spec.secret_distribution]
+    if spec.hamming_weight not in (None, weight):
+        raise Unsupported(
+            f"a {spec.secret_distribution} secret has the Hamming weight {weight} here: leave hamming_weight out"
+        )
+    return weight
+
+
+def _require_depth(parameters: Parameters) -> None:
+    """Raise ``Unsupported`` where nothing is bootstrapped, or the modulus chain has no level left after it."""
+    if parameters.bootstrapping is None:
+        raise Unsupported("there is no bootstrapping here: leave bootstrapping out")
+    levels, depth = len(parameters.moduli) - 1, parameters.bootstrapping.depth
+    if depth >= levels:
+        raise Unsupported(
+            f"bootstrapping consumes {depth} levels, and the modulus chain has {levels}: write modulus_bits with "
+            f"at least {depth + 3} sizes, the special prime included"
+        )

@@ -15,6 +15,7 @@ import msgspec
 from ciphermark_core import case_keys, primes, security
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import Value
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
 from ciphermark_core.metrics import METRICS
 
@@ -47,6 +48,16 @@ class BootstrappingParameters:
     slots: int | None = None
     iterations: int = 1
     precision_bits: int | None = None
+
+    @property
+    def text(self) -> str:
+        """As tables write it: level budget, iterations and slots that are not the defaults."""
+        encoding, decoding = self.level_budget
+        iterations = (
+            f", {self.iterations} iterations from {self.precision_bits} bits" if self.iterations > 1 else ""
+        )
+        slots = f", {self.slots} slots" if self.slots else ""
+        return f"level budget {encoding} + {decoding}{iterations}{slots}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,14 @@ class ParameterSpec:
         return self.security if self.division == "best" else None
 
     @property
+    def secret(self) -> str | None:
+        """The secret distribution as tables write it; ``None`` for the uniform ternary one, which every library has."""
+        if self.secret_distribution == "uniform ternary":
+            return None
+        weight = f", h = {self.hamming_weight}" if self.hamming_weight else ""
+        return f"{self.secret_distribution}{weight}"
+
+    @property
     def plain_residues(self) -> tuple[int, ...]:
         """The primes of a t (bfv) that is a product of several which give slots: then a ciphertext is one for each of
         them. None of any other t.
@@ -140,6 +159,12 @@ class Parameters:
     slot_generator: int = 3
     hamming_weight: int | None = None
     bootstrapping: Bootstrapping | None = None
+
+    def require_bootstrapping(self) -> Bootstrapping:
+        """How ciphertexts are bootstrapped. Raises ``Unsupported`` where the request names no parameters for it."""
+        if self.bootstrapping is None:
+            raise Unsupported("bootstrapping needs parameters of its own: write bootstrapping")
+        return self.bootstrapping
 
     @property
     def modulus_bits(self) -> tuple[int, ...]:

@@ -67,7 +67,9 @@ def _require_right(session: Session, variant: str, operation: str) -> None:
     bound = session.evaluator.bind(call.name, made.rows)
     bound.run(1)
     results = session.decrypted(operands.revealed(session, call, bound.results()))
-    found = checking.accuracy(results, made.expected, checking.tolerance(session.parameters))
+    found = checking.accuracy(
+        results, made.expected, checking.tolerance(session.parameters, operation=call.operation)
+    )
     if not checking.is_right(found):
         raise CheckError(f"{operation} in {spec.scheme} comes out wrong in {found.wrong_slots} slots")
 

@@ -75,7 +75,7 @@ def _result_right(subject: Subject, name: str, result: Any, item: Example) -> No
     ciphertexts = examples.revealed(subject, name, result)
     assert len(ciphertexts) == len(item.expected), f"{len(ciphertexts)} results, not {len(item.expected)}"
     for ciphertext, expected in zip(ciphertexts, item.expected, strict=True):
-        right(subject, ciphertext, expected)
+        right(subject, ciphertext, expected, operation=name)
 
 
 def _states(subject: Subject, item: Example) -> list[tuple[int, float | None, int]]:

@@ -7,7 +7,7 @@ will see on a library.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
 from typing import Any
@@ -27,7 +27,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import OPERATIONS, Kind, Operation, Ring, Shape, padded, top_level
+from ciphermark_contract.operations import OPERATIONS, Kind, Operation, Ring, Shape, padded, served, top_level
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -110,9 +110,13 @@ class CleartextEvaluator(Evaluator):
         self.parameters = parameters
         self._declared = declared
         self._ring = Ring.of(parameters, declared.slot_generator)
+        scheme = parameters.spec.scheme
+        keys = declared.key_kinds(scheme)
+        if parameters.bootstrapping is None:
+            keys = replace(keys, bootstrapping=None)
         self._table: dict[str, Callable[..., Handle]] = {
             name: partial(self._applied, OPERATIONS[name])
-            for name in declared.operations[parameters.spec.scheme]
+            for name in served(declared.operations[scheme], keys)
         }
 
     @property
@@ -120,6 +124,8 @@ class CleartextEvaluator(Evaluator):
         return self._table
 
     def reason_against(self, operation: str) -> str:
+        if operation in self._declared.operations[self.parameters.spec.scheme]:
+            return f"{operation} needs parameters of its own: write bootstrapping"
         return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def encode(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ciphermark_contract import requests
 from ciphermark_core import primes, security
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec
+
+_REDUCTION_DEPTH = 10
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
@@ -17,9 +19,18 @@ def resolve(spec: ParameterSpec) -> Parameters:
     requests.require_slots(spec)
     moduli = requests.chosen_primes(spec, chain_of(spec), "cleartext")
     data = max(1, len(moduli) - 1)
-    parameters = requests.resolved(spec, moduli[:data], moduli[data:])
+    secrets = {spec.secret_distribution: spec.hamming_weight}
+    parameters = requests.resolved(spec, moduli[:data], moduli[data:], secrets, _bootstrapping(spec))
     requests.require_room(spec, parameters.log_q)
     return parameters
+
+
+def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
+    """Exact, and as deep as OpenFHE's of a sparse secret: the level budget and the approximate modular reduction."""
+    asked = spec.bootstrapping
+    return (
+        None if asked is None else Bootstrapping(asked, sum(asked.level_budget) + _REDUCTION_DEPTH, error=0.0)
+    )
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:

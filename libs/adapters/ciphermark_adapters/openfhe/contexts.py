@@ -35,6 +35,7 @@ class Recipe:
     first_bits: int = 0
     inner_bits: int = 0
     switching: KeySwitching = _ONE_DIGIT
+    has_bootstrapping: bool = False
 
 
 def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
@@ -46,6 +47,8 @@ def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
         context = openfhe.GenCryptoContext(_parameters(spec, recipe))
         for feature in (openfhe.PKE, openfhe.KEYSWITCH, openfhe.LEVELEDSHE, openfhe.ADVANCEDSHE):
             context.Enable(feature)
+        if recipe.has_bootstrapping:
+            context.Enable(openfhe.FHE)
     except (*LIBRARY_ERRORS, TypeError) as error:
         raise Unsupported(
             f"OpenFHE refuses {spec.scheme} at N = {spec.ring_dimension} with {_in_words(spec, recipe)}: {error}"
@@ -55,6 +58,16 @@ def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
             f"OpenFHE makes N = {context.GetRingDimension()} of the requested {spec.ring_dimension}"
         )
     return context
+
+
+def secret_distribution(spec: ParameterSpec) -> Any:
+    """OpenFHE's name for the distribution of secret keys."""
+    names = {
+        "uniform ternary": openfhe.UNIFORM_TERNARY,
+        "sparse ternary": openfhe.SPARSE_TERNARY,
+        "sparse-encapsulated": openfhe.SPARSE_ENCAPSULATED,
+    }
+    return names[spec.secret_distribution]
 
 
 def moduli(context: Any) -> tuple[int, ...]:
@@ -117,6 +130,8 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
     }
     made = kinds[spec.scheme]()
     made.SetSecurityLevel(openfhe.HEStd_NotSet)
+    if spec.secret is not None:  # its default is the uniform one
+        made.SetSecretKeyDist(secret_distribution(spec))
     made.SetRingDim(spec.ring_dimension)
     made.SetMultiplicativeDepth(recipe.depth)
     if recipe.switching.method == "hybrid":

@@ -34,7 +34,7 @@ DECLARATIONS = (
             "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_prepared"),
             "ckks": (
                 *(name for name in _COMMON if not name.endswith("_prepared")),
-                *("rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar"),
+                *("rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar", "bootstrap"),
             ),
         },
         compressions=("none",),
@@ -110,6 +110,10 @@ DECLARATIONS = (
             "substitute": "EvalAutomorphism; OpenFHE orders slots by powers of 5, SEAL and HElib by powers of 3",
             "rotate_hoisted": "EvalFastRotationPrecompute once, EvalFastRotation for each of the steps",
             "mul_scalar": "EvalMult with a double, and a call that sets the exact scale",
+            "bootstrap": (
+                "EvalBootstrap of all slots, and the Rescale that FIXEDMANUAL leaves to the caller; its keys are "
+                "rotation keys, and serialized as these"
+            ),
             "key_switch": "KeySwitch, and a call that names the key of the result",
             "rescale": "Rescale, and a call that sets the exact scale",
             "mod_switch": "bgv: ModReduce; ckks: LevelReduce, which drops a prime without dividing by it",
@@ -136,7 +140,6 @@ DECLARATIONS = (
                 "OpenFHE's bfv scales a plaintext by its coefficients in every sum, and transforms it afterwards"
             ),
             "multiply_accumulate": "OpenFHE sums products with numbers (EvalLinearWSum), not with plaintexts",
-            "bootstrap": "OpenFHE's bootstrapping wants secret keys and chains that the adapter does not make",
             "noise_budget_bits": "OpenFHE tells no noise budget",
             "dump_plaintext": "OpenFHE's wrapper does not serialize plaintexts",
         },

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import openfhe
 
+from ciphermark_adapters.openfhe import bootstrapping
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.native import Naturalizer
@@ -111,6 +113,9 @@ class OpenFheEvaluator(DeclaredEvaluator):
             automorphism = self._automorphism(material.key_tag)
             functions |= dict.fromkeys(("rotate_columns", "conjugate"), lambda a: automorphism(a, -1))
             functions["substitute"] = automorphism
+        if material.keys.bootstrapping:
+            bootstrapping.set_up(self._context, self.parameters)
+            functions["bootstrap"] = partial(bootstrapping.bootstrapped, self._context, self.parameters)
         if material.switching_key is not None:
             functions["key_switch"] = self._key_switch(material.switching_key, material.second_key_tag)
         return functions

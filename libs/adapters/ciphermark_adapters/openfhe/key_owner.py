@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import openfhe
 
-from ciphermark_adapters.openfhe import contexts
+from ciphermark_adapters.openfhe import bootstrapping, contexts
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load, nominal_scale
@@ -42,11 +42,14 @@ class OpenFheKeyOwner(KeyOwner):
         elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
         if elements:
             context.EvalAutomorphismKeyGen(self._secret_key, elements)
+        if keys.bootstrapping:
+            bootstrapping.set_up(context, parameters)
+            context.EvalBootstrapKeyGen(self._secret_key, parameters.slots)
         second = context.KeyGen().secretKey if keys.switching else self._secret_key
         self._secret_keys = {key.GetKeyTag(): key for key in (self._secret_key, second)}
         self._second_tag: str = second.GetKeyTag()
         self._switching_key = context.KeySwitchGen(self._secret_key, second) if keys.switching else None
-        self._has_rotation_keys = bool(steps or elements)
+        self._has_rotation_keys = bool(steps or elements or keys.bootstrapping)
         is_real = parameters.scale is not None
         self._encode: Callable[..., Any] = (
             context.MakeCKKSPackedPlaintext if is_real else context.MakePackedPlaintext

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.openfhe import contexts, key_switching, limits
+from ciphermark_adapters.openfhe import bootstrapping, contexts, key_switching, limits
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
@@ -35,7 +35,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
 def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:
     special = contexts.special_moduli(spec, data, switching)
     return replace(
-        requests.resolved(spec, data, special),
+        requests.resolved(spec, data, special, bootstrapping.SECRETS, bootstrapping.resolved(spec, data)),
         key_switching=switching,
         scaling="exact" if spec.scheme == "bfv" else "fixed",
         slot_generator=limits.SLOT_GENERATOR,
@@ -68,6 +68,7 @@ def _check(spec: ParameterSpec) -> None:
     requests.require_ring(spec, "OpenFHE")
     requests.require_scale(spec)
     requests.require_slots(spec)
+    bootstrapping.require_possible(spec)
     reason = limits.refusal(spec)
     if reason is not None:
         raise Unsupported(reason)
@@ -128,7 +129,8 @@ def _ckks(spec: ParameterSpec) -> Recipe:
         )
     if scale_bits >= first:
         raise Unsupported(f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits")
-    return Recipe(len(inner), first, scale_bits, KeySwitching("hybrid", len(inner) + 1))
+    switching = KeySwitching("hybrid", len(inner) + 1)
+    return Recipe(len(inner), first, scale_bits, switching, spec.bootstrapping is not None)
 
 
 def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
+from ciphermark_contract import noise_bound
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations.meaning import Ring
 from ciphermark_contract.operations.shapes import Shape, kept
@@ -69,7 +70,8 @@ class Operation:
     arguments (see :mod:`.shapes`); the shape it tells is that of every result. Where each operand is several
     handles, both take a list for each, and likewise for a list of arguments. Of a ciphertext that is taken as words,
     ``meaning`` takes these (see :mod:`.words`), which only the library tells. ``keys`` takes the arguments: what the
-    primitive cannot do without.
+    primitive cannot do without. ``operand_level`` is the level that the first operand is measured at, the top if
+    ``None``; ``error`` bounds that of a correct result in ckks, given the parameters and the number of ciphertexts.
 
     ``is_product``: of two ciphertexts, with a polynomial more. ``not_in`` is why it is missing in other ``schemes``,
     ``absence`` why a library may lack it that gives no reason of its own. ``is_rotation`` moves slots.
@@ -93,6 +95,8 @@ class Operation:
     absence: str = ""
     argument: Argument | None = None
     keys: Callable[..., KeyRequest] = _no_keys
+    operand_level: Callable[[Parameters], int] | None = None
+    error: Callable[[Parameters, int], float] = noise_bound.one_operation
     is_rotation: bool = False
     is_multiplication: bool = False
     is_product: bool = False

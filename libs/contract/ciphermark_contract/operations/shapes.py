@@ -133,6 +133,18 @@ def rescaled(parameters: Parameters, a: Shape) -> Shape:
     return replace(switched(parameters, a), scale=(a.scale or 1.0) / parameters.moduli[a.level])
 
 
+def bootstrapped(parameters: Parameters, a: Shape) -> Shape:
+    """The top level less the depth that bootstrapping consumes; the scale stays. Raises ``Exhausted`` for an operand
+    below the level that bootstrapping takes.
+    """
+    bootstrapping = parameters.require_bootstrapping()
+    if a.level < bootstrapping.operand_level:
+        raise Exhausted(
+            f"bootstrapping takes level {bootstrapping.operand_level}, and the operand is at {a.level}"
+        )
+    return replace(turned(parameters, a), level=top_level(parameters) - bootstrapping.depth)
+
+
 def placed(_: Parameters, plaintext: Shape, like: Shape) -> Shape:
     """A plaintext at the level of a ciphertext."""
     return replace(plaintext, level=like.level)

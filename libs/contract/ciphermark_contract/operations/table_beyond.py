@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ciphermark_contract import noise_bound
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import arguments, coefficients, meaning, shapes, words
 from ciphermark_contract.operations.operation import Kind, Number, Operation
@@ -199,11 +200,15 @@ ROWS_BEYOND = (
     ),
     Operation(
         "bootstrap",
-        "A ciphertext with levels or noise budget left as if it were nearly fresh.",
+        "A ciphertext of a low level brought to the top level less the depth that bootstrapping consumes.",
         _ONE,
         meaning.same,
-        shapes.fresh,
+        shapes.bootstrapped,
+        schemes=("ckks",),
+        not_in="bootstrapping of bfv and bgv lowers noise, not levels: no library here has it bound",
         absence="has no bootstrapping that this adapter sets up",
         keys=lambda: KeyRequest.of(relinearization=True, bootstrapping=True),
+        operand_level=lambda parameters: parameters.require_bootstrapping().operand_level,
+        error=noise_bound.bootstrapped,
     ),
 )

@@ -201,7 +201,7 @@ class Latency(Experiment):
         return checking.is_right(found)
 
     def _tolerance(self, session: Session) -> float:
-        return checking.tolerance(session.parameters, max(2, self._call.count))
+        return checking.tolerance(session.parameters, max(2, self._call.count), self._call.operation)
 
     def _made_phases(self) -> list[Phase]:
         setting, count = self.setting, subsampling.executed_by_client(self._executed)
