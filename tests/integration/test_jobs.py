@@ -15,7 +15,7 @@ from command import TINY, Ciphermark, Gate
 from jobs import STALLED_S, Jobs, Worker, Workers, suite_text
 from processes import PATIENCE_S, command_line, freeze, has_ended, thaw, wait_until
 
-from ciphermark_benchmark.jobs.attempts import MOST_DEATHS
+from ciphermark_benchmark.jobs.decisions import MOST_DEATHS
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul", "sub"]

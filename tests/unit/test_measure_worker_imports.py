@@ -27,6 +27,6 @@ def test_a_worker_of_primitives_loads_neither_workloads_nor_what_serves() -> Non
 
 
 def test_attempts_at_jobs_load_nothing_that_serves() -> None:
-    loaded = loaded_with("ciphermark_benchmark.jobs.execution", "ciphermark_benchmark.jobs.log")
+    loaded = loaded_with("ciphermark_benchmark.jobs.attempts", "ciphermark_benchmark.jobs.execution")
     assert "ciphermark_web.logs" in loaded
     assert loaded.isdisjoint({"fastapi", "starlette", "uvicorn"})

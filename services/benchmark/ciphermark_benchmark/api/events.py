@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator
 
 import structlog
 
-from ciphermark_benchmark.jobs.retry import AWAY
-from ciphermark_benchmark.jobs.store import Row, Store
+from ciphermark_benchmark.jobs.store import AWAY, Row, Store
 from ciphermark_web.broadcast import Broadcast, Broadcasts
 
 MOST_LISTENERS = 2_000

@@ -11,7 +11,7 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.jobs import execution, log, queue
+from ciphermark_benchmark.jobs import attempts, execution, queue
 from ciphermark_benchmark.jobs import worker as workers
 from ciphermark_core import host
 from ciphermark_measure.confinement import end_with
@@ -33,7 +33,7 @@ def worker(
     """Work until told to end."""
     if parent is not None:
         end_with(parent, signal.SIGTERM)
-    log.configure(os.environ)
+    attempts.configure_log(os.environ)
     own = homes.find()
     url = storage.url(own)
     home = homes.Home(own.folder, url)  # whoever starts an embedded server again is not an attempt

@@ -5,38 +5,27 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Literal
 
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs.decisions import End
 from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_measure.confinement import end_with
+from ciphermark_web import environment, logs
 
-MOST_DEATHS = 3  # of attempts at one job; then it has failed
 _LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
-_LOADED = ["__main__", *(f"ciphermark_benchmark.jobs.{name}" for name in ("attempts", "execution", "log"))]
+_LOADED = ["__main__", *(f"ciphermark_benchmark.jobs.{name}" for name in ("attempts", "execution"))]
 _LOADED_BY = os.getpid()  # in an attempt: the process that it was forked from
-
-How = Literal["done", "interrupted", "refused", "away", "died"]
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
-    the database, or a disk that takes what is written; or by dying.
-    """
-
-    how: How
-    reason: str | None = None
 
 
 class Attempts:
@@ -83,7 +72,7 @@ class Attempt:
         finally:
             loop.remove_reader(self._process.sentinel)
         self._process.join()
-        return self._told()
+        return self._answer()
 
     async def interrupt(self) -> End:
         """Make it end between two turns, with everything measured kept; by force where that takes too long."""
@@ -95,15 +84,21 @@ class Attempt:
             self._process.kill()
             return await self.ended()
 
-    def _told(self) -> End:
+    def _answer(self) -> End:
         try:
-            told = self._receiver.recv() if self._receiver.poll() else None
+            answer = self._receiver.recv() if self._receiver.poll() else None
         except EOFError:
-            told = None
+            answer = None
         self._receiver.close()
-        if isinstance(told, End):
-            return told
+        if isinstance(answer, End):
+            return answer
         return End("died", f"the process that executed the job ended with exit code {self._process.exitcode}")
+
+
+def configure_log(environ: Mapping[str, str]) -> None:
+    """Log as services do, a worker and its attempts alike. Raises ``UserError`` for a level that does not exist."""
+    level = environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS)
+    logs.configure("worker", level, environ.get("CIPHERMARK_BENCHMARK_TOKEN") or secrets.token_urlsafe())
 
 
 def _attempt(home: Home, job_id: str, sender: Connection) -> None:
@@ -120,9 +115,9 @@ def _attempt(home: Home, job_id: str, sender: Connection) -> None:
 def _end(home: Home, job_id: str) -> End:
     try:
         with interruption.heard():
-            from ciphermark_benchmark.jobs import execution, log  # loaded before the fork
+            from ciphermark_benchmark.jobs import execution  # loaded before the fork
 
-            log.configure(os.environ)
+            configure_log(os.environ)
             execution.execute(home, job_id)
         return End("done")
     except KeyboardInterrupt:

@@ -22,8 +22,11 @@ SCHEMA = "queue"
 # Of every connection that deals with the queue: its functions name their tables without a schema.
 OPTIONS = f"-c search_path={SCHEMA},public -c jit=off"
 TASK = "ciphermark.execute"
-# A server that was cut off is given up after so many milliseconds, not after a quarter of an hour.
-_SILENCE = {
+# A server that was cut off is given up after so many milliseconds, not after a quarter of an hour. Connecting begins
+# again every few seconds: the kernel itself would ask ever more rarely, and not hear for a minute that it is back.
+CONNECTION: dict[str, Any] = {
+    "application_name": "ciphermark",
+    "connect_timeout": 5,
     "tcp_user_timeout": 30_000,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -53,8 +56,7 @@ def install(url: str) -> None:
 
 def connector(url: str, most: int = 4) -> PsycopgConnector:
     """A connector with up to so many connections, which find the queue's tables."""
-    settings = {"options": OPTIONS, "application_name": "ciphermark", **_SILENCE}
-    return PsycopgConnector(conninfo=url, kwargs=settings, max_size=most, **_POOL)
+    return PsycopgConnector(conninfo=url, kwargs={"options": OPTIONS, **CONNECTION}, max_size=most, **_POOL)
 
 
 def application(url: str) -> App:

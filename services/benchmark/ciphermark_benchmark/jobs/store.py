@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
+import psycopg
 from procrastinate import App
+from procrastinate.exceptions import ConnectorException
 from procrastinate.manager import JobManager
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Error
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.decisions import Fate
 from ciphermark_benchmark.jobs.needs import Needs, Offer
+from ciphermark_db.connection import may_pass
 from ciphermark_db.sql import blocks
 
 Row = dict[str, Any]
-Ended = Literal["done", "cancelled", "failed"]
+AWAY = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    ConnectorException,
+)
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error says that the database does not answer, or takes nothing at all, rather than what it thinks of a
+    statement.
+    """
+    cause = error.__cause__ if isinstance(error, ConnectorException) else error
+    if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        return True
+    return isinstance(cause, psycopg.Error) and may_pass(cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +75,17 @@ class Store:
         if await manager.cancel_job_by_id_async(queue_job_id, abort=True):
             (requested,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
             if not requested["is_running"]:
-                await self.end(job["id"], "cancelled", "cancelled before a host began it")
+                await self.note(job["id"], Fate("cancelled", "cancelled before a host began it"))
 
     async def begin(self, job_id: str, hostname: str) -> int | None:
         """Note that a host begins the job; returns which attempt this is, ``None`` where the job has ended."""
         found = await self.rows("begin_job", {"id": job_id, "hostname": hostname})
         return int(found[0]["attempts"]) if found else None
 
-    async def requeue(self, job_id: str, reason: str | None) -> None:
-        """Note that the job waits again; ``reason`` is what went wrong, if something did."""
-        await self.rows("requeue_job", {"id": job_id, "reason": reason})
+    async def note(self, job_id: str, fate: Fate) -> None:
+        """Note what became of the job: that it waits again, or how it ended; one that has ended stays as it is."""
+        block = "requeue_job" if fate.state is None else "end_job"
+        await self.rows(block, {"id": job_id, "state": fate.state, "reason": fate.reason})
 
     async def count_death(self, job_id: str) -> int | None:
         """Count an attempt that died; returns how many did, ``None`` where the job has ended."""
@@ -81,10 +101,6 @@ class Store:
         (found,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
         return bool(found["abort_requested"])
 
-    async def end(self, job_id: str, state: Ended, reason: str | None = None) -> None:
-        """Note how the job ended; one that has ended stays as it is."""
-        await self.rows("end_job", {"id": job_id, "state": state, "reason": reason})
-
     async def queues(self, offer: Offer) -> list[str]:
         """The queues with open jobs whose needs a host meets."""
         return [row["queue"] for row in await self.rows("open_queues", _params(offer))]
@@ -93,6 +109,38 @@ class Store:
         """Tell what a worker's host has; what workers that are gone told is forgotten."""
         await self.rows("forget_offers")
         await self.rows("announce", _params(offer) | {"worker_id": worker_id})
+
+
+class Machine:
+    """A lock in the database that is held as long as the connection lasts."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self._url = url
+        self._name = name
+        self._connection: AsyncConnection[Any] | None = None
+
+    async def is_ours(self) -> bool:
+        """Whether this worker has the machine, now or from now on. Raises psycopg's errors."""
+        if self._connection is not None:
+            try:
+                await self._connection.execute("select 1")
+                return True
+            except Error:
+                await self.release()
+        connection = await AsyncConnection.connect(self._url, autocommit=True, **queue.CONNECTION)
+        cursor = await connection.execute(blocks("jobs")["lock_machine"], {"machine": self._name})
+        row = await cursor.fetchone()
+        if row is None or not row[0]:
+            await connection.close()
+            return False
+        self._connection = connection
+        return True
+
+    async def release(self) -> None:
+        """Let another worker have it."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
 
 
 def _params(offer: Offer) -> Row:

@@ -3,37 +3,185 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import logging
 import os
 import signal
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import structlog
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import JobAborted
+from procrastinate.connector import BaseConnector
+from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.job_context import AbortReason, JobContext
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
+from procrastinate.utils import utcnow
 from procrastinate.worker import Worker
 
+from ciphermark_adapters import added
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import execution, queue
-from ciphermark_benchmark.jobs.attempts import MOST_DEATHS, Attempt, Attempts, End
-from ciphermark_benchmark.jobs.machine import Machine
-from ciphermark_benchmark.jobs.rescue import Rescue
-from ciphermark_benchmark.jobs.retry import AWAY, HostSide, Patience, PatientManager, is_away
-from ciphermark_benchmark.jobs.store import Store
+from ciphermark_benchmark.jobs.attempts import Attempt, Attempts
+from ciphermark_benchmark.jobs.decisions import (
+    End,
+    Fate,
+    Step,
+    fate_after_attempt,
+    fate_after_interruption,
+    fate_after_rescue,
+    next_step,
+)
+from ciphermark_benchmark.jobs.needs import offer_of
+from ciphermark_benchmark.jobs.store import AWAY, Machine, Store, is_away
 from ciphermark_benchmark.parties import orphaned_sessions
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.run import Host
+from ciphermark_db.sql import blocks
 
 _POLL_S = 0.5
 _LOOK_S = 5.0  # how often a worker looks whether its job is still its own
 _AGAIN_S = 2
-_CANCELLED = "cancelled on request"
+_WAIT_S = 1.0
+_STATUSES = {"cancelled": Status.ABORTED, "done": Status.SUCCEEDED, "failed": Status.FAILED}
+T = TypeVar("T")
 _log = structlog.get_logger()
+
+
+class Patience:
+    """Tries again while the database is away, until it is over: when the worker has been told to end."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    async def __call__(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of the call, however long the database is away; other errors pass."""
+        while True:
+            try:
+                return await call()
+            except AWAY as error:
+                if self.is_over or not is_away(error):
+                    raise
+                _log.warning("the database is away", error=str(error.__cause__ or error).strip())
+                await asyncio.sleep(_WAIT_S)
+
+
+class PatientManager(JobManager):
+    """procrastinate's manager for a worker that takes what its host can do, and survives the database's restarts."""
+
+    def __init__(self, connector: BaseConnector, host: HostSide, patience: Patience) -> None:
+        super().__init__(connector)
+        self._host = host
+        self._patience = patience
+
+    async def register_worker(self) -> int:
+        """Register, and tell what the host has."""
+        worker_id = await super().register_worker()
+        await self._host.store.announce(worker_id, self._host.offer)
+        return worker_id
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """Take a job whose needs the host meets, unless another worker measures on this machine."""
+        if self._patience.is_over or not await self._host.machine.is_ours():
+            return None
+        if self._host.has_changed():
+            await self._host.store.announce(worker_id, self._host.offer)
+        names = await self._host.store.queues(self._host.offer)
+        return await super().fetch_job(names, worker_id) if names else None
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Beat again when the database is back."""
+        await self._patience(lambda: super(PatientManager, self).update_heartbeat(worker_id))
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """End a job that is still this worker's: another one may have it by now."""
+
+        async def finish() -> None:
+            if await self._host.store.is_held(job.id, job.worker_id):
+                await super(PatientManager, self).finish_job(job, status, delete_job)
+
+        await self._patience(finish)
+
+    async def retry_job(
+        self,
+        job: Job,
+        retry_at: datetime.datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        """Put a job back that is still this worker's."""
+
+        async def retry() -> None:
+            if await self._host.store.is_held(job.id, job.worker_id):
+                await super(PatientManager, self).retry_job(job, retry_at, priority, queue, lock)
+
+        await self._patience(retry)
+
+
+class HostSide:
+    """What a worker knows of its host: what it offers, and whether the machine is its own."""
+
+    def __init__(self, store: Store, facts: Host, machine: Machine) -> None:
+        self.store = store
+        self.machine = machine
+        self._facts = facts
+        self._builds = added.state()
+        self.offer = offer_of(facts)
+
+    def has_changed(self) -> bool:
+        """Whether builds of the user's own were added or removed since this was asked last; the offer follows them."""
+        builds = added.state()
+        if builds == self._builds:
+            return False
+        self._builds, self.offer = builds, offer_of(self._facts)
+        return True
+
+
+class Rescue:
+    """Looks after jobs whose workers died; one worker at a time does."""
+
+    def __init__(self, worker: Worker, store: Store, stalled_s: float) -> None:
+        self._worker = worker
+        self._manager = worker.app.job_manager
+        self._connector: Any = worker.app.connector
+        self._store = store
+        self._stalled_s = stalled_s
+
+    async def once(self) -> None:
+        """Put jobs of dead workers back to the queue, or end them."""
+        async with self._connector.pool.connection() as connection, connection.transaction():
+            cursor = await connection.execute(blocks("jobs")["lock_sweep"])
+            (is_mine,) = await cursor.fetchone()
+            if not is_mine:
+                return
+            for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
+                if job.worker_id == self._worker.worker_id:
+                    continue  # whose heart beats late, but does
+                try:
+                    await self._rescue(job, str(job.task_kwargs["job_id"]))
+                except ConnectorException as error:
+                    if is_away(error):
+                        raise
+                    _log.info("a job needed no rescue", queue_job_id=job.id)  # its worker came back
+            await self._store.rows("end_orphans")
+
+    async def _rescue(self, job: Job, job_id: str) -> None:
+        assert job.id is not None
+        is_cancelled = await self._store.is_abort_requested(job.id)
+        deaths = None if is_cancelled else await self._store.count_death(job_id)
+        fate = fate_after_rescue(is_cancelled, deaths)
+        await self._store.note(job_id, fate)
+        if fate.state is None:
+            _log.warning("a worker died; its job goes back to the queue", job_id=job_id)
+            await self._manager.retry_job_by_id_async(job.id, retry_at=utcnow())
+        else:
+            await self._manager.finish_job_by_id_async(job.id, _STATUSES[fate.state], delete_job=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +199,6 @@ class _Again(Exception):
 
 class _Refused(Exception):
     """The job failed for good."""
-
-
-class _Interrupted(Exception):
-    """The attempt is to end: somebody asked for the job's end, or for the worker's."""
 
 
 class _Lost(Exception):
@@ -209,72 +353,70 @@ class Execution:
             log.warning("job not begun", reason=reason)
             await self._concluded(job_id, End("died", reason))
             return
-        try:
-            end = await self._ended(attempt, context.job, is_asked_to_end)
-        except _Interrupted:
-            await self._interrupted(attempt, job_id)
+        step, end = await self._until_it_is_over(attempt, context.job, is_asked_to_end)
+        if end is None or end.how == "died":
+            if end is None:
+                await attempt.interrupt()
+            await self._worker.end_sessions(job_id)  # what it could not end itself
+        if step == "give way":
+            log.warning("job lost to another worker")
+            raise _Lost
+        if end is None:
             log.info("job interrupted", by=str(context.abort_reason()))
             await self._concluded_early(context, job_id)
-        except _Lost:
-            await self._interrupted(attempt, job_id)
-            log.warning("job lost to another worker")
-            raise
         else:
             log.info("job ended", how=end.how, reason=end.reason)
-            if end.how == "died":
-                await self._worker.end_sessions(job_id)
             await self._concluded(job_id, end)
 
-    async def _interrupted(self, attempt: Attempt, job_id: str) -> None:
-        """End an attempt, and what it could not end itself where that took force."""
-        await attempt.interrupt()
-        await self._worker.end_sessions(job_id)
-
-    async def _ended(self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event) -> End:
+    async def _until_it_is_over(
+        self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event
+    ) -> tuple[Step, End | None]:
+        """Follow an attempt until something is to be done about it; its end, where it has ended."""
         ended, asked = asyncio.ensure_future(attempt.ended()), asyncio.ensure_future(is_asked_to_end.wait())
         try:
-            while not ended.done():
-                await asyncio.wait({ended, asked}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-                if not ended.done() and asked.done():
-                    raise _Interrupted
-                if not ended.done() and await self._is_lost(job):
-                    raise _Lost
-            return ended.result()
+            while True:
+                if not ended.done():
+                    await asyncio.wait({ended, asked}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                is_held = (
+                    None if asked.done() and not ended.done() else await self._is_held(job, ended.done())
+                )
+                step = next_step(ended.done(), asked.done(), is_held)
+                if step != "wait":
+                    return step, ended.result() if ended.done() else None
+                if ended.done():  # nothing else is waited for
+                    await asyncio.sleep(_AGAIN_S)
         finally:
             ended.cancel()
             asked.cancel()
             await asyncio.wait({ended, asked})
 
-    async def _is_lost(self, job: Job) -> bool:
+    async def _is_held(self, job: Job, has_ended: bool) -> bool | None:
+        """Whether this worker has the job; ``None`` while the database is away. An attempt that has ended is not waited
+        with when the worker is to end.
+        """
         try:
-            return not await self._store.is_held(job.id, job.worker_id)
+            return await self._store.is_held(job.id, job.worker_id)
         except AWAY as error:
-            if is_away(error):
-                return False
-            raise
+            if not is_away(error) or (has_ended and self._worker.patience.is_over):
+                raise
+            return None
 
     async def _concluded_early(self, context: JobContext, job_id: str) -> None:
         """After an interruption: the job is cancelled, or goes back to the queue."""
-        if context.abort_reason() is AbortReason.USER_REQUEST or await self._store.is_abort_requested(
-            context.job.id
-        ):
-            await self._patiently(lambda: self._store.end(job_id, "cancelled", _CANCELLED))
-            raise JobAborted
-        await self._patiently(lambda: self._store.requeue(job_id, None))
-        raise _Again
+        is_cancelled = context.abort_reason() is AbortReason.USER_REQUEST
+        fate = fate_after_interruption(is_cancelled or await self._store.is_abort_requested(context.job.id))
+        await self._noted(job_id, fate)
+        raise _Again if fate.state is None else JobAborted
 
     async def _concluded(self, job_id: str, end: End) -> None:
-        if end.how == "done":
-            await self._patiently(lambda: self._store.end(job_id, "done"))
-            return
-        if end.how == "refused":
-            await self._patiently(lambda: self._store.end(job_id, "failed", end.reason))
-            raise _Refused(end.reason)
-        if end.how == "died":
-            deaths = await self._patiently(lambda: self._store.count_death(job_id))
-            if deaths is not None and deaths >= MOST_DEATHS:
-                reason = f"{deaths} attempts died; the last one: {end.reason}"
-                await self._patiently(lambda: self._store.end(job_id, "failed", reason))
-                raise _Refused(reason)
-        await self._patiently(lambda: self._store.requeue(job_id, end.reason))
-        raise _Again
+        """After the end of an attempt; what is raised says it to procrastinate."""
+        deaths = await self._patiently(lambda: self._store.count_death(job_id)) if end.how == "died" else None
+        fate = fate_after_attempt(end, deaths)
+        await self._noted(job_id, fate)
+        if fate.state is None:
+            raise _Again
+        if fate.state == "failed":
+            raise _Refused(fate.reason)
+
+    async def _noted(self, job_id: str, fate: Fate) -> None:
+        await self._patiently(lambda: self._store.note(job_id, fate))
