@@ -14,7 +14,9 @@ import numpy as np
 
 from bench.figures import Figure, Progress, Target
 from bench.places import measuring_cpu
+from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import estimate, verdict
+from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Sample
@@ -24,7 +26,6 @@ from ciphermark_measure.interference.host_state import TOLERANCE, Gate
 from ciphermark_measure.sampling import Phase
 from ciphermark_measure.sampling import Target as Aim
 from ciphermark_measure.session import prepare
-from ciphermark_measure.stopping import Rule
 
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 40, 60), scale_bits=40)
 TRIALS = 40
@@ -98,7 +99,7 @@ def _quiet(bound: Bound, gate: Gate) -> Generator[Figure, None, float]:
     # On a host that is not quiet they differ, which is what correcting is for.
     yield Figure("host_state", "corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
     yield Figure("host_state", "anchor, share of the time of samples", cost, "", Target(most=0.05))
-    quiet = [sample.corrected for sample in corrected.samples if _is_quiet(sample)]
+    quiet = [corrected_value(sample) for sample in corrected.samples if _is_quiet(sample)]
     return median(quiet or corrected.counted_s)
 
 
@@ -132,7 +133,7 @@ def _verdict(bound: Bound, gate: Gate) -> str:
         slow.take()
     gate.settle()
     pairs = [
-        a.corrected / b.corrected
+        corrected_value(a) / corrected_value(b)
         for a, b in zip(plain.samples, slow.samples, strict=True)
         if not a.is_disturbed and not b.is_disturbed
     ]

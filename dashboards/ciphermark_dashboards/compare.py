@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
+from ciphermark_analysis import comparison, two_runs
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import runs, templating
 from ciphermark_dashboards.filters import SHOW, require_known
 from ciphermark_dashboards.pages import COMPARE_PAGE
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.views import Views, named, nothing_yet
-from ciphermark_db import host_drift, two_runs
 from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import said_once
@@ -45,7 +45,7 @@ class Comparison:
         figures = self._views.filled(COMPARE_PAGE, selection)
         a, b = (next(run for run in offered if run["run_id"] == run_id) for run_id in selection.runs)
         notes = _counted(figures[0].rows, is_whole=selection.parameters["show"] == SHOW.preferred)
-        drift = host_drift.told(figures[0].rows)
+        drift = comparison.drift(figures[0].rows)
         notes += [f"Host: {drift}."] if drift else []
         shared = two_runs.shared(figures[0].rows)
         notes += [f"{shared.capitalize()}."] if shared else []

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from ciphermark_analysis.resampling import Rounds, spread
 from ciphermark_core.earlier import place
 from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.gateway import Database
-from ciphermark_present.bootstrap import Rounds, spread
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

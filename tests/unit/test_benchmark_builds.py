@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_benchmark.builds import bisect, search
+from ciphermark_analysis import build_search
+from ciphermark_analysis.build_search import Rule, rule_for, tail
+from ciphermark_benchmark.builds import bisect
 from ciphermark_benchmark.builds.adding import Request, require_possible
 from ciphermark_benchmark.builds.bisect import Subject
-from ciphermark_benchmark.builds.search import Rule, rule_for, tail
 from ciphermark_benchmark.suite import files
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
@@ -89,7 +90,7 @@ def test_a_look_lets_one_pair_dissent() -> None:
     n = rule.processes
     assert rule.side([1.2] * (n - 1) + [0.9], 1.0) == "above"
     assert Rule(rule.level).side([1.2] * (n // 2) + [0.9] * (n // 2), 1.0) is None
-    assert rule.level * (math.ceil(math.log2(4)) + 2) * search.LOOKS == pytest.approx(0.05)
+    assert rule.level * (math.ceil(math.log2(4)) + 2) * build_search.LOOKS == pytest.approx(0.05)
 
 
 # The search, over builds whose true times are known; a pair of processes differs by chance of its own.
@@ -124,7 +125,7 @@ def test_the_step_is_found_in_few_looks(step: int, factor: float) -> None:
     """By chance it fails as often as a pair is off by more than 9 % at a spread of 1 %: never (beyond 8 sigma)."""
     times = builds_of(*([1.0] * step), *([factor] * (9 - step)))
     measure = Simulated(times, 0.01, step)
-    found = search.search(list(times), measure)
+    found = build_search.search(list(times), measure)
     assert (found.verdict, found.before, found.after) == ("step", f"b{step - 1}", f"b{step}")
     assert found.step is not None
     assert found.step.median == pytest.approx(factor, rel=0.05)
@@ -134,25 +135,25 @@ def test_the_step_is_found_in_few_looks(step: int, factor: float) -> None:
 
 def test_two_builds_are_compared_once() -> None:
     measure = Simulated(builds_of(1, 1.3), 0.01, 1)
-    found = search.search(["b0", "b1"], measure)
+    found = build_search.search(["b0", "b1"], measure)
     assert (found.verdict, found.before, found.after, len(measure.looks)) == ("step", "b0", "b1", 1)
 
 
 @pytest.mark.parametrize("times", [(1, 1, 1, 1), (1, 0.8, 0.7, 0.7), (1, 1, 1.03, 1.03), (1, 2, 2, 1)])
 def test_nothing_is_claimed_where_the_ends_do_not_differ(times: tuple[float, ...]) -> None:
     measure = Simulated(builds_of(*times), 0.004, 3)  # 1.03 is 4.8 sigma below the floor of 1.05
-    assert search.search(list(builds_of(*times)), measure).verdict == "no step"
+    assert build_search.search(list(builds_of(*times)), measure).verdict == "no step"
 
 
 def test_a_build_in_between_that_is_neither_is_reported() -> None:
     times = builds_of(1, 1, math.sqrt(1.5), 1.5, 1.5)
-    found = search.search(list(times), Simulated(times, 0.02, 4))
+    found = build_search.search(list(times), Simulated(times, 0.02, 4))
     assert (found.verdict, found.before, found.after) == ("several steps", "b0", "b4")
 
 
 def test_what_a_step_does_not_explain_is_told() -> None:
     times = builds_of(1, 1.1, 1.1, 1.8, 1.8)
-    found = search.search(list(times), Simulated(times, 0.005, 5))
+    found = build_search.search(list(times), Simulated(times, 0.005, 5))
     assert (found.verdict, found.before, found.after) == ("step", "b2", "b3")
     assert found.rest == pytest.approx(1.1, rel=0.02)
 
@@ -164,7 +165,9 @@ def test_claims_err_no_more_than_stated() -> None:
     More than 60 of them do so with a probability below 1e-9 (binomial, p = 0.01: mean 20, 60 is 9 sigma away).
     """
     times = builds_of(1, *[1.05] * 8)
-    verdicts = [search.search(list(times), Simulated(times, 0.03, seed)).verdict for seed in range(2000)]
+    verdicts = [
+        build_search.search(list(times), Simulated(times, 0.03, seed)).verdict for seed in range(2000)
+    ]
     assert sum(verdict != "no step" for verdict in verdicts) <= 60
 
 
@@ -232,8 +235,8 @@ def test_what_is_no_time_is_not_searched() -> None:
 def test_ratios_are_of_one_stage() -> None:
     case = subjects_here()[0].case
     outcomes = [_outcome(replace(case, variant=name), 0, [(1.0, False), (1.0, False)]) for name in ("a", "b")]
-    assert bisect.ratios(outcomes, ["a", "b"], "encrypt") == {"b": [1.0]}
-    assert bisect.ratios(outcomes, ["a", "b"], "load") == {"b": []}
+    assert build_search.ratios(outcomes, ["a", "b"], "encrypt") == {"b": [1.0]}
+    assert build_search.ratios(outcomes, ["a", "b"], "load") == {"b": []}
 
 
 def test_what_two_builds_say_differently() -> None:
@@ -254,7 +257,7 @@ def test_ratios_are_of_rounds_that_count_in_both() -> None:
         _outcome(replace(case, variant="a"), 1, [(1.0, True)]),
         _outcome(replace(case, variant="b"), 1, [(3.0, False)]),
     ]
-    assert bisect.ratios(outcomes, ["a", "b"], "operation") == {
+    assert build_search.ratios(outcomes, ["a", "b"], "operation") == {
         "b": [1.5, 3.0]
     }  # all of process 1, which has no round that counts
 
@@ -265,7 +268,7 @@ def test_ratios_are_of_corrected_times() -> None:
         _outcome(replace(case, variant="a"), 0, [(1.0, False), (1.5, False)], [1.0, 1.5]),
         _outcome(replace(case, variant="b"), 0, [(2.8, False), (2.0, False)], [1.4, 1.0]),
     ]
-    assert bisect.ratios(outcomes, ["a", "b"], "operation") == {"b": [2.0]}
+    assert build_search.ratios(outcomes, ["a", "b"], "operation") == {"b": [2.0]}
 
 
 def _outcome(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_analysis.comparison import PLACE
 from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_db.pairing import PLACE
 from ciphermark_present import formats
 from ciphermark_present.catalogue import comparing, times
 from ciphermark_present.query import Answer

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
+from ciphermark_analysis.comparison import differences
 from ciphermark_benchmark.cli import _tables as cli_tables
-from ciphermark_db.comparison import differences
 from ciphermark_present.listings import headings, repetitions
 from ciphermark_present.listings.printed import head
 

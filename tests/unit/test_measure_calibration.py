@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import PythonBound
 from ciphermark_measure.clock import MonotonicClock
 from ciphermark_measure.sampling import Phase, Target, make_ready
-from ciphermark_measure.stopping import Rule
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.budget import Budget
 from ciphermark_measure.clock import resolution_ns
 from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns, target
-from ciphermark_measure.stopping import Rule
 
 MS = 1_000_000
 MOST_NS = 60_000 * MS  # a fifth of what a trial may take by default

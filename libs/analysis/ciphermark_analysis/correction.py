@@ -24,10 +24,15 @@ from ciphermark_core.model import Sample
 _REMAINDER = 0.4
 
 
+def corrected_value(sample: Sample) -> float:
+    """The value as it would have been on an undisturbed host, as far as that is known."""
+    return sample.value / sample.slow_down
+
+
 def counted(samples: Sequence[Sample]) -> list[float]:
     """Corrected values of the samples that count; of all as they are where none does."""
-    corrected = [sample.value / sample.slow_down for sample in samples if not sample.is_disturbed]
-    return corrected or [sample.value for sample in samples]
+    undisturbed = [corrected_value(sample) for sample in samples if not sample.is_disturbed]
+    return undisturbed or [sample.value for sample in samples]
 
 
 def ignored(value: Floats) -> tuple[Floats, Booleans]:

@@ -286,11 +286,6 @@ class Sample:
     slow_down: float = 1.0
 
     @property
-    def corrected(self) -> float:
-        """The value as it would have been on a quiet host, as far as that is known."""
-        return self.value / self.slow_down
-
-    @property
     def phase(self) -> str:
         """Where it was taken, as one text: the stage, ``stage.step`` or ``stage.party``."""
         part = self.step or self.party

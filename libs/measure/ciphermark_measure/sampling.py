@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ciphermark_analysis import correction
+from ciphermark_analysis.stopping import Rule, half_width, is_enough, rule
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
@@ -12,7 +14,6 @@ from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, disagreement
 from ciphermark_measure.interference.host_state import Around, Gate
 from ciphermark_measure.probes import Meter
-from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
 # A sample lasts at least this many steps of the clock: 0.5 % is the most that its coarseness can add.
 _TICKS = 200
@@ -161,7 +162,7 @@ class Phase:
     def counted_s(self) -> list[float]:
         """The times of samples that count, corrected; of all where none does."""
         timed = [sample for sample in self.samples if sample.metric == "time" and not sample.is_warmup]
-        return [item.corrected for item in timed if not item.is_disturbed] or [item.value for item in timed]
+        return correction.counted(timed)
 
     @property
     def last_index(self) -> int:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ciphermark_db.comparison import differences
+from ciphermark_analysis.comparison import differences
 from ciphermark_present.formats import brief_digits, brief_seconds
 from ciphermark_present.listings import ranking
 from ciphermark_present.listings.printed import grouped

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ciphermark_analysis.resampling import Rounds, Spread, spread
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
-from ciphermark_present.bootstrap import Rounds, Spread, spread
 from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composed", "division")

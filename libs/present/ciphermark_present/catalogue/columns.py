@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ciphermark_db.comparison import short_level
+from ciphermark_analysis.comparison import short_level
 from ciphermark_present import formats
 from ciphermark_present.figure import Column
 from ciphermark_present.query import Row

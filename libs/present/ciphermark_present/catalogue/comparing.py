@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ciphermark_analysis.comparison import COLUMNS, paired, settled
+from ciphermark_analysis.two_runs import TOGETHER, judgements
 from ciphermark_core.metrics import METRICS
-from ciphermark_db.comparison import COLUMNS, settled
-from ciphermark_db.pairing import paired
-from ciphermark_db.two_runs import TOGETHER, judgements
 from ciphermark_present import charting, formats, parameters
 from ciphermark_present.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
 from ciphermark_present.charting import Chart, alt

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ciphermark_db.comparison import LEVELS
+from ciphermark_analysis.comparison import LEVELS
 from ciphermark_present import formats, parameters
 from ciphermark_present.catalogue.columns import VARIANT
 from ciphermark_present.catalogue.comparing import GAINS, INCOMPARABLE, REGRESSIONS, counted, kind_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_db.comparison import TRAITS, differences
+from ciphermark_analysis.comparison import TRAITS, differences
 from ciphermark_present import formats, parameters, subject
 from ciphermark_present.catalogue import times
 from ciphermark_present.catalogue.columns import VARIANT

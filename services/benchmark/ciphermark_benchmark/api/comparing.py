@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ciphermark_analysis.comparison import COLUMNS, paired, settled
+from ciphermark_analysis.two_runs import judgements
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_db.comparison import COLUMNS, settled
 from ciphermark_db.gateway import Database, Table
-from ciphermark_db.pairing import paired
-from ciphermark_db.two_runs import judgements
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 
 Row = Mapping[str, Any]

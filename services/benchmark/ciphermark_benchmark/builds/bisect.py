@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+from ciphermark_analysis.build_search import ratios
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Ended, Prepared
@@ -18,11 +17,10 @@ from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Case, LibraryInfo, Outcome, Sample
+from ciphermark_core.model import Case, LibraryInfo
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
 
-_METRIC = "time"
 Begun = Callable[[Prepared], None]
 
 
@@ -85,33 +83,6 @@ class Bench:
         _require_ok(ended)
         self.libraries |= {o.trial.case.variant: o.library for o in ended.outcomes if o.library is not None}
         return ratios(ended.outcomes, builds, self.subject.stage)
-
-
-def ratios(outcomes: Iterable[Outcome], builds: Sequence[str], stage: str) -> dict[str, list[float]]:
-    """The median ratio of a stage's paired samples to the first build's, of each build and process. Pure.
-
-    Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
-    process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
-    that a disturbance favours neither.
-    """
-    times: dict[str, dict[int, dict[int, Sample]]] = defaultdict(dict)
-    for outcome in outcomes:
-        taken = (s for s in outcome.samples if (s.metric, s.phase) == (_METRIC, stage) and not s.is_warmup)
-        times[outcome.trial.case.variant][outcome.trial.process] = {s.ordinal: s for s in taken}
-    first, *others = builds
-    return {name: list(_paired(times[first], times[name])) for name in others}
-
-
-def _paired(
-    base: Mapping[int, Mapping[int, Sample]], other: Mapping[int, Mapping[int, Sample]]
-) -> Iterator[float]:
-    """One ratio for each process, over rounds that both have."""
-    for process in sorted(base.keys() & other.keys()):
-        a, b = base[process], other[process]
-        rounds = a.keys() & b.keys()
-        quiet = {ordinal for ordinal in rounds if not (a[ordinal].is_disturbed or b[ordinal].is_disturbed)}
-        if rounds:
-            yield median(b[ordinal].corrected / a[ordinal].corrected for ordinal in quiet or rounds)
 
 
 def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:

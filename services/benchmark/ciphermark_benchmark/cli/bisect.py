@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from ciphermark_analysis import build_search
+from ciphermark_analysis.build_search import Found
 from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.builds import bisect as searching
-from ciphermark_benchmark.builds import search
-from ciphermark_benchmark.builds.search import Found
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli.run import say_that_it_waits
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
@@ -44,7 +44,7 @@ def bisect(
     ] = None,
     error: Annotated[
         float, typer.Option(min=0.001, max=0.2, help="Most probable error of all that is claimed together.")
-    ] = search.ERROR,
+    ] = build_search.ERROR,
 ) -> None:
     """Find the build where a case became slower: the ends first, then halves, each pair in turns in fresh processes."""
     if len(builds) < 2 or len(set(builds)) < len(builds):
@@ -52,12 +52,12 @@ def bisect(
     home, console = homes.find(), console_for()
     loaded, _ = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
     subject = searching.chosen(searching.subjects(loaded, builds, hosts.collect()), case)
-    rule = search.rule_for(len(builds), error)
+    rule = build_search.rule_for(len(builds), error)
     console.print(f"case: {escape(subject.label)}", soft_wrap=True)
     console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
     bench = searching.Bench(home, subject, lambda prepared: _announce(console, prepared))
     with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
-        found = search.search(builds, bench.measure, error)
+        found = build_search.search(builds, bench.measure, error)
     _tell(console, found, bench)
 
 

@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ciphermark_analysis import comparison, two_runs
+from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgement
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
@@ -20,11 +22,8 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
-from ciphermark_db import host_drift, two_runs
-from ciphermark_db.comparison import COLUMNS, settled, with_judgement
 from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database, Table
-from ciphermark_db.pairing import paired
 from ciphermark_db.reports import report
 from ciphermark_present import host_state
 from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
@@ -154,7 +153,7 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
         told.append(MIXED)
     if how.reference is not None:
         told.append(f"times of b are told as {how.reference} says that they would be on a's host")
-    drift = host_drift.told(found)
+    drift = comparison.drift(found)
     if drift is not None:
         told.append(f"host: {drift}.")
     shared = two_runs.shared(found)

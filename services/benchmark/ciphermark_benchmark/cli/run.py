@@ -22,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ciphermark_analysis import correction
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_notes, storage
 from ciphermark_benchmark.cli import _result_tables as result_tables
@@ -223,15 +224,13 @@ def _place(case: Case) -> str:
 def _result(outcome: Outcome) -> str:
     """The median of what the operation took, corrected, of samples that count; without times the status."""
     times = [
-        (sample.is_disturbed, sample.corrected)
+        sample
         for sample in outcome.samples
         if sample.metric == "time" and sample.phase == "operation" and not sample.is_warmup
     ]
     if outcome.status != "ok" or not times:
         return outcome.status
-    is_any_quiet = not all(is_disturbed for is_disturbed, _ in times)
-    counted = [value for is_disturbed, value in times if not (is_any_quiet and is_disturbed)]
-    return formats.brief_seconds(median(counted))
+    return formats.brief_seconds(median(correction.counted(times)))
 
 
 @contextmanager

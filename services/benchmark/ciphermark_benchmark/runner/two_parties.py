@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter, sleep
 
+from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.party import NoPlace, Parties
@@ -21,7 +22,7 @@ from ciphermark_benchmark.runner import layer_pass
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
-from ciphermark_measure import protocol, stopping
+from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.options import of_case as options_of

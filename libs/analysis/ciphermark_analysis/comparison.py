@@ -1,17 +1,213 @@
-"""Two runs, case by case, at one security level or, where asked, at any. Judging is pure."""
+"""Two runs side by side, case by case, at one security level or, where asked, at any; and what their hosts explain.
+
+The reference kernel (``anchor``) is the same work in both runs. Where it took another time, so did everything, but not
+by one factor: beside a busy neighbour it suffers most, and what waits for memory hardly. So a ratio of times is not
+corrected by the ratio of the reference kernels; its interval is widened until it holds both the ratio as measured and
+the corrected one. A difference is claimed where it stands either way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp, log
+from statistics import median
 from typing import Any
 
 from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
 from ciphermark_core.metrics import Metric
-from ciphermark_db import host_drift
-from ciphermark_db.pairing import PLACE
 
 Row = Mapping[str, Any]
+
+PLACE = (
+    "variant",
+    "scheme",
+    "ring_dimension",
+    "experiment",
+    "operation",
+    "phase",
+    "size",
+    "data_pattern",
+    "data_set",
+    "threads",
+    "repetitions",
+    "metric",
+    "unit",
+    "comparison_key",
+    "division",
+    "modulus_bits",
+    "plain_modulus",
+    "scale",
+    "security_bits",
+    "chain_depth",
+    "ring_dimension_is_minimum",
+    "dimensions",
+)
+# How figures of a metric are judged.
+JUDGED = ("direction", "floor", "floor_kind")
+# What each run has of its own; its names begin with ``a_`` or ``b_``.
+OWN = (
+    "n",
+    "median",
+    "low",
+    "high",
+    "status",
+    "error",
+    "ring_dimension",
+    "log_qp",
+    "security_2018",
+    "security_2024",
+    "security_compared",
+    "key_switching",
+    "digits",
+    "parameter_set_id",
+    "is_composed",
+    "anchor_s",
+    "quiet_share",
+    "slow_down",
+)
+_SAME_FIGURE = ("case_key", "phase", "metric", "repetitions")
+_ORDER = (
+    "size",
+    "data_pattern",
+    "threads",
+    "experiment",
+    "operation",
+    "repetitions",
+    "phase",
+    "metric",
+    "variant",
+)
+
+
+def uncorrected(rows: Iterable[Row]) -> list[Row]:
+    """Rows of the query ``run_figures`` with times as the clock gave them, and nothing that a correction knows."""
+    return [
+        {
+            **row,
+            "n": row["uncorrected_n"],
+            "median": row["uncorrected_median"],
+            "low": row["uncorrected_ci_low"],
+            "high": row["uncorrected_ci_high"],
+            "quiet_share": None,
+            "slow_down": None,
+        }
+        for row in rows
+    ]
+
+
+def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
+    """Every row of the query ``run_figures`` of two runs, with the other run's row of the same figure where it has one.
+
+    A run that has none has ``None`` for all of its own. Rows come by scheme, ring dimension and falling level.
+    """
+    left: dict[Any, list[Row]] = {}
+    for row in a:
+        left.setdefault(_same_figure(row), []).append(row)
+    found, met = [], set()
+    for row in b:
+        key = _same_figure(row)
+        met.add(key)
+        found += [_beside(other, row) for other in left.get(key, [None])]
+    found += [_beside(row, None) for key, rows in left.items() if key not in met for row in rows]
+    return sorted(found, key=_place)
+
+
+def _same_figure(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _SAME_FIGURE)
+
+
+def _beside(a: Row | None, b: Row | None) -> Row:
+    known = a or b
+    assert known is not None
+    place = {name: known[name] for name in (*PLACE, *JUDGED)}
+    own = {f"{side}_{name}": row[name] if row else None for side, row in (("a", a), ("b", b)) for name in OWN}
+    return place | own
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    level = row["b_security_2018"] if row["a_security_2018"] is None else row["a_security_2018"]
+    return (
+        row["scheme"],
+        row["ring_dimension"],
+        (level is None, -(level or 0)),
+        *((row[name] is None, 0 if row[name] is None else row[name]) for name in _ORDER),
+    )
+
+
+# What readings of a quiet host differ by from one run to the next.
+_LEVEL_TOLERANCE = 1.03
+_TOGETHER = 0.8  # of the cases
+# What a change of the host makes of work, as powers of what it makes of the anchor: from pointwise operations with HEXL
+# to OpenFHE's (decisions 43 and 45).
+_POWERS = (0.6, 1.5)
+
+
+def anchor_ratio(row: Row) -> float | None:
+    """The anchor's time beside run a's samples divided by that beside run b's; ``None`` where one is unknown."""
+    a, b = row["a_anchor_s"], row["b_anchor_s"]
+    return a / b if a and b else None
+
+
+def disturbed(row: Row) -> list[str]:
+    """The runs whose figure of a row is made of disturbed samples, since there are no others: nothing corrects them."""
+    return [side for side in "ab" if row[f"{side}_quiet_share"] == 0 and row[f"{side}_slow_down"] is None]
+
+
+def widened(ratio: Estimate, anchors: float | None) -> Estimate:
+    """A ratio of times with an interval that holds what it would be if all of the anchors' ratio were in it."""
+    if anchors is None or ratio.low is None or ratio.high is None:
+        return ratio
+    return Estimate(
+        ratio.n, ratio.median, min(ratio.low, ratio.low / anchors), max(ratio.high, ratio.high / anchors)
+    )
+
+
+def of_hosts(row: Row) -> tuple[float, float] | None:
+    """From what ratio a/b to what ratio the hosts alone may have made of equal times, by their anchors: by quiet levels
+    that differ, and by what the correction of unequal slow-downs leaves. ``None`` where a run has no anchor.
+    """
+    levels = anchor_ratio(row)
+    if levels is None:
+        return None
+    states = (row["a_slow_down"] or 1.0) / (row["b_slow_down"] or 1.0)
+    moved = [power * log(levels) + (power - 1) * log(states) for power in _POWERS]
+    return exp(min(0.0, *moved)) / _LEVEL_TOLERANCE, exp(max(0.0, *moved)) * _LEVEL_TOLERANCE
+
+
+def host_remark(anchors: float | None) -> str:
+    """What to say beside a ratio of times; empty where the anchors agree."""
+    if anchors is None or 1 / _LEVEL_TOLERANCE <= anchors <= _LEVEL_TOLERANCE:
+        return ""
+    return f"host {_slower(anchors)} by its anchor"
+
+
+def drift(rows: Sequence[Row]) -> str | None:
+    """What the anchors say of two runs as a whole, from rows with ``ratio`` and ``anchor_ratio``; ``None`` without any,
+    or where the host was the same.
+    """
+    known = [row for row in rows if row["anchor_ratio"] and row["ratio"] and row["unit"] == "s"]
+    if not known:
+        return None
+    drift = exp(median(log(row["anchor_ratio"]) for row in known))
+    if not host_remark(drift):
+        return None
+    along = [row for row in known if log(row["ratio"]) * log(drift) > 0]
+    variants = {row["variant"] for row in along}
+    sentence = f"by its anchor the host was {_slower(drift)}"
+    if len(along) >= _TOGETHER * len(known) and variants == {row["variant"] for row in known}:
+        shared = exp(median(log(row["ratio"]) for row in known))
+        sentence += (
+            f", and {len(along)} of {len(known)} times of all variants moved with it ({_slower(shared)} in the median)"
+            ": that is the host, not the libraries"
+        )
+    return f"{sentence}. Intervals are widened by that: what is claimed stands with it and without"
+
+
+def _slower(ratio: float) -> str:
+    """A ratio a/b of times in words about b."""
+    return f"{ratio:.2f} times faster in b" if ratio > 1 else f"{1 / ratio:.2f} times slower in b"
+
 
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
 _MEDIANS = ("a_median", "b_median")
@@ -91,13 +287,13 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
 def _of_times(row: Row, remark: str) -> Judgement:
     """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
     a, b = (Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab")
-    ratio, anchors = ratio_of(a, b), host_drift.anchor_ratio(row)
-    told = ", ".join(filter(None, (remark, host_drift.remark(anchors))))
-    without = host_drift.disturbed(row)
+    ratio, anchors = ratio_of(a, b), anchor_ratio(row)
+    told = ", ".join(filter(None, (remark, host_remark(anchors))))
+    without = disturbed(row)
     if without:
         reason = f"not comparable: no sample that counts in run {' and run '.join(without)}"
         return Judgement(ratio.median, None, None, reason, told, anchors)
-    ratio = host_drift.widened(ratio, anchors)
+    ratio = widened(ratio, anchors)
     return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), told, anchors)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ciphermark_analysis.estimates import CONFIDENCE, estimate
+from ciphermark_analysis.stopping import Rule, half_width, is_enough, rule
 from ciphermark_core.budget import Budget
-from ciphermark_measure.stopping import Rule, half_width, is_enough, rule
 
 PLAIN = Rule(10, 300)
 PRECISE = Rule(10, 300, 0.02, 64, 5000)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from ciphermark_analysis.comparison import COLUMNS, Judgement, judged, settled, with_judgement
 from ciphermark_core.metrics import METRICS
-from ciphermark_db.comparison import COLUMNS, Judgement, judged, settled, with_judgement
 
 ROW = {
     "variant": "seal",

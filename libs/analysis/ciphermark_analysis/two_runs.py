@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ciphermark_db import host_drift
-from ciphermark_db.comparison import COLUMNS, with_judgement
+from ciphermark_analysis import comparison
+from ciphermark_analysis.comparison import COLUMNS, with_judgement
 
 Row = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ _FIGURE = ("comparison_key", "phase", "metric", "repetitions")
 
 
 def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
-    """Values of :data:`~ciphermark_db.comparison.COLUMNS` for each row of :func:`~ciphermark_db.comparison.settled`."""
+    """Values of ``COLUMNS`` for each row of :func:`~ciphermark_analysis.comparison.settled`."""
     known = list(rows)
     return _together(known, [with_judgement(row, any_security) for row in known])
 
@@ -127,7 +127,7 @@ def _verdict(group: Sequence[Row]) -> str | None:
     if len(group) < _FEWEST or not are_alike:
         return None
     (verdict,) = verdicts
-    known = [(row["ratio"], bounds) for row in group if (bounds := host_drift.of_hosts(row)) is not None]
+    known = [(row["ratio"], bounds) for row in group if (bounds := comparison.of_hosts(row)) is not None]
     if not known:
         return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
     of_host = sum(low <= ratio <= high for ratio, (low, high) in known)

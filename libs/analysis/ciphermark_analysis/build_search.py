@@ -14,13 +14,16 @@ that the test cannot say is reported as it is: the slow-down then has several st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import Estimate, estimate, ratio_of, verdict
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
+from ciphermark_core.model import Outcome, Sample
 
 ERROR = 0.05
 LOOKS = 2  # an undecided test is repeated once, over all ratios
@@ -127,3 +130,32 @@ def _tested(
         if side is not None:
             return side, ratios
     return None, ratios
+
+
+def ratios(outcomes: Iterable[Outcome], builds: Sequence[str], stage: str) -> dict[str, list[float]]:
+    """The median ratio of a stage's paired samples to the first build's, of each build and process. Pure.
+
+    Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
+    process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
+    that a disturbance favours neither.
+    """
+    times: dict[str, dict[int, dict[int, Sample]]] = defaultdict(dict)
+    for outcome in outcomes:
+        taken = (s for s in outcome.samples if (s.metric, s.phase) == ("time", stage) and not s.is_warmup)
+        times[outcome.trial.case.variant][outcome.trial.process] = {s.ordinal: s for s in taken}
+    first, *others = builds
+    return {name: list(_paired(times[first], times[name])) for name in others}
+
+
+def _paired(
+    base: Mapping[int, Mapping[int, Sample]], other: Mapping[int, Mapping[int, Sample]]
+) -> Iterator[float]:
+    """One ratio for each process, over rounds that both have."""
+    for process in sorted(base.keys() & other.keys()):
+        a, b = base[process], other[process]
+        rounds = a.keys() & b.keys()
+        quiet = {ordinal for ordinal in rounds if not (a[ordinal].is_disturbed or b[ordinal].is_disturbed)}
+        if rounds:
+            yield median(
+                corrected_value(b[ordinal]) / corrected_value(a[ordinal]) for ordinal in quiet or rounds
+            )

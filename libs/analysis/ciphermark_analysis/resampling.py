@@ -12,14 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ciphermark_analysis.estimates import CONFIDENCE
-
-Floats = npt.NDArray[np.float64]
+from ciphermark_analysis.samples import Floats
 
 _DRAWS = 2000
 _MEDIANS = 200  # of a case's rounds, from which the draws take theirs
@@ -94,24 +92,8 @@ def _median(values: Floats) -> Floats:
     return result
 
 
-@cache
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """The t with P(|T| ≤ t) = ``confidence`` for whole degrees of freedom, by bisection."""
-    low, high = 0.0, 1e4
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < confidence else (low, middle)
-    return high
+    """The t with P(|T| ≤ t) = ``confidence``, of Student's distribution."""
+    from scipy.special import stdtrit  # half a second of imports, for leaderboards alone
 
-
-def _within(t: float, freedom: int) -> float:
-    """P(|T| ≤ t), in closed form (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(freedom))
-    cosine, sine = math.cos(angle), math.sin(angle)
-    is_odd = freedom % 2
-    term = cosine if is_odd else 1.0
-    total = term if freedom > 1 else 0.0
-    for k in range(3 if is_odd else 2, freedom - 1, 2):
-        term *= cosine * cosine * (k - 1) / k
-        total += term
-    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total
+    return float(stdtrit(freedom, (1 + confidence) / 2))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_analysis import comparison
 from ciphermark_analysis.estimates import Estimate, verdict
-from ciphermark_db import host_drift
 
 BASE = {"unit": "s", "variant": "seal", "anchor_ratio": 1.0, "ratio": 1.0}
 NAMES = ("quiet_share", "slow_down")
@@ -38,35 +38,35 @@ def rows(*pairs, variants=("seal", "openfhe")):
 )
 def test_a_difference_is_claimed_where_it_stands_with_the_anchors_and_without(anchors, ratio, expected):
     median, low, high = ratio
-    assert verdict(host_drift.widened(Estimate(20, median, low, high), anchors)) == expected
+    assert verdict(comparison.widened(Estimate(20, median, low, high), anchors)) == expected
 
 
 @given(median=factors, below=st.floats(0.5, 1.0), above=st.floats(1.0, 2.0), anchors=factors)
 def test_the_wider_interval_holds_the_one_as_measured_and_the_corrected_one(median, below, above, anchors):
     ratio = Estimate(10, median, median * below, median * above)
-    wider = host_drift.widened(ratio, anchors)
+    wider = comparison.widened(ratio, anchors)
     for factor in (1.0, 1 / anchors):
         assert wider.low <= ratio.low * factor * (1 + 1e-9)
         assert wider.high >= ratio.high * factor * (1 - 1e-9)
     assert wider.median == median
-    mirrored = host_drift.widened(Estimate(10, 1 / median, 1 / ratio.high, 1 / ratio.low), 1 / anchors)
+    mirrored = comparison.widened(Estimate(10, 1 / median, 1 / ratio.high, 1 / ratio.low), 1 / anchors)
     assert (mirrored.low, mirrored.high) == (pytest.approx(1 / wider.high), pytest.approx(1 / wider.low))
 
 
 def test_without_an_interval_there_is_nothing_to_widen():
     ratio = Estimate(3, 1.5, None, None)
-    assert host_drift.widened(ratio, 1.4) == ratio
+    assert comparison.widened(ratio, 1.4) == ratio
 
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"), [(4e-5, 5e-5, 0.8), (None, 5e-5, None), (4e-5, None, None), (0.0, 5e-5, None)]
 )
 def test_the_anchors_ratio(a, b, expected):
-    assert host_drift.anchor_ratio({"a_anchor_s": a, "b_anchor_s": b}) == expected
+    assert comparison.anchor_ratio({"a_anchor_s": a, "b_anchor_s": b}) == expected
 
 
 def test_where_all_variants_move_with_the_anchor_that_is_the_host():
-    told = host_drift.told(rows((0.7, 0.75), (0.72, 0.8), (0.7, 0.76), (0.71, 0.77)))
+    told = comparison.drift(rows((0.7, 0.75), (0.72, 0.8), (0.7, 0.76), (0.71, 0.77)))
     assert "1.42 times slower in b" in told
     assert "4 of 4 times of all variants moved with it (1.31 times slower in b in the median)" in told
     assert "that is the host" in told
@@ -80,14 +80,14 @@ def test_where_all_variants_move_with_the_anchor_that_is_the_host():
     ],
 )
 def test_where_not_all_move_with_the_anchor_that_is_not_said(pairs):
-    told = host_drift.told(rows(*pairs))
+    told = comparison.drift(rows(*pairs))
     assert "1.43 times slower in b" in told
     assert "that is the host" not in told
 
 
 @pytest.mark.parametrize("known", [[], rows((1.01, 1.5), (0.99, 1.4)), rows((None, 1.5), (None, 1.4))])
 def test_of_one_host_there_is_nothing_to_tell(known):
-    assert host_drift.told(known) is None
+    assert comparison.drift(known) is None
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_figures_made_of_disturbed_samples_are_named(a, b, expected):
         for side, own in (("a", a), ("b", b))
         for name, value in zip(NAMES, own, strict=True)
     }
-    assert host_drift.disturbed(row) == expected
+    assert comparison.disturbed(row) == expected
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_what_hosts_may_have_made_of_equal_times(anchors, slow_downs, low, high)
     row = dict(
         zip(("a_anchor_s", "b_anchor_s", "a_slow_down", "b_slow_down"), (*anchors, *slow_downs), strict=True)
     )
-    assert host_drift.of_hosts(row) == (pytest.approx(low), pytest.approx(high))
+    assert comparison.of_hosts(row) == (pytest.approx(low), pytest.approx(high))
 
 
 def test_without_an_anchor_nobody_knows_what_hosts_made():
     row = {"a_anchor_s": None, "b_anchor_s": 4e-5, "a_slow_down": 1.0, "b_slow_down": 1.0}
-    assert host_drift.of_hosts(row) is None
+    assert comparison.of_hosts(row) is None

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_analysis.resampling import Rounds, spread, t_quantile
 from ciphermark_present import ranks
-from ciphermark_present.bootstrap import Rounds, spread, t_quantile
 from ciphermark_present.query import Answer
 
 TRUE = 0.3  # the mean logarithm of the ratios of all cases that there could be

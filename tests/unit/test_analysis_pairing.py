@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_db.pairing import OWN, paired
+from ciphermark_analysis.comparison import OWN, paired
 
 FIGURE = {
     "variant": "seal",

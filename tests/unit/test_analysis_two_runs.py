@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_benchmark_comparison import ROW
+from test_analysis_comparison import ROW
 
-from ciphermark_db.comparison import COLUMNS
-from ciphermark_db.two_runs import SHARED, TOGETHER, UNKNOWN, judgements, relative, shared
+from ciphermark_analysis.comparison import COLUMNS
+from ciphermark_analysis.two_runs import SHARED, TOGETHER, UNKNOWN, judgements, relative, shared
 
 BASE = dict.fromkeys(COLUMNS) | ROW
 
