@@ -16,7 +16,7 @@ from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.parameters import recommended
 

@@ -20,8 +20,7 @@ from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
-from ciphermark_workloads.learning.splitting import split
-from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.learning.classifier import Result, Task, split
 
 SPLITS = 20
 _LESS_ACCURATE = 0.005  # than converged logistic regression, at most

@@ -12,7 +12,7 @@ from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.parameters import recommended
 

@@ -22,8 +22,7 @@ from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS as ALL
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
-from ciphermark_workloads.learning.splitting import split
-from ciphermark_workloads.learning.task import Result, Table, Task
+from ciphermark_workloads.learning.classifier import Result, Table, Task, split
 
 from . import cells, harness
 from .checks import noise_bound

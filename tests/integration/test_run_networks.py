@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ciphermark_workloads.inference.network import Layer, Network, Shape
-from ciphermark_workloads.inference.networks import own
+from ciphermark_workloads.inference.networks import user_networks
 
 SHAPE = Shape(side=10, kernel=3, stride=2, maps=4, hidden=20, classes=5, before=1, after=1)
 
@@ -30,7 +30,7 @@ def planted(suite, factor=1.0, pixels=255):
     labels[0] = (labels[0] + 1) % SHAPE.classes
     written = io.BytesIO()
     np.savez(written, images=images, labels=labels)
-    suite.parent.joinpath("mine.npz").write_bytes(own.packed(of))
+    suite.parent.joinpath("mine.npz").write_bytes(user_networks.packed(of))
     suite.parent.joinpath("pictures.npz").write_bytes(written.getvalue())
 
 

@@ -16,7 +16,7 @@ from ciphermark_contract.program import Program
 from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
-from ciphermark_workloads.learning.splitting import split
+from ciphermark_workloads.learning.classifier import split
 from ciphermark_workloads.programs import all_traced
 
 TASK = split(DATA_SETS["boston"](), 1)

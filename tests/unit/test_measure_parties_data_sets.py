@@ -5,7 +5,7 @@ import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.inputs import finder, keep, kept
-from ciphermark_workloads.learning.splitting import split
+from ciphermark_workloads.learning.classifier import split
 
 OWN = "a,b,label\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from circuit_execution import ADAPTER
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from test_workloads_inference import SHAPES, network
 
@@ -18,7 +18,7 @@ from ciphermark_contract.operations import of_scheme
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference import given as held
+from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.network import Layer, patches, pixels_met
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.programs import keys_of
@@ -146,7 +146,10 @@ def test_networks_of_any_shape_are_computed(shape, seed):
     of, workload = network(shape, seed), WORKLOADS["cryptonets-digits"].with_options({"halvings": 2})
     workload.__dict__["network"] = lambda: of
     images = held.Images(np.random.default_rng(seed).uniform(size=(5, shape.side, shape.side)), None)
-    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), images)
+    try:
+        both = InProcess(workload, ADAPTER, workload.parameters("ckks"), images)
+    except Unsupported:  # a neuron that meets nothing but padding
+        reject()
     found = both.output(both.executed(images)["infer"].outputs, images)
     np.testing.assert_allclose(found, of.logits(images.pixels), rtol=1e-6, atol=1e-6)
 

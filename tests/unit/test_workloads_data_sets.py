@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_workloads.data_sets import DATA_SETS, reader, take
-from ciphermark_workloads.learning import splitting
+from ciphermark_workloads.learning import classifier
 
 ROWS = "\n".join(f"{i},{i % 3},{i % 2}" for i in range(12))
 GOOD = f"a,b,y\n{ROWS}\n"
@@ -93,13 +93,13 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_split_is_seeded_disjoint_and_scaled_by_training_rows() -> None:
     data = DATA_SETS["boston"]()
-    task = splitting.split(data, 3)
+    task = classifier.split(data, 3)
     assert len(task.test.labels) == 101
     assert len(task.train.labels) == 405
     np.testing.assert_allclose(task.train.features.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(task.train.features.std(axis=0), 1.0)
     assert np.abs(task.test.features.mean(axis=0)).max() > 1e-3  # scaled by the training rows, not by its own
-    again, other = splitting.split(data, 3), splitting.split(data, 4)
+    again, other = classifier.split(data, 3), classifier.split(data, 4)
     np.testing.assert_array_equal(again.test.features, task.test.features)
     assert not np.array_equal(other.test.labels, task.test.labels)
     rows = np.vstack([task.train.features, task.test.features])
@@ -108,12 +108,12 @@ def test_a_split_is_seeded_disjoint_and_scaled_by_training_rows() -> None:
 
 def test_a_constant_feature_becomes_zero() -> None:
     data = reader.read("a,b,y\n" + "\n".join(f"{i},0.1,{i % 2}" for i in range(20)), "mine")
-    assert not splitting.split(data, 0).train.features[:, 1].any()
+    assert not classifier.split(data, 0).train.features[:, 1].any()
 
 
 def test_large_and_small_features_are_scaled_as_others_are() -> None:
     rows = "\n".join(f"{i},{i * 5e98},{i * 1e-200},{i % 2}" for i in range(20))
-    task = splitting.split(reader.read(f"a,large,small,y\n{rows}", "mine"), 0)
+    task = classifier.split(reader.read(f"a,large,small,y\n{rows}", "mine"), 0)
     np.testing.assert_allclose(task.train.features[:, 1], task.train.features[:, 0])
     assert not task.train.features[
         :, 2
@@ -125,7 +125,7 @@ def test_a_split_needs_a_column_that_varies() -> None:
     with pytest.raises(
         Unsupported, match="no column has two different values in the 16 training rows of seed 7"
     ):
-        splitting.split(data, 7)
+        classifier.split(data, 7)
 
 
 def test_a_given_data_set_is_named_after_its_contents() -> None:
@@ -178,7 +178,7 @@ def test_a_split_needs_both_classes() -> None:
 
 def _refusal(data: reader.DataSet, seed: int) -> Unsupported | None:
     try:
-        splitting.split(data, seed)
+        classifier.split(data, seed)
     except Unsupported as error:
         return error
     return None

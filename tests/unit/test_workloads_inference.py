@@ -23,12 +23,12 @@ from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference import packing
-from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference import by_taps
+from ciphermark_workloads.inference.by_taps import Packing
+from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
 from ciphermark_workloads.inference.networks import stored, train
-from ciphermark_workloads.inference.packing import Packing
-from ciphermark_workloads.inference.quality import judged
+from ciphermark_workloads.inference.on_images import judged
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import keys_of
 
@@ -109,9 +109,9 @@ def by_slots(of, image, slots):
     """The circuit's steps on plain vectors."""
     layout = Packing(of.shape)
     taps = sum(a * b for a, b in zip(layout.image(image, slots), layout.taps(of, slots), strict=True))
-    maps = turned_sum(taps, packing.MAP_SUMS)
-    hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), packing.DENSE_SUMS)
-    last = turned_sum(by_diagonals(hidden**2, layout.last(of, slots)), packing.LAST_SUMS)
+    maps = turned_sum(taps, by_taps.MAP_SUMS)
+    hidden = turned_sum(by_diagonals(maps**2, layout.dense(of, slots)), by_taps.DENSE_SUMS)
+    last = turned_sum(by_diagonals(hidden**2, layout.last(of, slots)), by_taps.LAST_SUMS)
     return layout.logits(last)
 
 
@@ -194,7 +194,7 @@ def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
     assert images == {"digits": 3, "lola-mnist": 7}[name]
     assert counts == {
         "mul_plain": images + 32 + 16,
-        "add": images - 1 + 31 + 15 + len(packing.MAP_SUMS + packing.DENSE_SUMS + packing.LAST_SUMS),
+        "add": images - 1 + 31 + 15 + len(by_taps.MAP_SUMS + by_taps.DENSE_SUMS + by_taps.LAST_SUMS),
         "rotate": 2 + 10 + 5 + 6 + 3,
         "rescale": 5,
         "square": 2,
@@ -209,7 +209,7 @@ def test_keys_are_those_that_programs_take(name):
     both = InProcess(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
     told = workload.keys(both.parameters)
     assert told == keys_of(both.programs.values())
-    assert len(told.rotations) == 20
+    assert len(told.rotations.steps) == 20
 
 
 def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():

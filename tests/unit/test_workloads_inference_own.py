@@ -17,9 +17,9 @@ from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape
-from ciphermark_workloads.inference.networks import from_onnx, own
+from ciphermark_workloads.inference.networks import user_networks
 from ciphermark_workloads.options import to_case
 
 DIGITS = WORKLOADS["digits"]
@@ -43,7 +43,7 @@ def archive(**arrays):
 
 
 def arrays_of(of):
-    with np.load(io.BytesIO(own.packed(of))) as held:
+    with np.load(io.BytesIO(user_networks.packed(of))) as held:
         return dict(held)
 
 
@@ -66,18 +66,18 @@ def taken(**files):
 
 def test_a_network_is_that_of_the_file():
     of = network()
-    found = own.network("a.npz", own.packed(of))
+    found = user_networks.network("a.npz", user_networks.packed(of))
     assert found.shape == of.shape
     images = IMAGES / 255
     assert np.array_equal(found.logits(images), of.logits(images))
-    assert own.packed(found) == own.packed(of)
+    assert user_networks.packed(found) == user_networks.packed(of)
 
 
 def test_without_padding_there_is_none():
     shape = Shape(side=8, kernel=2, stride=2, maps=2, hidden=5, classes=3)
     arrays = arrays_of(network(shape=shape))
     del arrays["padding"]
-    assert own.network("a.npz", archive(**arrays)).shape == shape
+    assert user_networks.network("a.npz", archive(**arrays)).shape == shape
 
 
 def changed(**others):
@@ -89,7 +89,7 @@ def changed(**others):
     [
         ("a.txt", b"", "a network is a file mine.npz or mine.onnx"),
         ("a.npz", b"nothing of the kind", "no archive of arrays"),
-        ("a.npz", own.packed(network())[:-30], "no archive of arrays"),
+        ("a.npz", user_networks.packed(network())[:-30], "no archive of arrays"),
         ("a.npz", archive(side=np.array(12)), "it lacks stride, convolution_weights"),
         ("a.npz", archive(**changed(dense_bias=None)), "it lacks dense_bias; asked for: side, stride"),
         ("a.npz", archive(**changed(dense_bias=np.array(["a"]))), "dense_bias has <U1, no numbers"),
@@ -109,21 +109,21 @@ def changed(**others):
 )  # fmt: skip
 def test_what_is_no_network_is_refused_with_the_reason(file, data, told):
     with pytest.raises(UserError, match=f"^{file}: .*{told}"):
-        own.network(file, data)
+        user_networks.network(file, data)
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
-    monkeypatch.setattr(own, "MOST_BYTES", 5000)
+    monkeypatch.setattr(user_networks, "MOST_BYTES", 5000)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("side.npy", bytes(6000))
     with pytest.raises(UserError, match="6000 bytes are too many, 5000 are the most"):
-        own.network("a.npz", written.getvalue())
+        user_networks.network("a.npz", written.getvalue())
 
 
 def test_objects_are_not_unpickled():
     with pytest.raises(UserError, match="no archive of arrays"):
-        own.network("a.npz", archive(**changed(side=np.array([{}], dtype=object))))
+        user_networks.network("a.npz", archive(**changed(side=np.array([{}], dtype=object))))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,9 @@ def test_a_network_that_the_circuit_does_not_hold_is_refused_with_the_bound(shap
     }
     of = network(shape=Shape(**(sizes | shape)))
     with pytest.raises(UserError, match=f"^mine@.*npz: .*{told}"):
-        taken(network=("mine.npz", own.packed(of)), images=("own.npz", archive(images=IMAGES / 255)))
+        taken(
+            network=("mine.npz", user_networks.packed(of)), images=("own.npz", archive(images=IMAGES / 255))
+        )
 
 
 # --- ONNX ------------------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def exported(of, kind="gemm", **others):
 def test_a_network_of_onnx_gives_what_onnx_says_of_it(kind):
     """By the reference implementation of ONNX, which shares no code with ours."""
     data = exported(network(), kind)
-    found = from_onnx.network("a.onnx", data)
+    found = user_networks.of_onnx("a.onnx", data)
     assert found.shape == SHAPE
     evaluator = ReferenceEvaluator(onnx.load_model_from_string(data))
     for image in IMAGES / 255:
@@ -256,21 +258,24 @@ def with_linear(nodes):
 )  # fmt: skip
 def test_what_the_circuits_do_not_serve_is_refused_by_its_name(others, told):
     with pytest.raises(UserError, match=f"^a.onnx: .*{told}"):
-        from_onnx.network("a.onnx", exported(network(), **others))
+        user_networks.of_onnx("a.onnx", exported(network(), **others))
 
 
 @pytest.mark.parametrize("data", [b"", b"no protobuf", exported(network())[:100]])
 def test_what_is_no_onnx_is_refused(data):
     with pytest.raises(UserError, match=r"^a\.onnx: "):
-        from_onnx.network("a.onnx", data)
+        user_networks.of_onnx("a.onnx", data)
 
 
 def test_of_an_onnx_file_arrays_are_kept():
     """Parties read those: they have no ``onnx``."""
     of = network()
     values = taken(network=("mine.onnx", exported(of)), images=("own.npz", archive(images=IMAGES / 255)))
-    assert values["network"] == user_workloads.file_name("mine.npz", own.packed(of))
-    assert own.network(values["network"], user_workloads.file_content(values["network"])).shape == SHAPE
+    assert values["network"] == user_workloads.file_name("mine.npz", user_networks.packed(of))
+    assert (
+        user_networks.network(values["network"], user_workloads.file_content(values["network"])).shape
+        == SHAPE
+    )
 
 
 # --- Images ----------------------------------------------------------------------------------------------------------
@@ -293,7 +298,7 @@ def lines(images, labels=None, ending="\n"):
     ],
 )  # fmt: skip
 def test_images_are_those_of_the_file(file, data, labels):
-    pixels, found = own.images(file, data, 12, 255)
+    pixels, found = user_networks.images(file, data, 12, 255)
     assert np.array_equal(pixels, IMAGES / 255)
     assert (None if found is None else found.tolist()) == labels
 
@@ -319,14 +324,14 @@ def test_images_are_those_of_the_file(file, data, labels):
 )  # fmt: skip
 def test_other_images_are_refused_with_the_reason(file, data, told):
     with pytest.raises(UserError, match=f"^{file}[:,] .*{told}"):
-        own.images(file, data, 12, 255)
+        user_networks.images(file, data, 12, 255)
 
 
 def test_shipped_images_of_another_size_are_no_input():
     with pytest.raises(
         UserError, match="takes images of 12 × 12 pixels, and those that are shipped have 8 × 8"
     ):
-        taken(network=("mine.npz", own.packed(network())))
+        taken(network=("mine.npz", user_networks.packed(network())))
 
 
 # --- Workloads -------------------------------------------------------------------------------------------------------
@@ -335,7 +340,7 @@ def test_shipped_images_of_another_size_are_no_input():
 def test_logits_are_those_of_the_network_however_often_its_last_layer_is_halved():
     of = network()
     images = IMAGES / 255
-    values = taken(network=("mine.npz", own.packed(of)), images=("own.npz", archive(images=images)))
+    values = taken(network=("mine.npz", user_networks.packed(of)), images=("own.npz", archive(images=images)))
     for halvings in (0, 3):
         workload = DIGITS.with_options({**values, "halvings": halvings})
         image = Image(images[4], None)
@@ -350,7 +355,9 @@ def test_logits_are_those_of_the_network_however_often_its_last_layer_is_halved(
 def test_logits_beyond_the_first_prime_are_refused_and_halvings_help():
     of = network()
     large = Network(of.shape, of.convolution, of.dense, Layer(of.last.weights * 1e4, of.last.bias))
-    values = taken(network=("mine.npz", own.packed(large)), images=("own.npz", archive(images=IMAGES / 255)))
+    values = taken(
+        network=("mine.npz", user_networks.packed(large)), images=("own.npz", archive(images=IMAGES / 255))
+    )
     parameters, image = ADAPTER.resolve(DIGITS.parameters("ckks")), Image(IMAGES[2] / 255, None)
     with pytest.raises(Unsupported, match=r"beyond ±.*halve the last layer (\d+) times") as told:
         DIGITS.with_options(values).require_room(image, parameters)

@@ -22,11 +22,17 @@ from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference import parity_layers
-from ciphermark_workloads.inference.by_parity import ByParity
-from ciphermark_workloads.inference.parities import DENSE_BABIES, DIAGONALS, Parities
-from ciphermark_workloads.inference.parity_layers import Weights
-from ciphermark_workloads.inference.two_convolutions import LOLA_CIFAR, Shape, drawn
+from ciphermark_workloads.inference import by_parity
+from ciphermark_workloads.inference.by_parity import (
+    DENSE_BABIES,
+    DIAGONALS,
+    LOLA_CIFAR,
+    ByParity,
+    Parities,
+    Shape,
+    Weights,
+    drawn,
+)
 from ciphermark_workloads.programs import all_traced, keys_of
 
 LARGE = WORKLOADS["lola-cifar"]
@@ -134,7 +140,7 @@ def traced(layout):
     weights = without_weights(layout)
 
     def circuit(evaluator, inputs):
-        return parity_layers.each(evaluator, inputs, layout, weights)["dense"]
+        return by_parity.each(evaluator, inputs, layout, weights)["dense"]
 
     able = registry.declaration("seal").operations["ckks"]
     return trace(circuit, FULL, fresh_inputs(FULL, layout.inputs), able).program

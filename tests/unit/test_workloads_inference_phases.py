@@ -15,9 +15,9 @@ from test_workloads_inference import SHAPES, network, shipped_image
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.given import Image
+from ciphermark_workloads.inference.by_phases import Phases
+from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.network import Shape
-from ciphermark_workloads.inference.phases import Phases
 from ciphermark_workloads.programs import keys_of
 
 
@@ -49,7 +49,7 @@ def test_it_takes_what_the_packing_was_designed_for():
     assert (len(program.inputs), program.depth) == (1, 5)
     told = both.workload.keys(both.parameters)
     assert told == keys_of(both.programs.values())
-    assert len(told.rotations) == 24
+    assert len(told.rotations.steps) == 24
 
 
 @given(SHAPES, st.integers(0, 1000))

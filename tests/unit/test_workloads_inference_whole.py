@@ -16,11 +16,10 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.exact import SCALES, Exact
-from ciphermark_workloads.inference.given import Images
+from ciphermark_workloads.inference.inputs import Images
 from ciphermark_workloads.inference.network import Layer
 from ciphermark_workloads.inference.networks import stored
-from ciphermark_workloads.inference.whole_numbers import Scales, centred, encoded
+from ciphermark_workloads.inference.on_images import SCALES, Exact, Scales, centred, encoded
 from ciphermark_workloads.programs import keys_of
 
 MODULUS = Exact.bfv.plain_modulus or 0

@@ -10,8 +10,7 @@ import pytest
 from ciphermark_contract.checking import UNBOUNDED
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import EXACT_SCHEMES
-from ciphermark_workloads.learning.quality import quality
-from ciphermark_workloads.learning.task import Result
+from ciphermark_workloads.learning.classifier import Result, quality
 
 
 def judged(scores, reference, labels, scheme="ckks"):

@@ -10,9 +10,8 @@ from ciphermark_core.errors import UserError
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.learning import training
+from ciphermark_workloads.learning.classifier import Table, Task, split
 from ciphermark_workloads.learning.lr_encrypted import K3, K5
-from ciphermark_workloads.learning.splitting import split
-from ciphermark_workloads.learning.task import Table, Task
 
 BOSTON = DATA_SETS["boston"]()
 SPLITS = 40

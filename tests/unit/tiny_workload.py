@@ -6,8 +6,14 @@ import numpy as np
 
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import ParameterSpec
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, TRAINED_IN_THE_CLEAR, Classifier
-from ciphermark_workloads.learning.task import Result, Table, Task
+from ciphermark_workloads.learning.classifier import (
+    TRAINED_ENCRYPTED,
+    TRAINED_IN_THE_CLEAR,
+    Classifier,
+    Result,
+    Table,
+    Task,
+)
 
 COLUMNS = 4
 

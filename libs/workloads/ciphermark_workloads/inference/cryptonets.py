@@ -19,12 +19,10 @@ from ciphermark_circuits.diagonals import InnerProducts
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.inference import exact
-from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference.exact import SCALES, Exact
+from ciphermark_workloads.inference import inputs as held
+from ciphermark_workloads.inference import on_images
 from ciphermark_workloads.inference.network import Layer, Shape, pixels_met
-from ciphermark_workloads.inference.quality import judged
-from ciphermark_workloads.inference.whole_numbers import numbers, whole
+from ciphermark_workloads.inference.on_images import SCALES, Exact, judged, numbers, whole
 from ciphermark_workloads.workload import Arrays, Judgement, Truth
 
 
@@ -59,7 +57,7 @@ class Affine(Generic[Weight, Bias]):
     def neurons(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         """Sums of the same ciphertexts after each other, then in ckks a rescaling, and the bias."""
         sums = self.inner_products(evaluator, inputs, self.weights)
-        rescaled = [exact.rescaled(evaluator, item) for item in sums]
+        rescaled = [on_images.rescaled(evaluator, item) for item in sums]
         add = evaluator.managed().function(self.addition)
         return [add(item, bias) for item, bias in zip(rescaled, self.biases, strict=True)]
 
@@ -85,7 +83,7 @@ class Weights:
 
     def layers(self, evaluator: Evaluator, shape: Shape, pixels: Sequence[Handle]) -> _Layers:
         """Neurons of maps are squared as soon as they are there: so memory is that of squares."""
-        square = partial(exact.squared, evaluator)
+        square = partial(on_images.squared, evaluator)
         maps: dict[tuple[int, int], Handle] = {}
         squares: dict[tuple[int, int], Handle] = {}
         for position, (taps, met) in enumerate(pixels_met(shape)):

@@ -11,7 +11,7 @@ from ciphermark_circuits import diagonals
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_contract.managed import lowered
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_workloads.inference import given as held
+from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.cryptonets import Affine, CryptoNets, Weights
 from ciphermark_workloads.inference.network import Layer
 from ciphermark_workloads.workload import Arrays, Stage

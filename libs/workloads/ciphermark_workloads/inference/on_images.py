@@ -1,23 +1,35 @@
-"""What networks on encrypted images have in common, however images are packed."""
+"""What networks on encrypted images have in common, however images are packed.
+
+Networks in whole numbers, for schemes that compute exactly modulo t.
+
+Pixels and the weights of each layer are multiplied by powers of two and rounded. What a square is of has the square of
+its scale, and biases are weights of an input that is 1 at the pixels' scale: so a layer's numbers have one scale, and
+the logits that of all layers together. Only they have to be less than t/2: what is computed before may well be more.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract import checking
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
+from ciphermark_contract.managed import next_lower
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.inference import given as held
-from ciphermark_workloads.inference.network import Network, Shape
-from ciphermark_workloads.inference.networks import from_onnx, own
-from ciphermark_workloads.inference.quality import judged
+from ciphermark_core.metrics import Metric, register
+from ciphermark_core.model import Accuracy, Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.inference import inputs as held
+from ciphermark_workloads.inference.network import Network, Shape, patches
+from ciphermark_workloads.inference.networks import user_networks
+from ciphermark_workloads.inference.networks.user_networks import Labels
 from ciphermark_workloads.workload import Judgement, Stage, Truth, Workload
 
 Given = TypeVar("Given", bound=held.Image | held.Images)
@@ -48,7 +60,7 @@ class OnImages(Workload[Given, Floats]):
         path = Path(file)
         if path.suffix.lower() != ".onnx":
             return file, data
-        return str(path.with_suffix(".npz")), own.packed(from_onnx.network(file, data))
+        return str(path.with_suffix(".npz")), user_networks.packed(user_networks.of_onnx(file, data))
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         """Raises ``UserError`` for a network that the packing does not hold, and for images of another size."""
@@ -127,3 +139,214 @@ class OneImage(OnImages[held.Image]):
         labels = None if label is None else np.array([label])
         tolerance = self.tolerance_of(truth.parameters)
         return judged(found[None], truth.expected[None], truth.reference[None], labels, tolerance)
+
+
+MARGIN = register(
+    Metric(
+        "margin",
+        "absolute",
+        None,
+        1.0,
+        "margin",
+        "By how much the largest logit of the network in the clear is above the next: errors below half of it change "
+        "no class.",
+    )
+)
+IMAGES = register(
+    Metric(
+        "images",
+        "count",
+        None,
+        1.0,
+        "images",
+        "Images of one input: one, or as many as lie side by side in its ciphertexts.",
+    )
+)
+LOGIT_ERROR = register(
+    Metric(
+        "logit_error",
+        "absolute",
+        "lower",
+        4.0,
+        "largest error of a logit",
+        "Largest difference of a logit from that of the network in the clear.",
+    )
+)
+
+
+def judged(found: Floats, right: Floats, clear: Floats, labels: Labels | None, tolerance: float) -> Judgement:
+    """Logits (count, classes) beside those that the circuit computes where nothing goes wrong (``right``) and those of
+    the network in the clear, of images whose classes are ``labels`` (count,), if they are known.
+
+    They are right where every class is, and no logit is further away than ``tolerance``, relative to max(1, largest):
+    what means nothing has the right class by chance, too. ``agreement``, with the network in the clear, and
+    ``accuracy`` are shares of the images, and there is no accuracy without labels.
+    """
+    accuracy = checking.accuracy([*found], [*right], tolerance)
+    chosen, expected = np.argmax(found, axis=1), np.argmax(right, axis=1)
+    second, first = np.sort(right, axis=1)[:, -2:].T
+    figures = {
+        IMAGES.name: float(len(right)),
+        "agreement": float(np.mean(chosen == np.argmax(clear, axis=1))),
+        MARGIN.name: float(np.min(first - second)),
+        LOGIT_ERROR.name: accuracy.max_abs_error,
+    }
+    if labels is not None:
+        figures["accuracy"] = float(np.mean(chosen == labels))
+    return Judgement(accuracy, _complaint(chosen, expected, accuracy, right.size), figures)
+
+
+def _complaint(chosen: Labels, expected: Labels, accuracy: Accuracy, logits: int) -> str | None:
+    others = np.flatnonzero(chosen != expected)
+    if len(others) and len(expected) == 1:
+        return f"the class is {chosen[0]}, and the network in the clear says {expected[0]}"
+    if len(others):
+        return (
+            f"{len(others)} of {len(expected)} images have another class than the network in the clear says"
+        )
+    if accuracy.wrong_slots:
+        return f"{accuracy.wrong_slots} of {logits} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
+    return None
+
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Powers of two, by their exponents."""
+
+    pixels: int
+    convolution: int
+    dense: int
+    last: int
+
+    @property
+    def inputs(self) -> tuple[int, int, int]:
+        """The scales of what the convolution, the dense layer and the last layer take."""
+        squared_maps = 2 * (self.pixels + self.convolution)
+        return self.pixels, squared_maps, 2 * (squared_maps + self.dense)
+
+    @property
+    def logits(self) -> int:
+        """The scale of logits: ((pixels·convolution)²·dense)²·last."""
+        return self.inputs[-1] + self.last
+
+    def of_logits(self, network: Network, pixels: Floats) -> Integers:
+        """The logits (count, classes) of images (count, side, side), times their scale; exact where they are below
+        2^63.
+        """
+        met = whole(patches(pixels, network.shape), self.pixels)
+        first, second, third = self.inputs
+        maps = np.einsum("mt,itp->imp", whole(network.convolution.weights, self.convolution), met)
+        convolved = maps + whole(network.convolution.bias, self.convolution, first)[:, None]
+        squared = convolved.reshape(len(pixels), -1) ** 2
+        hidden = squared @ whole(network.dense.weights, self.dense).T
+        hidden += whole(network.dense.bias, self.dense, second)
+        logits: Integers = hidden**2 @ whole(network.last.weights, self.last).T
+        return logits + whole(network.last.bias, self.last, third)
+
+
+def whole(values: Floats, scale: int, of_input: int = 0) -> Integers:
+    """Times 2^scale, rounded; and times 2^of_input, for biases of a layer whose input has this scale."""
+    return np.rint(np.ldexp(values, scale)).astype(np.int64) << of_input
+
+
+def encoded(vector: Vector, scale: int, modulus: int, of_input: int = 0) -> Vector:
+    """A vector as residues modulo t."""
+    return whole(vector, scale, of_input) % modulus
+
+
+def numbers(vectors: Sequence[Vector], scale: int, parameters: Parameters, of_input: int = 0) -> list[Vector]:
+    """As the scheme takes them: reals, or whole numbers at a scale."""
+    modulus = parameters.plain_modulus
+    return [*vectors] if modulus is None else [encoded(item, scale, modulus, of_input) for item in vectors]
+
+
+def centred(residues: Vector, modulus: int) -> Integers:
+    """The whole numbers from −t/2 to t/2 that residues stand for."""
+    found: Integers = (residues + modulus // 2) % modulus - modulus // 2
+    return found
+
+
+# Of the 200 images that are shipped with LoLa's network each has the class that it has in floating point, and no logit
+# is beyond 48.5 bits, its sign included.
+SCALES = Scales(pixels=3, convolution=3, dense=6, last=9)
+
+# Of t at N = 8192 the three primes after the least that give slots, 51.3 bits: the next has 19 bits, for which five
+# levels leave too little room. At N = 16384 primes are others.
+T_8192 = 114689 * 147457 * 163841
+T_16384 = 65537 * 163841 * 557057
+_MOST = 2.0**61  # a fourth of what 64 bits hold: by rounding weights logits may become somewhat larger
+
+
+class Exact(OnImages[Given]):
+    """In bfv the output are whole numbers, computed exactly modulo t, a product of primes, residue by residue.
+
+    ``bfv`` are its parameters there, ``roomy_bfv`` those for libraries that choose their own primes.
+    """
+
+    schemes: tuple[Scheme, ...] = ("ckks", "bfv")
+    bfv = ParameterSpec("bfv", 8192, (42, 43, 43, 43, 43), plain_modulus=T_8192)
+    roomy_bfv = ParameterSpec("bfv", 16384, (56, 56, 56, 56, 60), plain_modulus=T_16384)
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """In both schemes 128-bit secure by both tables."""
+        real = super().parameters(scheme)
+        return real if real.scheme == scheme else self.bfv
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        real = super().roomy_parameters(scheme)
+        return real if real.scheme == scheme else self.roomy_bfv
+
+    def logits(self, found: Vector, parameters: Parameters) -> Floats:
+        """The network's logits, of those that slots hold."""
+        modulus = parameters.plain_modulus
+        if modulus is not None:
+            found = np.ldexp(centred(found, modulus), -SCALES.logits)
+        logits: Floats = np.ldexp(found, self.options.halvings)
+        return logits
+
+    def expected(self, given: Given, parameters: Parameters) -> Floats:
+        """In bfv what whole numbers come to."""
+        if parameters.plain_modulus is None:
+            return self.reference(given)
+        logits: Floats = np.ldexp(self._whole_logits(given), self.options.halvings - SCALES.logits)
+        return logits
+
+    def require_room(self, given: Given, parameters: Parameters) -> None:
+        """In bfv, raise ``Unsupported`` where a logit is beyond t/2, which would be another one."""
+        modulus = parameters.plain_modulus
+        if modulus is None:
+            super().require_room(given, parameters)
+            return
+        largest = self._largest(given)
+        if 2 * largest >= modulus:
+            missing = (2 * largest).bit_length() - modulus.bit_length() + 1
+            raise Unsupported(
+                f"a logit of {largest.bit_length()} bits and a sign is beyond t, which has {modulus.bit_length()}: "
+                f"take a larger one, or halve the last layer {self.options.halvings + missing} times (halvings)"
+            )
+
+    def _largest(self, given: Given) -> int:
+        """Of whole logits; by floating point where 64 bits might not hold them."""
+        about = float(np.abs(self.reference(given)).max()) * 2.0 ** (SCALES.logits - self.options.halvings)
+        return int(about) if about > _MOST else int(np.abs(self._whole_logits(given)).max())
+
+    def _whole_logits(self, given: Given) -> Integers:
+        """Those of an image (classes,), or of several (count, classes)."""
+        pixels = given.pixels
+        found = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
+        logits: Integers = found.reshape(*pixels.shape[:-2], -1)
+        return logits
+
+
+def rescaled(evaluator: Evaluator, a: Handle) -> Handle:
+    """Whole numbers have no scale."""
+    return a if evaluator.parameters.scale is None else evaluator.apply("rescale", a)
+
+
+def squared(evaluator: Evaluator, a: Handle) -> Handle:
+    """In bfv at the next modulus, which holds what noise has left, too: all that follows takes less time there."""
+    square = evaluator.managed().apply("square", a)
+    return next_lower(evaluator, square) if evaluator.parameters.scale is None else square

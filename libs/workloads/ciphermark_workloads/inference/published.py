@@ -15,7 +15,7 @@ from ciphermark_circuits import number_sums, sums
 from ciphermark_circuits.layout import Floats, powers
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.inference import given as held
+from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.network import Network, Shape, patches
 from ciphermark_workloads.inference.on_images import OneImage
 from ciphermark_workloads.workload import Arrays

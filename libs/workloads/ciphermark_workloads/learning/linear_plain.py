@@ -19,9 +19,8 @@ from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_IN_THE_CLEAR, Classifier
+from ciphermark_workloads.learning.classifier import TRAINED_IN_THE_CLEAR, Classifier, Result, Table, Task
 from ciphermark_workloads.learning.lr_encrypted import K3, K5
-from ciphermark_workloads.learning.task import Result, Table, Task
 from ciphermark_workloads.workload import Arrays, Stage
 
 _RING = 4096

@@ -17,8 +17,13 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Operat
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, TRAINED_IN_THE_CLEAR, Classifier
-from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.learning.classifier import (
+    TRAINED_ENCRYPTED,
+    TRAINED_IN_THE_CLEAR,
+    Classifier,
+    Result,
+    Task,
+)
 from ciphermark_workloads.workload import Arrays, Stage
 
 _RING = 8192

@@ -16,8 +16,7 @@ from ciphermark_circuits.logistic_regression import RHO, SCALE_BITS, Descent, Ro
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier
-from ciphermark_workloads.learning.task import Result, Task
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier, Result, Task
 from ciphermark_workloads.workload import Arrays
 
 

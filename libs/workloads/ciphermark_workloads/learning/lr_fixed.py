@@ -25,9 +25,8 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupp
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier
+from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier, Result, Task
 from ciphermark_workloads.learning.lr_encrypted import twice
-from ciphermark_workloads.learning.task import Result, Task
 from ciphermark_workloads.workload import Arrays
 
 _RING = 16384

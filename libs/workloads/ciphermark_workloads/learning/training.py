@@ -12,7 +12,7 @@ import numpy as np
 from ciphermark_circuits.layout import Floats, with_ones
 from ciphermark_circuits.logistic_regression import C1, C3, Descent
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_workloads.learning.task import Result, Table, Task
+from ciphermark_workloads.learning.classifier import Result, Table, Task
 
 _SAME_MEAN = 2.0**-20  # of z-scores
 _LARGEST_MARGIN, _SHRUNK_MARGIN = 14.0, 6.0

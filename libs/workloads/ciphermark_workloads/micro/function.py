@@ -1,4 +1,4 @@
-"""What the logistic and the sign function have in common: values of a function at points, one in each slot."""
+"""What the family has in common: secure parameters, how good values are, and functions at points, one in each slot."""
 
 from __future__ import annotations
 
@@ -10,10 +10,55 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
-from ciphermark_core.model import Parameters, Scheme
-from ciphermark_workloads.micro.quality import judged
+from ciphermark_core.metrics import Metric, register
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.security import limit
 from ciphermark_workloads.workload import Arrays, Judgement, Truth, Workload
+
+_RINGS = tuple(1 << bits for bits in range(13, 18))
+
+# CryptOracle's default chain, ten levels of 48 bits over a prime of 52, in the smallest ring in which it is secure. Its
+# figures "without security" are of N = 65536, where the same chain has more than 256 bits.
+PUBLISHED_PARAMETERS = ParameterSpec("ckks", 32768, (52, *[48] * 10, 60), scale_bits=48)
+
+
+def secure_ring(modulus_bits: Sequence[int], least: int = _RINGS[0]) -> int:
+    """The smallest N from 8192 to 131072, at least ``least``, for primes of these sizes, special ones included.
+
+    Raises ``ValueError`` where there is none.
+    """
+    log_qp = sum(modulus_bits)
+    for ring in _RINGS:
+        bounds = [limit(table, ring, 128) for table in ("2018", "2024")]
+        if ring >= least and all(bound is not None and log_qp <= bound for bound in bounds):
+            return ring
+    raise ValueError(f"no ring is secure for primes of {log_qp} bits together and at least {least}")
+
+
+# Noise is random: its largest value of thousands moves by a factor from run to run.
+MAX_ERROR = register(
+    Metric(
+        "max_error",
+        "absolute",
+        "lower",
+        2.0,
+        "largest error",
+        "Largest difference of a value from what it is in the clear, approximation and noise together.",
+    )
+)
+
+
+def judged(found: npt.NDArray[np.float64], right: npt.NDArray[np.float64], tolerance: float) -> Judgement:
+    """Values are right within ``tolerance``, relative to max(1, largest right value)."""
+    accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
+    wrong = accuracy.wrong_slots
+    complaint = (
+        f"{wrong} of {right.size} values are wrong, by up to {accuracy.max_abs_error:.3g}" if wrong else None
+    )
+    return Judgement(accuracy, complaint, {MAX_ERROR.name: accuracy.max_abs_error})
+
 
 Floats = npt.NDArray[np.float64]
 

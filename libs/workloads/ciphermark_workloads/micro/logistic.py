@@ -14,8 +14,7 @@ from ciphermark_circuits.chebyshev import OddPolynomial
 from ciphermark_circuits.minimax import Approximation
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import Floats, Function, Values
-from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
+from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, Floats, Function, Values, secure_ring
 
 REACH = published_functions.LOGISTIC_RANGE
 # T_1, T_3, T_5, T_7 are made once: of degree 79, that takes the least time (14 relinearizations, 18 products).

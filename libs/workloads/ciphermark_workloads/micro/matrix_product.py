@@ -14,8 +14,7 @@ from ciphermark_circuits import matrix_product
 from ciphermark_circuits.matrix_product import Grid
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
-from ciphermark_workloads.micro.quality import judged
+from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, judged, secure_ring
 from ciphermark_workloads.workload import Arrays, Judgement, Truth, Workload
 
 Floats = npt.NDArray[np.float64]

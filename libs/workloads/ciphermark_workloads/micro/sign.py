@@ -15,8 +15,7 @@ from ciphermark_circuits.chebyshev import OddPolynomial
 from ciphermark_circuits.minimax import Approximation
 from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import Floats, Function, Values
-from ciphermark_workloads.micro.parameters import PUBLISHED_PARAMETERS, secure_ring
+from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, Floats, Function, Values, secure_ring
 
 LOW = 0.01
 # Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^35, where the last

@@ -15,8 +15,8 @@ from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.inference.network import Layer, Network
-from ciphermark_workloads.inference.networks import own, stored
-from ciphermark_workloads.inference.networks.own import Labels
+from ciphermark_workloads.inference.networks import stored, user_networks
+from ciphermark_workloads.inference.networks.user_networks import Labels
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -123,9 +123,9 @@ def image(values: Sequence[float], side: int) -> Image:
 
 @lru_cache(maxsize=4)
 def _own(name: str) -> Network:
-    return own.network(name, user_workloads.file_content(name))
+    return user_networks.network(name, user_workloads.file_content(name))
 
 
 @lru_cache(maxsize=4)
 def _own_images(name: str, side: int, largest_pixel: int) -> Images:
-    return Images(*own.images(name, user_workloads.file_content(name), side, largest_pixel))
+    return Images(*user_networks.images(name, user_workloads.file_content(name), side, largest_pixel))
