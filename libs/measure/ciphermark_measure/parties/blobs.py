@@ -16,7 +16,7 @@ import shutil
 import stat
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -29,11 +29,15 @@ from ciphermark_core.errors import UserError
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
+# Files to be written over: to allocate the pages of a new one takes as long as the digest of what they hold.
+_SPARE_PREFIX = ".spare-"
+_MOST_SPARE_BYTES = 64 << 20
 _LENGTH_BYTES = 8  # before each part
 _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
 # What open says of a link and of a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
 MOST_BYTES = 16 << 30
+MOST_PARTS = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _ALL_BUT_NOTHING = (
     0.9  # of a disk: the rest is what file systems keep for themselves, and small files of others
@@ -41,12 +45,21 @@ _ALL_BUT_NOTHING = (
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """A content-addressed blob: SHA-256 in hexadecimal, and size."""
+    """A content-addressed blob: SHA-256 in hexadecimal, size, and of how many parts it is made."""
 
     digest: Annotated[
         str, Meta(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of its bytes", examples=["5e" * 32])
     ]
     size_bytes: Annotated[int, Meta(ge=0, le=MOST_BYTES, examples=[65649])]
+    parts: Annotated[
+        int,
+        Meta(ge=0, le=MOST_PARTS, description="each behind its length of 8 bytes; 0: no parts", examples=[1]),
+    ] = 0
+
+    @property
+    def payload_bytes(self) -> int:
+        """The size without the lengths of parts."""
+        return self.size_bytes - _LENGTH_BYTES * self.parts
 
 
 class BlobError(Exception):
@@ -82,20 +95,31 @@ class BlobStore:
         Raises :class:`BlobError` for more than ``most_bytes``, and where the folder cannot be written; of these
         :class:`DiskFull` where that may pass.
         """
-        return self.put_all([data])[0]
+        return self._put([data], len(data)) if isinstance(data, bytes) else self._put(data)
 
     def put_parts(self, parts: Iterable[bytes]) -> Blob:
         """:meth:`put` for what is made, and is to be read, part by part: each lies behind its length."""
-        return self.put(piece for part in parts for piece in (_length(part), part))
+        count, size = 0, 0
 
-    def put_all(self, items: Iterable[bytes | Iterable[bytes]]) -> tuple[Blob, ...]:
-        """:meth:`put` for several, which waits for the folder once. Where one cannot be kept, some may have been."""
+        def pieces() -> Iterator[bytes]:
+            nonlocal count
+            for part in parts:
+                count += 1
+                yield from (_length(part), part)
+
+        if isinstance(parts, Sequence):
+            size = sum(_LENGTH_BYTES + len(part) for part in parts)
+        blob = self._put(pieces(), size)
+        return msgspec.structs.replace(blob, parts=count)
+
+    def _put(self, chunks: Iterable[bytes], size: int = 0) -> Blob:
+        """``size``: of all chunks, where it is known."""
         try:
-            blobs = tuple(self._kept([item] if isinstance(item, bytes) else item) for item in items)
+            blob = self._kept(chunks, size)
             self._sync_folder()
         except OSError as error:
             raise self._unwritten(error) from error
-        return blobs
+        return blob
 
     def get(self, blob: Blob) -> bytes:
         """The bytes of a blob, compared with its digest; nothing is read of a file that has another size.
@@ -163,11 +187,35 @@ class BlobStore:
                     removed += 1
         return removed
 
-    def _kept(self, chunks: Iterable[bytes]) -> Blob:
-        descriptor, name = tempfile.mkstemp(prefix=_PARTIAL_PREFIX, dir=self._folder)
+    def recycle(self) -> None:
+        """Give up all blobs of a scratch folder. The next ones of about their sizes are written over them: nobody may
+        read the folder meanwhile, and nobody but this user ever.
+        """
+        for path in self._files():
+            with suppress(FileNotFoundError):
+                size = path.stat().st_size
+                if 0 < size <= _MOST_SPARE_BYTES:
+                    path.rename(path.with_name(f"{_SPARE_PREFIX}{size}-{path.name}"))
+                else:
+                    path.unlink()
+
+    def _file_for(self, size: int) -> tuple[int, str]:
+        """A partial file that nobody else writes, open: the spare one whose size is closest, or a new one."""
+        names = os.listdir(self._folder) if self._is_scratch and size else []
+        spares = [name for name in names if name.startswith(_SPARE_PREFIX)]
+        for spare in sorted(spares, key=lambda name: abs(int(name.split("-")[1]) - size)):
+            name = str(self._folder / f"{_PARTIAL_PREFIX}{os.getpid()}-{spare}")
+            with suppress(FileNotFoundError):  # the other party was faster
+                os.rename(self._folder / spare, name)
+                return os.open(name, os.O_WRONLY), name
+        return tempfile.mkstemp(prefix=_PARTIAL_PREFIX, dir=self._folder)
+
+    def _kept(self, chunks: Iterable[bytes], size: int) -> Blob:
+        descriptor, name = self._file_for(size)
         try:
             with os.fdopen(descriptor, "wb", buffering=0) as file:
                 blob = self._written(file, chunks)
+                os.ftruncate(file.fileno(), blob.size_bytes)
                 os.fchmod(file.fileno(), _FILE_MODE)
                 self._sync(file.fileno())
             os.replace(name, self._path(blob.digest))

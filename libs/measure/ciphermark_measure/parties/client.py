@@ -25,7 +25,7 @@ from ciphermark_measure import layered, parameter_selection
 from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
-from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, compression_of, equal_parts
+from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
@@ -44,7 +44,7 @@ class _Keys:
     @property
     def compression(self) -> str:
         """How ciphertexts travel."""
-        return compression_of(self.declared.variant)
+        return self.declared.compressions[0]
 
     @property
     def sends_seeded(self) -> bool:

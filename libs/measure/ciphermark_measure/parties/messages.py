@@ -32,7 +32,7 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 4
+VERSION = 5
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 

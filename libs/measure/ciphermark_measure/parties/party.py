@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
 from ciphermark_measure.parties import messages
@@ -63,17 +62,12 @@ class Party(ABC):
         return stages[name]
 
     def got(self, blobs: Sequence[Blob]) -> list[bytes]:
-        """The bytes of blobs."""
-        return [self.store.get(blob) for blob in blobs]
+        """The parts of blobs, one after the other."""
+        return [part for blob in blobs for part in self.store.get_parts(blob)]
 
     def kept(self, items: Sequence[bytes]) -> tuple[Blob, ...]:
-        """Keep bytes as blobs, one each."""
-        return self.store.put_all(items)
-
-
-def compression_of(variant: str) -> str:
-    """How a variant's ciphertexts travel: in the first way that it declares."""
-    return registry.declaration(variant).compressions[0]
+        """Keep bytes as parts of one blob: a file each would take longer than what most ciphertexts weigh."""
+        return (self.store.put_parts(items),)
 
 
 def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:

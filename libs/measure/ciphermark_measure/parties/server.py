@@ -17,7 +17,7 @@ from ciphermark_measure import confinement
 from ciphermark_measure.layered import Layered, time_samples, timed
 from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import BlobStore
-from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, compression_of, equal_parts
+from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Call, StageProgram, traced
 from ciphermark_workloads.workload import Stage
@@ -111,7 +111,7 @@ class Server(Party):
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
             outputs = _executed(loaded, ready, [[*a, *b] for a, b in zip(inputs, states, strict=True)])
-        mode = compression_of(loaded.declared.variant)
+        mode = loaded.declared.compressions[0]
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
@@ -134,7 +134,7 @@ class Server(Party):
         layered = Layered(evaluator, made, loaded.threads)
         bounds = layered.bound([*map(evaluator.load, first), *state])
         times = [*timed(bounds, request.passes)]
-        mode = compression_of(loaded.declared.variant)
+        mode = loaded.declared.compressions[0]
         ends = layered.ends(bounds) if request.returns_ends else []
         return messages.LayersEvaluated(
             ends=tuple(self.kept([evaluator.dump(item, mode) for item in layer]) for layer in ends),

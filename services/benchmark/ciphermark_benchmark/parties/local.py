@@ -55,7 +55,7 @@ class LocalParties(Parties):
         return self._client.is_pinned and self._server.is_pinned
 
     def tidy(self) -> None:
-        self._store.sweep(older_than_s=0)
+        self._store.recycle()
 
     def kill(self) -> None:
         self._client.kill()

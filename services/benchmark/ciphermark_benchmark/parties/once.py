@@ -79,8 +79,9 @@ class _Once:
         return self._asked("server", self._parties.server, request, kind)
 
     def tell(self, stage: str, to: messages.Role, blobs: Iterable[Blob]) -> None:
-        sizes = [blob.size_bytes for blob in blobs]
-        self.sent.append(Sent(stage, to, len(sizes), sum(sizes)))
+        several = tuple(blobs)
+        count = sum(max(1, blob.parts) for blob in several)
+        self.sent.append(Sent(stage, to, count, sum(blob.payload_bytes for blob in several)))
 
     def _asked(self, role: messages.Role, party: Party, request: Any, kind: type[Reply]) -> Reply:
         reply = party.ask(request, max(0.0, self._deadline_s - monotonic()))

@@ -70,8 +70,8 @@ def size_samples(
     stage: str, inputs: Sequence[Blob], outputs: Sequence[Blob], plaintext_bytes: int
 ) -> list[Sample]:
     """Exact sizes of what went to the server and back, and how much larger the rows became by encryption."""
-    sent = sum(blob.size_bytes for blob in inputs)
-    returned = sum(blob.size_bytes for blob in outputs)
+    sent = sum(blob.payload_bytes for blob in inputs)
+    returned = sum(blob.payload_bytes for blob in outputs)
     return [
         Sample("size", float(sent), stage),
         Sample("size", float(returned), stage, step=RETURNED),

@@ -1,0 +1,79 @@
+"""Section ``transfer``: what a stage takes beside the work of its parties, by workloads of small and large messages.
+
+The parties are processes on this host, as in a run. Of many passes the fastest stage tells what the transfer itself
+takes; the bound is 1 ms and the bytes that cross at 1 GB/s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bench.figures import Figure, Progress, Target
+from ciphermark_adapters import registry
+from ciphermark_benchmark.processes import Confinement, WorkerNeeds
+from ciphermark_benchmark.runner import two_parties
+from ciphermark_contract.keys import NO_KEYS
+from ciphermark_core.budget import Budget
+from ciphermark_core.descriptor import DATA_SET
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Case, Outcome, Sample, Scheme, Trial
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import recommended
+
+_CASES: tuple[tuple[str, Scheme, int], ...] = (
+    ("lmc-plain", "ckks", 60),
+    ("lmc-encrypted", "bfv", 40),
+    ("lr-k3-encrypted", "ckks", 12),
+)
+_VARIANT = "seal"
+_LATENCY_S = 1e-3
+_BYTES_PER_S = 1e9
+
+
+def bound_s(size_bytes: float) -> float:
+    """The most that a transfer of so many bytes may take."""
+    return _LATENCY_S + size_bytes / _BYTES_PER_S
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """The fastest transfer of each stage of a few workloads."""
+    for name, scheme, passes in _CASES:
+        progress(f"{name}, {scheme}")
+        yield from figures(f"{name} {scheme}", _executed(name, scheme, passes).samples)
+
+
+def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
+    """The figures of one trial."""
+    for stage in dict.fromkeys(sample.stage for sample in samples if sample.step == "transfer"):
+        timed = [item for item in samples if item.stage == stage and not item.is_warmup]
+        transfers = [item.value for item in timed if item.metric == "time" and item.step == "transfer"]
+        sizes = [item.value for item in timed if item.metric == "size" and item.ordinal == timed[-1].ordinal]
+        if not transfers:
+            continue
+        seconds, size_bytes = min(transfers), sum(sizes)
+        most = Target(most=1e3 * bound_s(size_bytes))
+        yield Figure("transfer", f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")
+
+
+def _executed(name: str, scheme: Scheme, passes: int) -> Outcome:
+    workload = WORKLOADS[name]
+    spec = recommended(workload, scheme, registry.declaration(_VARIANT))
+    case = Case(_VARIANT, "learning", name, spec, 1, "random")
+    case = replace(case, dimensions=case.dimensions | {DATA_SET.name: "boston"})
+    budget = Budget(samples=passes, min_time_s=0.0)
+    cpus = (max(os.sched_getaffinity(0)),)
+    needs = WorkerNeeds(_VARIANT, spec, NO_KEYS, Confinement(cpus, 1, budget.memory_mb), budget.timeout_s)
+    runner = two_parties.runner(needs)
+    trial = Trial(f"transfer-{name}", "transfer", case, 0, 7, budget)
+    try:
+        if runner.open(trial):
+            while not runner.turn():
+                pass
+        outcome = runner.close()
+    finally:
+        runner.leave()
+    if outcome.status != "ok":
+        raise UserError(f"{name}: {outcome.status}: {outcome.error}")
+    return outcome
