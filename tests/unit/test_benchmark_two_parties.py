@@ -307,7 +307,9 @@ def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
             )
 
     def msgspec_swapped(request):
-        return messages.Evaluate(request.stage, request.inputs[::-1], request.public)
+        store, (rows,) = BlobStore(tmp_path), request.inputs
+        swapped = store.put_parts([*store.get_parts(rows)][::-1])
+        return messages.Evaluate(request.stage, (swapped,), request.public)
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
     outcome = executed(two_parties.runner(needs, Swapped), a_trial())

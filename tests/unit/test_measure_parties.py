@@ -338,7 +338,10 @@ def test_rows_that_were_swapped_on_the_way_are_wrong(tmp_path):
     pair = Pair(tmp_path)
     pair.prepared()
     train = pair.encrypt("train")
-    swapped = messages.Encrypted(train.inputs[::-1], train.public, 0, ())
+    (rows,) = train.inputs
+    swapped = messages.Encrypted(
+        (pair.store.put_parts([*pair.store.get_parts(rows)][::-1]),), train.public, 0, ()
+    )
     pair.evaluate("train", swapped)
     scored = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
     assert scored.complaint.startswith("0 of 5 rows agree with the plaintext run of the same algorithm")

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -70,7 +70,27 @@ class DiskFull(BlobError):
     """A blob cannot be kept now, for lack of space that others take and may give back."""
 
 
-class BlobStore:
+class Blobs(Protocol):
+    """What parties need of a store."""
+
+    def put(self, data: bytes) -> Blob:
+        """Keep bytes."""
+        ...
+
+    def put_parts(self, parts: Iterable[bytes]) -> Blob:
+        """Keep what is made, and is to be read, part by part."""
+        ...
+
+    def get(self, blob: Blob) -> bytes:
+        """The bytes of a blob."""
+        ...
+
+    def get_parts(self, blob: Blob) -> Iterator[bytes]:
+        """The parts of a blob, given away."""
+        ...
+
+
+class BlobStore(Blobs):
     """The blobs in one folder, of at most ``most_bytes`` each. Objects and processes may share a folder.
 
     ``is_scratch`` says that nobody reads the folder after the machine has stopped: then writing does not wait for the

@@ -23,7 +23,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure import layered, parameter_selection
 from ciphermark_measure.parties import messages, party
-from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.parties.blobs import Blobs
 from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
 from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -33,7 +33,7 @@ from ciphermark_workloads.workload import Arrays, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class _Keys:
+class Keys:
     """What ``MakeKeys`` made. The secret key is in ``owner``: it is never written, and dies with the process."""
 
     workload: AnyWorkload
@@ -55,10 +55,10 @@ class _Keys:
 class Client(Party):
     """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name."""
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload], find: Finder) -> None:
+    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload], find: Finder) -> None:
         super().__init__(store, workloads)
         self._find = find
-        self._keys: _Keys | None = None
+        self._keys: Keys | None = None
         self._subject: Subject | None = None
 
     @property
@@ -83,7 +83,7 @@ class Client(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._keys = _Keys(workload, request.batch, owner, declared)
+        self._keys = Keys(workload, request.batch, owner, declared)
         return messages.KeysMade(
             stages=workload.stages,
             library=library,
@@ -93,11 +93,11 @@ class Client(Party):
         )
 
     def _encrypt(self, request: messages.Encrypt) -> messages.Encrypted:
-        keys = self._made_keys()
+        keys = self.keys
         owner, workload = keys.owner, keys.workload
         stage, check = self.server_stage(workload, request.stage), Watch(request.stage)
         with check.step(messages.CHECK):
-            given = self._subject_of(request.source, keys)
+            given = self.subject_of(request.source)
         public, alone = _told(workload, stage, given, owner.parameters)
         steps = Steps(stage.name, "client")
         with steps.step("pack"):
@@ -118,11 +118,11 @@ class Client(Party):
         )
 
     def _score(self, request: messages.Score) -> messages.Scored:
-        keys = self._made_keys()
+        keys = self.keys
         owner, workload, last = keys.owner, keys.workload, keys.workload.stages[-1].name
         check = Watch(last)
         with check.step(messages.CHECK):
-            given = self._subject_of(request.source, keys)
+            given = self.subject_of(request.source)
         dumped = self.got(request.outputs)
         steps = Steps(last, "client")
         with steps.step("deserialize"):
@@ -145,9 +145,9 @@ class Client(Party):
         return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + figures, told)
 
     def _compare_layers(self, request: messages.CompareLayers) -> messages.LayersCompared:
-        keys = self._made_keys()
+        keys = self.keys
         owner, workload = keys.owner, keys.workload
-        given = self._subject_of(request.source, keys).inputs[0]
+        given = self.subject_of(request.source).inputs[0]
         programs = all_traced(workload, given, owner.parameters, keys.declared)
         clear = layered.in_the_clear(workload, programs, given, owner.parameters)
         samples: list[Sample] = []
@@ -170,18 +170,25 @@ class Client(Party):
             return keys
         if request.source is None:
             raise UserError(f"the keys of {workload.name} depend on its input: say the source of it, too")
-        given = inputs_of(workload, request.source, 1, self._find)[0]
+        given = self.inputs(workload, request.source, 1)[0]
         return keys_of(all_traced(workload, given, parameters, declared).values())
 
-    def _made_keys(self) -> _Keys:
+    @property
+    def keys(self) -> Keys:
+        """Raises ``OutOfOrder`` where none were asked for."""
         if self._keys is None:
             raise OutOfOrder("there are no keys yet: ask for them first (make_keys)")
         return self._keys
 
-    def _subject_of(self, source: messages.Source, keys: _Keys) -> Subject:
+    def inputs(self, workload: AnyWorkload, source: messages.Source, batch: int) -> list[Any]:
+        """The inputs of a pass."""
+        return inputs_of(workload, source, batch, self._find)
+
+    def subject_of(self, source: messages.Source) -> Subject:
         """Made once; raises ``Unsupported`` for an input that does not fit the parameters."""
         if self._subject is None or self._subject.source != source:
-            inputs = inputs_of(keys.workload, source, keys.batch, self._find)
+            keys = self.keys
+            inputs = self.inputs(keys.workload, source, keys.batch)
             self._subject = subject(keys.workload, source, inputs, keys.owner.parameters)
         return self._subject
 
@@ -193,7 +200,7 @@ def _to_two_digits(output: Any) -> tuple[float, ...]:
     return tuple(np.round(np.asarray(output, dtype=np.float64).ravel(), 2).tolist())
 
 
-def _sent(keys: _Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
+def _sent(keys: Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
     """The ciphertexts of vectors as they travel. With a seed in the place of a half they are written when encrypted."""
     if keys.sends_seeded:
         with steps.step("encrypt"):

@@ -1,21 +1,70 @@
-"""Both parties of a workload in one process: for tests and benches. Ciphertexts cross as bytes all the same."""
+"""Both parties of a workload in one process, for checks, tests and benches. Ciphertexts cross as bytes all the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from ciphermark_adapters import registry
-from ciphermark_contract.declaration import SEEDED_CIPHERTEXT, Declaration
-from ciphermark_contract.interfaces import Adapter, Handle, KeyRequest, Vector
-from ciphermark_contract.tracing import Traced
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, Vector
+from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob, Blobs
+from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.inputs import judged
+from ciphermark_measure.parties.messages import Role, Source
+from ciphermark_measure.parties.passes import Driver, Subject
+from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import AnyWorkload
-from ciphermark_workloads.parameters import sends_seeded
-from ciphermark_workloads.programs import StageProgram, all_traced, keys_of
-from ciphermark_workloads.workload import Judgement, Stage, Truth
+from ciphermark_workloads.data_sets import DataSet
+from ciphermark_workloads.programs import Programs, all_traced
+from ciphermark_workloads.workload import Judgement, Stage
+
+R = TypeVar("R")
+
+
+class _Memory(Blobs):
+    """Blobs of one process: by number, since nobody else can touch them."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[bytes]] = {}
+
+    def put(self, data: bytes) -> Blob:
+        return self.put_parts([data])
+
+    def put_parts(self, parts: Iterable[bytes]) -> Blob:
+        pieces, digest = list(parts), f"{len(self._parts):064x}"
+        self._parts[digest] = pieces
+        return Blob(digest, sum(map(len, pieces)))
+
+    def get(self, blob: Blob) -> bytes:
+        return self._parts[blob.digest][0]
+
+    def get_parts(self, blob: Blob) -> Iterator[bytes]:
+        return iter(self._parts[blob.digest])
+
+    def clear(self) -> None:
+        for pieces in self._parts.values():
+            pieces.clear()
+
+
+class _Client(Client):
+    """Computes on an input that is given as an object."""
+
+    given: Any = None
+
+    def configured(self, name: str, options: Mapping[str, Any]) -> AnyWorkload:
+        return self.workloads[name]
+
+    def inputs(self, workload: AnyWorkload, source: Source, batch: int) -> list[Any]:
+        return [self.given]
+
+
+class _Server(Server):
+    def configured(self, name: str, options: Mapping[str, Any]) -> AnyWorkload:
+        return self.workloads[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +78,48 @@ class Executed:
 
 class InProcess:
     """Client and server of a workload, with keys made once, and programs traced for one input: what else is executed
-    must be told to the server likewise.
+    must tell the server the same.
     """
 
     def __init__(self, workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, given: Any) -> None:
         """Raises ``Unsupported`` for what the library does not have, or the chain no room for."""
         self.workload = workload
-        self.declared: Declaration = registry.declaration(adapter.info().variant)
-        self.parameters: Parameters = adapter.resolve(spec)
-        self.programs: Mapping[str, StageProgram] = all_traced(
-            workload, given, self.parameters, self.declared
-        )
-        self.owner = adapter.key_owner(self.parameters, self._keys())
-        self.evaluator = adapter.evaluator(self.owner.public_material())
+        store, workloads = _Memory(), {workload.name: workload}
+        self._client, self._server = _Client(store, workloads, _no_data), _Server(store, workloads)
+        self._client.given = given
+        self._store = store
+        about = Subject(adapter.info().variant, workload.name, Source(0), spec, threads=1)
+        self._driver = Driver(self._asked, about)
+        self._driver.prepare()
+        self.owner: KeyOwner = self._client.keys.owner
+        self.declared: Declaration = self._client.keys.declared
+        self.parameters: Parameters = self.owner.parameters
+        self.programs: Programs = all_traced(workload, given, self.parameters, self.declared)
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """The server's."""
+        return self._server.loaded.evaluator
 
     def executed(self, given: Any, loops: int = 1, threads: int = 1) -> dict[str, Executed]:
         """All stages with a server, each ``loops`` times."""
-        stages: dict[str, Executed] = {}
-        state: list[Handle] = []
-        for stage in self.workload.server_stages:
-            handles = self.operands(stage, given, state)
-            stages[stage.name] = self._timed(self.programs[stage.name].traced, handles, loops, threads)
-            state = stages[stage.name].outputs
+        self._compute_on(given)
+        self._load(threads)
+        stages = {}
+        for stage in self._driver.stages:
+            sent = self._driver.encrypted(stage)
+            replies = [self._driver.evaluated(stage, sent) for _ in range(loops)]
+            seconds = [_seconds(reply, "evaluate") for reply in replies]
+            outputs = self._server.loaded.states[stage.name][0]
+            stages[stage.name] = Executed(outputs, _seconds(replies[0], "encode"), tuple(seconds))
+        self._store.clear()
         return stages
 
     def operands(self, stage: Stage, given: Any, state: Sequence[Handle]) -> list[Handle]:
         """What a stage's program takes: ciphertexts of the input, then what the stage before returned."""
-        return [*self._sent(self.workload.vectors(stage.name, given, self.parameters)), *state]
+        self._compute_on(given)
+        dumped = self._client.got(self._driver.encrypted(stage).inputs)
+        return [*map(self.evaluator.load, dumped), *state]
 
     def decrypted(self, outputs: Sequence[Handle]) -> list[Vector]:
         """All slots of what the server returned, as the client finds them."""
@@ -66,32 +130,38 @@ class InProcess:
         decrypted = self.workload.decrypted(self.owner, self._returned(outputs))
         return self.workload.output(decrypted, given, self.parameters)
 
+    def judged(self, output: Any, given: Any) -> Judgement:
+        """Whether an output is right."""
+        self._compute_on(given)
+        return judged(self.workload, [output], self._client.subject_of(self._driver.subject.source).truths)
+
     def _returned(self, outputs: Sequence[Handle]) -> list[Handle]:
         compression = self.declared.compressions[0]
         return [self.owner.load(self.evaluator.dump(item, compression)) for item in outputs]
 
-    def judged(self, output: Any, given: Any) -> Judgement:
-        """Whether an output is right."""
-        workload = self.workload
-        reference, expected = workload.reference(given), workload.expected(given, self.parameters)
-        return workload.judge(output, Truth(given, reference, expected, self.parameters))
+    def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
+        """The party's reply; whatever the party raises passes through."""
+        party = self._client if role == "client" else self._server
+        reply = party.answers[type(request)](request)
+        assert isinstance(reply, kind)
+        return reply
 
-    def _keys(self) -> KeyRequest:
-        asked = self.workload.keys(self.parameters)
-        return keys_of(self.programs.values()) if asked is None else asked
+    def _compute_on(self, given: Any) -> None:
+        """Have the client compute on an input from here on: under another seed, since it keeps what it made of one."""
+        if given is not self._client.given:
+            about, self._client.given = self._driver.subject, given
+            self._driver.subject = replace(about, source=Source(about.source.seed + 1))
 
-    def _sent(self, vectors: Sequence[Vector]) -> list[Handle]:
-        owner, compression = self.owner, self.declared.compressions[0]
-        if sends_seeded(self.workload, self.declared):
-            dumped = [owner.dump_seeded(SEEDED_CIPHERTEXT, vector, compression) for vector in vectors]
-        else:
-            dumped = [owner.dump(owner.encrypt(vector), compression) for vector in vectors]
-        return [self.evaluator.load(item) for item in dumped]
+    def _load(self, threads: int) -> None:
+        """Have the server use so many threads: its programs are made anew for another number."""
+        if threads != self._server.loaded.threads:
+            self._driver.subject = replace(self._driver.subject, threads=threads)
+            self._driver.load(self._store.put_parts(self.owner.public_material()))
 
-    def _timed(self, traced: Traced, handles: list[Handle], loops: int, threads: int) -> Executed:
-        start = perf_counter()
-        prepared = self.evaluator.prepare_constants(traced.program, traced.constants, threads)
-        encode_s = perf_counter() - start
-        bound = self.evaluator.bind_program(traced.program, handles, prepared, threads)
-        times = tuple(bound.run(1) / 1e9 for _ in range(loops))
-        return Executed(bound.results(), encode_s, times)
+
+def _seconds(reply: messages.Evaluated, step: str) -> float:
+    return sum(item.value for item in reply.samples if item.metric == "time" and item.step == step)
+
+
+def _no_data(name: str) -> DataSet:
+    raise UserError(f"the input is given: there is no data set {name!r}")

@@ -14,7 +14,7 @@ import numpy as np
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
 from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.blobs import Blob, BlobStore
+from ciphermark_measure.parties.blobs import Blob, Blobs
 from ciphermark_measure.parties.messages import Role, Step
 from ciphermark_measure.probes import Meter, samples_of, together
 from ciphermark_measure.service import refusal
@@ -34,7 +34,7 @@ class Party(ABC):
     ``store`` is where blobs come from and go to; ``workloads`` are those that can be asked for, by name.
     """
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload]) -> None:
+    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload]) -> None:
         self.store = store
         self.workloads = workloads
 

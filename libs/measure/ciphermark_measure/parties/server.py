@@ -16,7 +16,7 @@ from ciphermark_core.model import Parameters, Sample
 from ciphermark_measure import confinement
 from ciphermark_measure.layered import Layered, time_samples, timed
 from ciphermark_measure.parties import messages, party
-from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.parties.blobs import Blobs
 from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Call, StageProgram, traced
@@ -37,7 +37,7 @@ class _Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
+class Session:
     """What ``Load`` made; and of each stage the program, and what it returned: the handles of each input of a batch."""
 
     workload: AnyWorkload
@@ -67,9 +67,9 @@ class _Loaded:
 class Server(Party):
     """Answers ``Load``, ``Evaluate``, ``Describe`` and ``EvaluateLayers``."""
 
-    def __init__(self, store: BlobStore, workloads: Mapping[str, AnyWorkload]) -> None:
+    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload]) -> None:
         super().__init__(store, workloads)
-        self._loaded: _Loaded | None = None
+        self._loaded: Session | None = None
 
     @property
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
@@ -93,11 +93,11 @@ class Server(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._loaded = _Loaded(workload, declared, evaluator, request.batch, request.threads or 1)
+        self._loaded = Session(workload, declared, evaluator, request.batch, request.threads or 1)
         return messages.Loaded(library, evaluator.parameters, samples + check.samples())
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
-        loaded = self._made()
+        loaded = self.loaded
         evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
@@ -124,7 +124,7 @@ class Server(Party):
         return messages.Described(made.program.to_bytes(), tuple(layer.facts for layer in parts))
 
     def _evaluate_layers(self, request: messages.EvaluateLayers) -> messages.LayersEvaluated:
-        loaded = self._made()
+        loaded = self.loaded
         evaluator, stage = loaded.evaluator, loaded.workload.server_stages[-1]
         made = self._ready_of(stage.name).made
         before = loaded.before(stage)
@@ -142,12 +142,14 @@ class Server(Party):
         )
 
     def _ready_of(self, stage: str) -> _Ready:
-        ready = self._made().ready.get(stage)
+        ready = self.loaded.ready.get(stage)
         if ready is None:
             raise OutOfOrder(f"{stage} has no program yet: evaluate it first")
         return ready
 
-    def _made(self) -> _Loaded:
+    @property
+    def loaded(self) -> Session:
+        """Raises ``OutOfOrder`` where nothing was loaded."""
         if self._loaded is None:
             raise OutOfOrder("there is no evaluator yet: load a client's material first (load)")
         return self._loaded
@@ -163,7 +165,7 @@ def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
         )
 
 
-def _require_count(loaded: _Loaded, stage: Stage, found: int) -> None:
+def _require_count(loaded: Session, stage: Stage, found: int) -> None:
     """Raise ``UserError`` for another number of ciphertexts than clients send, before any work."""
     each = loaded.workload.input_ciphertexts(stage.name, loaded.evaluator.parameters)
     if each is not None and found != each * loaded.batch:
@@ -172,7 +174,7 @@ def _require_count(loaded: _Loaded, stage: Stage, found: int) -> None:
         )
 
 
-def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
+def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
     """The program of a stage and its plaintext operands: made anew only for another number of inputs, or where the
     server is told something else.
     """
@@ -188,7 +190,7 @@ def _ready(loaded: _Loaded, call: Call, steps: Steps) -> _Ready:
     return ready
 
 
-def _own_figures(loaded: _Loaded, ready: _Ready) -> tuple[Sample, ...]:
+def _own_figures(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
     """What the workload tells of a program that was just made, off the clock and off the request's memory."""
     stage, check = ready.call.stage, Watch(ready.call.stage)
     with check.step(messages.CHECK):
@@ -197,7 +199,7 @@ def _own_figures(loaded: _Loaded, ready: _Ready) -> tuple[Sample, ...]:
     return told + check.samples() if told else ()
 
 
-def _executed(loaded: _Loaded, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:
+def _executed(loaded: Session, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:
     """The outputs for each input of a batch: as many at once as one execution takes."""
     several = [
         [handle for given in inputs[i : i + ready.at_once] for handle in given]

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
-from ciphermark_benchmark.parties.party import Parties, Party
+from ciphermark_benchmark.parties.party import Parties
 from ciphermark_core.model import Sample
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob
-from ciphermark_measure.parties.messages import CHECK, PREPARE
+from ciphermark_measure.parties.messages import CHECK, PREPARE, Role
+from ciphermark_measure.parties.passes import Driver, Subject
 from ciphermark_measure.protocol import Refused
 
-Reply = TypeVar(
-    "Reply", messages.KeysMade, messages.Loaded, messages.Encrypted, messages.Evaluated, messages.Scored
-)
+R = TypeVar("R")
 
 
 class RefusedOnce(Exception):
@@ -67,29 +66,27 @@ class Seen:
 
 
 class _Once:
+    """Asks the parties, all within one deadline, and notes what they did."""
+
     def __init__(self, parties: Parties, timeout_s: float) -> None:
         self._parties, self._deadline_s = parties, monotonic() + timeout_s
         self.steps: list[Step] = []
-        self.sent: list[Sent] = []
 
-    def client(self, request: messages.ClientRequest, kind: type[Reply]) -> Reply:
-        return self._asked("client", self._parties.client, request, kind)
-
-    def server(self, request: messages.ServerRequest, kind: type[Reply]) -> Reply:
-        return self._asked("server", self._parties.server, request, kind)
-
-    def tell(self, stage: str, to: messages.Role, blobs: Iterable[Blob]) -> None:
-        several = tuple(blobs)
-        count = sum(max(1, blob.parts) for blob in several)
-        self.sent.append(Sent(stage, to, count, sum(blob.payload_bytes for blob in several)))
-
-    def _asked(self, role: messages.Role, party: Party, request: Any, kind: type[Reply]) -> Reply:
-        reply = party.ask(request, max(0.0, self._deadline_s - monotonic()))
+    def asked(self, role: Role, request: Any, kind: type[R]) -> R:
+        party = self._parties.client if role == "client" else self._parties.server
+        reply: Any = party.ask(request, max(0.0, self._deadline_s - monotonic()))
         if isinstance(reply, Refused):
             raise RefusedOnce(reply)
+        samples = reply.samples
         assert isinstance(reply, kind), f"{type(reply).__name__} is no answer to {type(request).__name__}"
-        self.steps += _steps(role, reply.samples)
+        self.steps += _steps(role, samples)
         return reply
+
+
+def _sent(stage: str, to: Role, blobs: Iterable[Blob]) -> Sent:
+    several = tuple(blobs)
+    count = sum(max(1, blob.parts) for blob in several)
+    return Sent(stage, to, count, sum(blob.payload_bytes for blob in several))
 
 
 def _steps(role: messages.Role, samples: Iterable[Sample]) -> list[Step]:
@@ -105,19 +102,15 @@ def seen(parties: Parties, question: Question, timeout_s: float) -> Seen:
     takes longer than ``timeout_s`` in all.
     """
     once = _Once(parties, timeout_s)
-    source = messages.Source(0, given=question.given)
-    keys = messages.MakeKeys(question.variant, question.workload, source=source)
-    made = once.client(keys, messages.KeysMade)
-    once.tell(PREPARE, "server", [made.material])
-    once.server(messages.Load(question.variant, question.workload, made.material), messages.Loaded)
-    back: tuple[Blob, ...] = ()
-    for stage in made.stages:
-        if not stage.has_server:
-            continue
-        encrypted = once.client(messages.Encrypt(stage.name, source), messages.Encrypted)
-        once.tell(stage.name, "server", [*encrypted.inputs, encrypted.public])
-        evaluate = messages.Evaluate(stage.name, encrypted.inputs, encrypted.public)
-        back = once.server(evaluate, messages.Evaluated).outputs
-        once.tell(stage.name, "client", back)
-    scored = once.client(messages.Score(back, source), messages.Scored)
-    return Seen(made, scored, tuple(once.steps), tuple(once.sent))
+    driver = Driver(
+        once.asked, Subject(question.variant, question.workload, messages.Source(0, given=question.given))
+    )
+    keys = driver.prepare().keys
+    sent = [_sent(PREPARE, "server", [keys.material])]
+    scored: messages.Scored | None = None
+    for stage_pass in driver.passed():
+        name, there, back = stage_pass.stage.name, stage_pass.sent, stage_pass.back
+        sent += [_sent(name, "server", [*there.inputs, there.public]), _sent(name, "client", back.outputs)]
+        scored = stage_pass.scored
+    assert scored is not None
+    return Seen(keys, scored, tuple(once.steps), tuple(sent))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from time import monotonic, perf_counter, sleep
+from time import monotonic, sleep
+from typing import Any, TypeVar
 
 from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
@@ -18,17 +19,18 @@ from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.parties.program_uses import program_use
 from ciphermark_benchmark.processes import WorkerDied, WorkerNeeds
-from ciphermark_benchmark.runner import layer_pass
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.messages import Role
+from ciphermark_measure.parties.passes import Driver, StagePass, Subject
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.options import of_case as options_of
-from ciphermark_workloads.workload import Stage
 
 Made = Callable[[WorkerNeeds], Parties]
+R = TypeVar("R")
 _SEEDS = 1 << 32  # as many as the client service takes
 
 
@@ -76,6 +78,7 @@ class TwoParties(Strategy):
         self._make = make
         self._parties: Parties | None = None
         self._passes: _Passes | None = None
+        self._driver: Driver | None = None
 
     def start(self) -> None:
         if self._parties is None:
@@ -102,7 +105,7 @@ class TwoParties(Strategy):
             passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=True)
             if ordinal == 0:
                 passes.samples += stage_costs.first(samples)
-                passes.programs = self._programs(passes)
+                passes.programs = self._programs()
             _require_agreement(passes)
 
     def turn(self) -> bool:
@@ -169,67 +172,60 @@ class TwoParties(Strategy):
 
     def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
         """Keys at the client, and an evaluator at the server."""
-        case = passes.trial.case
-        options, batch = options_of(case.dimensions), passes.batch
-        keys = messages.MakeKeys(
-            case.variant,
-            case.operation,
-            case.parameters,
-            options=options,
-            batch=batch,
-            source=passes.source,
-            threads=case.threads,
-        )
-        start = perf_counter()
-        passes.made = made = self.requests.ask(parties.client, keys, messages.KeysMade)
-        load = messages.Load(case.variant, case.operation, made.material, options, batch, case.threads)
-        loaded = self.requests.ask(parties.server, load, messages.Loaded)
-        elapsed_s = perf_counter() - start
+        self._driver = driver = Driver(self._asked, _subject(passes))
+        prepared = driver.prepare()
+        passes.made = keys = prepared.keys
         parties.tidy()
-        costs = stage_costs.stage_samples(messages.PREPARE, elapsed_s, made.samples + loaded.samples)
-        return [*costs, Sample("size", float(made.material.size_bytes), messages.PREPARE)]
+        told = keys.samples + prepared.loaded.samples
+        costs = stage_costs.stage_samples(messages.PREPARE, prepared.elapsed_s, told)
+        return [*costs, Sample("size", float(keys.material.size_bytes), messages.PREPARE)]
 
     def _passed(self, passes: _Passes) -> list[Sample]:
         """All stages of the workload once: encrypt, evaluate, and in the end decrypt and judge."""
+        assert self._driver is not None
         assert self._parties is not None
-        assert passes.made is not None
         samples: list[Sample] = []
-        for stage in passes.made.stages:
-            if stage.has_server:
-                samples += self._stage(stage, passes, self._parties)
+        for stage_pass in self._driver.passed():
+            samples += _costs(stage_pass)
+            if stage_pass.scored is not None:
+                passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
         self._parties.tidy()
         return [*samples, *stage_costs.amortized(samples, passes.batch)]
 
-    def _stage(self, stage: Stage, passes: _Passes, parties: Parties) -> list[Sample]:
-        start = perf_counter()
-        ask = self.requests.ask
-        sent = ask(parties.client, messages.Encrypt(stage.name, passes.source), messages.Encrypted)
-        evaluate = messages.Evaluate(stage.name, sent.inputs, sent.public)
-        back = ask(parties.server, evaluate, messages.Evaluated)
-        told = sent.samples + back.samples
-        if stage.returns == "result":
-            scored = ask(parties.client, messages.Score(back.outputs, passes.source), messages.Scored)
-            told += scored.samples
-            passes.accuracy, passes.complaint = scored.accuracy, scored.complaint
-        return [
-            *stage_costs.stage_samples(stage.name, perf_counter() - start, told),
-            *stage_costs.size_samples(stage.name, sent.inputs, back.outputs, sent.plaintext_bytes),
-        ]
-
     def _layers(self, passes: _Passes) -> tuple[Sample, ...]:
-        assert self._parties is not None
-        assert passes.made is not None
-        count = passes.trial.budget.samples
-        return layer_pass.samples(self.requests, self._parties, passes.made, passes.source, count)
+        assert self._driver is not None
+        return self._driver.layers(passes.trial.budget.samples)
 
-    def _programs(self, passes: _Passes) -> tuple[ProgramUse, ...]:
+    def _programs(self) -> tuple[ProgramUse, ...]:
         """The programs that the server executed in the first pass, stage by stage."""
+        assert self._driver is not None
+        return tuple(program_use(name, reply) for name, reply in self._driver.programs().items())
+
+    def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
         assert self._parties is not None
-        assert passes.made is not None
-        server, ask = self._parties.server, self.requests.ask
-        names = [stage.name for stage in passes.made.stages if stage.has_server]
-        told = [ask(server, messages.Describe(name), messages.Described) for name in names]
-        return tuple(program_use(name, reply) for name, reply in zip(names, told, strict=True))
+        party = self._parties.client if role == "client" else self._parties.server
+        return self.requests.ask(party, request, kind)
+
+
+def _subject(passes: _Passes) -> Subject:
+    case = passes.trial.case
+    return Subject(
+        variant=case.variant,
+        workload=case.operation,
+        source=passes.source,
+        parameters=case.parameters,
+        options=options_of(case.dimensions),
+        batch=passes.batch,
+        threads=case.threads,
+    )
+
+
+def _costs(stage_pass: StagePass) -> list[Sample]:
+    stage, sent, back = stage_pass.stage.name, stage_pass.sent, stage_pass.back
+    return [
+        *stage_costs.stage_samples(stage, stage_pass.elapsed_s, stage_pass.samples),
+        *stage_costs.size_samples(stage, sent.inputs, back.outputs, sent.plaintext_bytes),
+    ]
 
 
 def _require_agreement(passes: _Passes) -> None:
