@@ -21,6 +21,11 @@ from . import cells, elsewhere, harness
 from .harness import Subject
 
 FOLDER = Path(__file__).parent
+# Half a minute each: OpenFHE executes what SEAL executes in a tenth of that. `make test-all` has them.
+LONG = (
+    "test_a_network_in_whole_numbers[openfhe-bfv-digits-encrypted",
+    "test_by_a_number_as_keyword[openfhe-bfv-constant-weight-pir-published",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -99,6 +104,9 @@ def _parametrize(metafunc: pytest.Metafunc, names: Sequence[str], rows: Sequence
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``--variant``, leave out tests that are not about a variant."""
     items[:] = [item for item in items if item.get_closest_marker("no_cell") is None]
+    for item in items:
+        if any(f"::{name}" in item.nodeid for name in LONG):
+            item.add_marker(pytest.mark.extended)
     if _asked(config):
         ours = [item for item in items if {"variant", "declaration"} & set(getattr(item, "fixturenames", ()))]
         config.hook.pytest_deselected(items=[item for item in items if item not in ours])

@@ -44,7 +44,18 @@ DECLARED: Mapping[str, Callable[[Declaration, Scheme], Iterable[str]]] = {
 @pytest.fixture(scope="module")
 def collected() -> set[str]:
     """The tests of the whole folder, without its path."""
-    command = [sys.executable, "-m", "pytest", str(FOLDER), "--collect-only", "-q", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(FOLDER),
+        "--collect-only",
+        "-q",
+        "-m",
+        "",
+        "-p",
+        "no:cacheprovider",
+    ]
     done = subprocess.run(command, cwd=FOLDER.parents[1], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (line for line in done.stdout.splitlines() if "::" in line)
