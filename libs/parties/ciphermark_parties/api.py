@@ -25,7 +25,16 @@ from pydantic_core import CoreSchema, core_schema
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import Accuracy, LayerFacts, LibraryInfo, Parameters, ParameterSpec, Sample, Scheme
+from ciphermark_core.model import (
+    Accuracy,
+    LayerFacts,
+    LibraryInfo,
+    Parameters,
+    ParameterSpec,
+    Sample,
+    Scheme,
+    SecretDistribution,
+)
 from ciphermark_measure.parties import messages
 from ciphermark_parties.host import PartyHost, PartySession
 from ciphermark_web.belonging import ID_PATTERN
@@ -167,6 +176,19 @@ def _bounded(note: msgspec.Meta) -> Any:
 _PrimeBits = Annotated[int, Field(ge=2, le=60)]
 
 
+class BootstrappingAsked(BaseModel):
+    """How ckks ciphertexts are bootstrapped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level_budget: tuple[int, int] = Field(
+        default=(3, 3), description="levels for encoding and decoding", examples=[[2, 2]]
+    )
+    slots: int | None = Field(default=None, ge=1, description="absent: all", examples=[8])
+    iterations: int = Field(default=1, ge=1, le=8, examples=[1])
+    precision_bits: int | None = Field(default=None, ge=1, le=60, examples=[10])
+
+
 class ParametersAsked(BaseModel):
     """A requested parameter set; the library resolves it."""
 
@@ -193,6 +215,11 @@ class ParametersAsked(BaseModel):
     division: Division = Field(
         default="equal", description="who chooses how keys are switched", examples=["best"]
     )
+    secret_distribution: SecretDistribution = Field(
+        default="uniform ternary", description="what secret keys are drawn from", examples=["sparse ternary"]
+    )
+    hamming_weight: int | None = Field(default=None, ge=1, description="of a sparse secret", examples=[192])
+    bootstrapping: BootstrappingAsked | None = Field(default=None, description="how ckks is bootstrapped")
 
     @model_validator(mode="after")
     def _fit_the_scheme(self) -> ParametersAsked:

@@ -52,6 +52,8 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
         "depth": case.parameters.depth,
         "ring_dimension_is_minimum": case.parameters.ring_dimension_is_minimum,
         "division": case.parameters.division,
+        "secret_distribution": case.parameters.secret_distribution,
+        "bootstrapping": case.parameters.bootstrapping and case.parameters.bootstrapping.text,
         "operation": case.operation,
         "repetitions": REPETITIONS.of(case.dimensions),
         "size": case.size,
@@ -70,6 +72,8 @@ _COLUMNS: dict[str, Callable[[Case], object]] = {
     "variant": lambda case: case.variant,
     "scheme": lambda case: case.parameters.scheme,
     "division": lambda case: case.parameters.division,
+    "secret": lambda case: case.parameters.secret,
+    "bootstrapping": lambda case: case.parameters.bootstrapping and case.parameters.bootstrapping.text,
     "N": _ring,
     "chain": _chain,
     "scale, t": _scale,
@@ -82,12 +86,14 @@ _PROSE = {"operation"}  # with its options
 
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
-    """A row per case, by its number; what all of them have in common is said above. Divisions where any is not
-    *equal*, memory where any case is known to need much, and reasons where anything is skipped.
+    """A row per case, by its number; what all of them have in common is said above. Divisions, secrets and
+    bootstrapping where any is not the usual one, memory where any case is known to need much, and reasons where anything
+    is skipped.
     """
     texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
-    if set(texts["division"]) == {"equal"}:
-        del texts["division"]
+    for name, usual in (("division", "equal"), ("secret", "None"), ("bootstrapping", "None")):
+        if set(texts[name]) == {usual}:
+            del texts[name]
     alike = {name: found[0] for name, found in texts.items() if len(found) > 1 and len(set(found)) == 1}
     columns = {name: found for name, found in texts.items() if name not in alike}
     heads = [

@@ -10,6 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.suite.dimensions import Several
 from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import Division
+from ciphermark_core.model import BootstrappingParameters
 from ciphermark_core.nearest import did_you_mean
 
 # The largest ring of the security tables, and of any library here.
@@ -51,6 +52,32 @@ class Strict(BaseModel):
     """A form that knows its keys and types, and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class BootstrappingText(Strict):
+    """How ckks ciphertexts are bootstrapped; the modulus chain has to have the levels for it."""
+
+    level_budget: Annotated[list[Annotated[int, Field(ge=1, le=8)]], Field(min_length=2, max_length=2)] = (
+        Field([3, 3], description="levels for encoding and decoding", examples=[[2, 2]])
+    )
+    slots: int | None = Field(
+        None, ge=1, description="values that are bootstrapped; all where absent", examples=[8]
+    )
+    iterations: int = Field(1, ge=1, le=8, description="more than one raise the precision", examples=[2])
+    precision_bits: int | None = Field(
+        None, ge=1, le=60, description="precision of the first of several iterations", examples=[10]
+    )
+
+    @model_validator(mode="after")
+    def _precision_is_of_the_first(self) -> Self:
+        if (self.iterations > 1) != (self.precision_bits is not None):
+            raise ValueError("precision_bits belongs to more than one of iterations, which need it")
+        return self
+
+    def parameters(self) -> BootstrappingParameters:
+        """As a parameter set holds them."""
+        first, last = self.level_budget
+        return BootstrappingParameters((first, last), self.slots, self.iterations, self.precision_bits)
 
 
 class PlainModulus(Strict):

@@ -20,6 +20,7 @@ from pydantic import (
 from ciphermark_benchmark.suite.budget import BudgetText
 from ciphermark_benchmark.suite.dimensions import VARIED, Several, as_list, distinct, field_of, owned
 from ciphermark_benchmark.suite.fields import (
+    BootstrappingText,
     Divisions,
     PlainModulus,
     PrimeBits,
@@ -32,7 +33,7 @@ from ciphermark_benchmark.suite.operations import PRODUCTS, OperationText, requi
 from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core import earlier
 from ciphermark_core.descriptor import REPETITIONS, Value
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import Scheme, SecretDistribution
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families
 
@@ -104,6 +105,19 @@ class Matrix(Strict):
         [1], description="threads a library may use", examples=[[1, 2]]
     )
     division: Divisions = "equal"
+    secret_distribution: SecretDistribution = Field(
+        "uniform ternary",
+        description="what secret keys are drawn from; the security of sparse ones is unknown: no table rates them",
+        examples=["sparse ternary"],
+    )
+    hamming_weight: int | None = Field(
+        None, ge=1, description="of a sparse secret; the library's own where absent", examples=[192]
+    )
+    bootstrapping: BootstrappingText | None = Field(
+        None,
+        description="how ckks is bootstrapped: the operation bootstrap needs it",
+        examples=[{"level_budget": [2, 2]}],
+    )
     security: Literal[128, 192, 256, "none"] = Field(
         128,
         description="least level by the 2018 table, in bits; none has to be written to allow less than 128",

@@ -233,6 +233,9 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         depth=(experiment.depth or point.repetitions) if asked == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
         division=point.division,
+        secret_distribution=experiment.secret_distribution,
+        hamming_weight=experiment.hamming_weight,
+        bootstrapping=experiment.bootstrapping.parameters() if experiment.bootstrapping and is_ckks else None,
     )
     return spec, reason or _reason_against_chain(spec, experiment)
 
