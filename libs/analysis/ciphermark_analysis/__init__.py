@@ -4,5 +4,6 @@ Everything is pure: arrays and dataclasses in, dataclasses out. Storage keeps th
 that made them, views join and filter them.
 """
 
-# The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
-METHOD = 1
+from ciphermark_analysis.estimates import METHOD
+
+__all__ = ["METHOD"]

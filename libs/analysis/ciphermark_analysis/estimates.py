@@ -4,7 +4,7 @@ Intervals are order-statistic (binomial) confidence intervals of the median: dis
 made of values that were really measured. They say how well the samples of *this* run determine the median; what differs
 between runs (memory layout, host) is covered by the significance threshold of verdicts.
 
-Another interval method is another :func:`rank`, or another :func:`bounds` where it is not made of ranks.
+Another interval method is another :func:`bounds`, and one more :data:`METHOD`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import numpy as np
 from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
+# The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
+METHOD = 1
 CONFIDENCE = 0.95
 # Where somebody looks at a growing sample and stops when he likes what he sees: the sizes at which there is something
 # to see, and the ranks that cover the median at all of them at once with the confidence above, for every distribution.
