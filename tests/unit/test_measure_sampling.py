@@ -261,3 +261,25 @@ def test_the_empty_loop_costs_what_the_quickest_of_five_runs_says():
     bound = FakeBound(clock, 12)
     assert empty_loop_ns(bound, loops=1000) == 12
     assert bound.calls == [1000] * 5
+
+
+class FakeMeter:
+    """Tells for every sample a CPU time, which adds up over executions, and a peak, which does not."""
+
+    def start(self):
+        pass
+
+    def stop(self):
+        return {"cpu_time": 0.6, "peak_memory": 4096.0}
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_what_adds_up_is_told_per_execution(scale):
+    clock = FakeClock()
+    phase = phase_of([FakeBound(clock, 1000)], clock, sample_ns=200_000)
+    phase.meter, phase.scale = FakeMeter(), scale
+    phase.calibrate()
+    phase.take()
+    readings = {sample.metric: sample.value for sample in phase.samples if sample.metric != "time"}
+    assert phase.loops > 1
+    assert readings == {"cpu_time": pytest.approx(0.6 / phase.loops * scale), "peak_memory": 4096.0}
