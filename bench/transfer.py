@@ -61,7 +61,7 @@ def _executed(name: str, scheme: Scheme, passes: int) -> Outcome:
     workload = WORKLOADS[name]
     spec = recommended(workload, scheme, registry.declaration(_VARIANT))
     case = Case(_VARIANT, "learning", name, spec, 1, "random")
-    case = replace(case, dimensions=case.dimensions | {DATA_SET.name: "boston"})
+    case = replace(case, dimensions={**case.dimensions, DATA_SET.name: "boston"})
     budget = Budget(samples=passes, min_time_s=0.0)
     cpus = (max(os.sched_getaffinity(0)),)
     needs = WorkerNeeds(_VARIANT, spec, NO_KEYS, Confinement(cpus, 1, budget.memory_mb), budget.timeout_s)

@@ -78,7 +78,7 @@ class Dimension(Generic[V]):
         """The value that a case has; ``None`` where it is not varied by this. Raises ``TypeError`` for another kind."""
         value = dimensions.get(self.name)
         if value is None or type(value) is self.kind:
-            return value  # type: ignore[return-value]  # the check before
+            return value
         raise TypeError(f"{self.name} is {value!r}, no {self.kind.__name__}")
 
     def read(self, outcome: object) -> Any:
@@ -135,7 +135,7 @@ def of_library() -> tuple[Dimension[Any], ...]:
 _CASE = "trial.case"
 _SPEC = "trial.case.parameters"
 
-for _dimension in (
+_OF_ALL_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "variant",
         str,
@@ -504,7 +504,8 @@ for _dimension in (
         phrase="encrypted with the {}",
         origin="result",
     ),
-):
+)
+for _dimension in _OF_ALL_CASES:
     register(_dimension)
 
 CAP = register(Dimension("cap", int, "Most repetitions that are tried (experiments depth and noise)."))

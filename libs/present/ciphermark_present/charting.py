@@ -45,8 +45,9 @@ _LEGEND_APART = (
 )
 
 if TYPE_CHECKING:
-    import altair as alt
+    import altair
 
+    alt = altair  # a name of this module, which others import
     Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
 else:
     Chart = Any

@@ -87,8 +87,8 @@ _PROSE = {"operation"}  # with its options
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
     """A row per case, by its number; what all of them have in common is said above. Divisions, secrets and
-    bootstrapping where any is not the usual one, memory where any case is known to need much, and reasons where anything
-    is skipped.
+    bootstrapping where any is not the usual one, memory where any case is known to need much, and reasons where
+    anything is skipped.
     """
     texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
     for name, usual in (("division", "equal"), ("secret", "None"), ("bootstrapping", "None")):
