@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from ciphermark_analysis.resampling import Rounds, Spread, spread
-from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
+from ciphermark_analysis import leaderboard
+from ciphermark_analysis.leaderboard import Bounds, Case
+from ciphermark_analysis.resampling import Rounds
 from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composed", "division")
 _TOLD = ("variant", "is_composed", "division", "label")
 _COUNTS = ("common_cases", "fastest_in", "compared_cases", "ok", "unsupported", "failed")
 COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
-
-Bounds = tuple[float | None, float | None]
 
 
 def ranked(answer: Answer, _: Row) -> Answer:
@@ -54,43 +52,13 @@ def _told(row: Row, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
 
 def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]]:
     """Rank and interval of each variant, given the rows of its cases, the same for all."""
-    count = len(variants[0])
-    means = [math.fsum(math.log(row["ratio"]) for row in rows) / count for rows in variants]
-    if count == 1:  # nothing to tell of other cases: the interval of the one, which is exact
-        bounds = [(rows[0]["ci_low"], rows[0]["ci_high"]) for rows in variants]
-        slower = [
-            [low / other[1] > SIGNIFICANCE_THRESHOLD for index, other in enumerate(bounds) if index != place]
-            for place, (low, _) in enumerate(bounds)
-        ]
-    else:
-        scatter = spread([[_rounds(row) for row in case] for case in zip(*variants, strict=True)])
-        halves = [scatter.half_width(place) for place in range(len(variants))]
-        bounds = [(math.exp(m - h), math.exp(m + h)) for m, h in zip(means, halves, strict=True)]
-        slower = [_slower(place, means, scatter) for place in range(len(variants))]
-    ranks = _consistent(means, [1 + sum(others) for others in slower])
-    return list(zip(ranks, bounds, strict=True))
+    return leaderboard.judged([[_case(row) for row in rows] for rows in variants])
 
 
-def _consistent(means: Sequence[float], ranks: Sequence[int]) -> list[int | None]:
-    """The ranks that do not contradict the means: none is better than that of a smaller mean."""
-    return [
-        rank if all(ranks[other] <= rank for other in range(len(means)) if means[other] < mean) else None
-        for mean, rank in zip(means, ranks, strict=True)
-    ]
-
-
-def _slower(place: int, means: Sequence[float], scatter: Spread) -> list[bool]:
-    """Than which others a variant is surely slower."""
-    others = [other for other in range(len(means)) if other != place]
-    return [
-        means[place] - means[other] - scatter.half_width(place, other) > math.log(SIGNIFICANCE_THRESHOLD)
-        for other in others
-    ]
-
-
-def _rounds(row: Row) -> Rounds:
-    return Rounds(
+def _case(row: Row) -> Case:
+    rounds = Rounds(
         own=dict(zip(row["rounds"], row["times"], strict=True)),
         fastest=dict(zip(row["fastest_rounds"], row["fastest_times"], strict=True)),
         is_paired=row["is_paired"],
     )
+    return Case(row["ratio"], row["ci_low"], row["ci_high"], rounds)
