@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_analysis import leaderboard
 from ciphermark_analysis.resampling import Rounds, spread, t_quantile
 from ciphermark_present import ranks
 from ciphermark_present.query import Answer
@@ -143,7 +144,7 @@ def test_one_case_alone_is_judged_by_its_own_interval() -> None:
 @given(st.lists(st.tuples(st.floats(0, 5), st.integers(1, 6)), min_size=1, max_size=6))
 def test_no_rank_contradicts_a_mean(judged: list[tuple[float, int]]) -> None:
     means, given_ranks = zip(*judged, strict=True)
-    found = ranks._consistent(means, given_ranks)
+    found = leaderboard._consistent(means, given_ranks)
     assert found[means.index(min(means))] is not None
     kept = sorted((mean, rank) for mean, rank in zip(means, found, strict=True) if rank is not None)
     for (mean, rank), (next_mean, next_rank) in pairwise(kept):
