@@ -31,7 +31,7 @@ DEFINITIONS = (
     "libs/contract/ciphermark_contract/operations/",
     "libs/contract/ciphermark_contract/managed.py",
     "libs/adapters/ciphermark_adapters/helib/managed.py",
-    "libs/adapters/ciphermark_adapters/seal/programs.py",
+    "libs/adapters/ciphermark_adapters/seal/evaluator.py",
 )
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ciphermark_adapters.cleartext import parameters
 from ciphermark_adapters.cleartext import parameters as parameter_sets
-from ciphermark_adapters.cleartext import trivial
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import (
@@ -92,7 +92,7 @@ class CleartextKeyOwner(KeyOwner):
         return loaded(data)
 
     def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
-        values = trivial.slots_of(self.parameters, self._ring, level, words)
+        values = parameters.slots_of(self.parameters, self._ring, level, words)
         return Slots(values, level, self.parameters.scale)
 
     def dump_key(self, item: str, compression: str) -> bytes:
@@ -151,7 +151,7 @@ class CleartextEvaluator(Evaluator):
 
     def words(self, ciphertext: Handle) -> list[Vector]:
         """See the contract: those of the values as they are, without noise and without a mask."""
-        return trivial.words_of(self.parameters, self._ring, ciphertext.level, ciphertext.values)
+        return parameters.words_of(self.parameters, self._ring, ciphertext.level, ciphertext.values)
 
     def level(self, ciphertext: Handle) -> int:
         return int(ciphertext.level)

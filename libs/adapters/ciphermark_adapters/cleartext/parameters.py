@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
 from ciphermark_contract import requests
+from ciphermark_contract.interfaces import Vector
+from ciphermark_contract.operations import Ring, coefficients, words
 from ciphermark_core import primes, security
 from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec
 
@@ -41,3 +48,20 @@ def chain_of(spec: ParameterSpec) -> tuple[int, ...]:
         return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
     bound = security.limit("2018", spec.ring_dimension, 128) or 60
     return (30,) * (bound // 30) or (bound,)
+
+
+def words_of(parameters: Parameters, ring: Ring, level: int, slots: Vector) -> list[Vector]:
+    """The words of full slots at a level."""
+    primes = np.array(words.primes_at(parameters, level), dtype=np.int64)[:, np.newaxis]
+    first = coefficients.coefficients_of(ring, slots) % primes
+    return words.cut(parameters, level, np.stack([first, np.zeros_like(first)]).astype(np.uint64))
+
+
+def slots_of(parameters: Parameters, ring: Ring, level: int, parts: Sequence[Vector]) -> Vector:
+    """The inverse: the plaintext is below t, and so below the product of the primes, which tell it together."""
+    primes = words.primes_at(parameters, level)
+    first, whole = words.joined(parameters, level, parts)[0].astype(object), prod(primes)
+    others = [whole // prime for prime in primes]
+    factors = [other * pow(other, -1, prime) for other, prime in zip(others, primes, strict=True)]
+    found = np.array(factors, dtype=object) @ first % whole % ring.modulus
+    return coefficients.slots_of(ring, found.astype(np.int64))
