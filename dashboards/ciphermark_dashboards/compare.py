@@ -18,7 +18,6 @@ from ciphermark_dashboards.views import Views, named, nothing_yet
 from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import said_once
-from ciphermark_present.listings.comparing import verdict
 from ciphermark_present.query import Row
 
 _ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
@@ -85,6 +84,6 @@ def _counted(rows: Sequence[Row], is_whole: bool) -> list[str]:
     """How many figures were judged how, as the command line counts them, and the verdict where all of them are here."""
     found = said_once(rows)
     if is_whole:
-        said = verdict(found)
+        said = comparing.verdict_of_runs(found)
         return [f"{said[0].upper()}{said[1:]}."]
     return [", ".join(comparing.counted(found))] if found else []

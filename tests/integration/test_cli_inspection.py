@@ -21,7 +21,7 @@ from ciphermark_benchmark.cli._commands import app, loaded, names, summary
 from ciphermark_benchmark.cli.adapters import brief_build, table_of
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core.model import LibraryInfo
-from ciphermark_present.listings import layout
+from ciphermark_present import terminal
 
 SUITES = sorted((REPOSITORY / "suites").glob("*.yaml"))
 
@@ -168,7 +168,7 @@ def test_what_is_missing_is_told_with_reason_and_remedy():
         Description(missing, None, missing.reason),
         Description(there, LibraryInfo("SEAL", "seal", "4.1.2", False, told), None),
     ]
-    text = "\n".join(layout.lines(table_of(found), 80))
+    text = "\n".join(terminal.lines(table_of(found), 80))
     assert "module x is not installed: install it, then try again" in " ".join(
         text.replace("helib", "").split()
     )

@@ -130,9 +130,9 @@ def test_images_that_lie_side_by_side_count_each(recorded) -> None:
 
 def test_results_have_a_table_of_it(recorded) -> None:
     ciphermark, _, run_id = recorded
-    lines = ciphermark("results", run_id).out.splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith("inference · "))
-    end = next(place for place in range(start, len(lines)) if not lines[place].strip())
+    lines = ciphermark("results", run_id, "--format", "md").out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("### inference · "))
+    end = next(place for place in range(start + 1, len(lines)) if lines[place].startswith("###"))
     told = "\n".join(lines[start:end])
     for text in (
         "lola-mnist, batch 8",

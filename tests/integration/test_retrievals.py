@@ -152,8 +152,8 @@ def test_no_line_is_through_cases_that_differ_in_more_than_the_size(recorded, ma
 
 def test_results_have_a_table_of_it(recorded) -> None:
     ciphermark, _, run_id = recorded
-    lines = ciphermark("results", run_id).out.splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith("retrieval · "))
+    lines = ciphermark("results", run_id, "--format", "md").out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("### retrieval · "))
     end = next(place for place in range(start, len(lines)) if lines[place].endswith(" · retrieval"))
     told = "\n".join(lines[start:end])
     for text in (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ciphermark_benchmark.cli.runs import table_of
-from ciphermark_present.listings import layout
+from ciphermark_present import terminal
 
 LONGEST = "a-label-that-is-as-long-as-labels-may-be"
 
@@ -28,7 +28,7 @@ def _run(label: str | None, **more: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("label", [LONGEST, "seal-vs-openfhe-reference", "before", None])
 def test_labels_suites_and_hosts_are_never_cut(label: str | None) -> None:
-    found = list(layout.lines(table_of([_run(label)]), 80))
+    found = list(terminal.lines(table_of([_run(label)]), 80))
     assert max(map(len, found)) <= 80
     words = " ".join(found).split()
     for word in filter(None, (label, "3c6f8466", "seal-vs-openfhe", "bench-host-17", "(imported)", "01:41")):
@@ -37,9 +37,9 @@ def test_labels_suites_and_hosts_are_never_cut(label: str | None) -> None:
 
 
 def test_a_run_has_one_line_where_there_is_room() -> None:
-    assert len(list(layout.lines(table_of([_run("before"), _run(None)]), 120))) == 3
+    assert len(list(terminal.lines(table_of([_run("before"), _run(None)]), 120))) == 3
 
 
 def test_a_run_without_trials_says_so() -> None:
     nothing = {"trials": 0, "ok": 0, "unsupported": 0, "other": 0}
-    assert "none" in " ".join(layout.lines(table_of([_run(None, **nothing)]), 120))
+    assert "none" in " ".join(terminal.lines(table_of([_run(None, **nothing)]), 120))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ciphermark_present.listings import layout, limits
+from ciphermark_present import terminal
+from ciphermark_present.catalogue import noise as of_noise
+from ciphermark_present.printed import Wanted
 
 CHAIN = [40, 40, 50]
 
@@ -37,8 +39,10 @@ def _noise(variant: str, bits: dict[int, float], **changes: Any) -> list[dict[st
 
 
 def _lines(depths: list[dict[str, Any]], noise: list[dict[str, Any]]) -> list[list[str]]:
-    found = limits.tables((depths, noise, []), any_security=False)
-    return [[table.title, table.about, *layout.lines(table, 80)] for table in found]
+    answers = (depths, noise, [])
+    listings = (of_noise.DEPTHS, of_noise.NOISES)
+    found = [table for listing in listings for table in listing.tables(answers, Wanted())]
+    return [[table.title, table.about, *terminal.lines(table, 80)] for table in found]
 
 
 def test_variants_of_a_case_stand_in_one_line() -> None:

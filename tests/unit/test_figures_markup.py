@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_present.listings import markup
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present import markup
+from ciphermark_present.printed import Head, Printed
 
 COMMANDS = {
     *(

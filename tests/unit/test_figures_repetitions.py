@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from ciphermark_analysis.comparison import differences
-from ciphermark_benchmark.cli import _tables as cli_tables
-from ciphermark_present.listings import headings, repetitions
-from ciphermark_present.listings.printed import head
+from ciphermark_present import headings, terminal
+from ciphermark_present.catalogue import repetitions
+from ciphermark_present.printed import Wanted, head
 
 
 def row(variant="seal", median=2.0, **changes):
@@ -130,7 +130,12 @@ def test_others_get_the_conservative_interval(slower):
 
 def titles(rows, any_security=False):
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
-    return [(table.title, len(table.rows)) for table in repetitions.tables([rows, ranks], any_security)]
+    return [
+        (table.title, len(table.rows))
+        for table in repetitions.LISTING.tables(
+            [rows, ranks], Wanted(any_security=any_security, is_detailed=True)
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +173,8 @@ def printed(rows):
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
     console = Console(file=io.StringIO(), width=120)
     with console.capture() as capture:
-        cli_tables.show(console, repetitions.tables([rows, ranks], any_security=True))
+        wanted = Wanted(any_security=True, is_detailed=True)
+        terminal.show(console, repetitions.LISTING.tables([rows, ranks], wanted))
     _, _, _, *lines = capture.get().splitlines()  # an empty one, the title, and what it is about
     return [line.rstrip() for line in lines]
 

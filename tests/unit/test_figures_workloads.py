@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ciphermark_present.listings import workloads
+from ciphermark_present.catalogue import workloads
+from ciphermark_present.printed import Wanted
 
 
 def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes):
@@ -35,7 +36,7 @@ def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes
 
 
 def tables(*rows):
-    return list(workloads.tables([rows], False, {"product": "a product"}))
+    return workloads.LISTING.tables([rows], Wanted(titles={"product": "a product"}))
 
 
 def test_what_has_no_value_of_the_whole_stage_is_told_by_party():

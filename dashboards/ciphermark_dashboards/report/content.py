@@ -13,8 +13,8 @@ from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.report import summary
 from ciphermark_dashboards.store import Store
 from ciphermark_present import query
+from ciphermark_present.catalogue import ranking
 from ciphermark_present.formats import level
-from ciphermark_present.listings import verdicts
 from ciphermark_present.notes import Note
 from ciphermark_present.query import Row
 
@@ -83,8 +83,8 @@ def needed(report: Report, item: Filled) -> list[Note]:
 def _verdicts(store: Store, run_id: str) -> Iterator[str]:
     """Who is fastest how often, as the command line tells it."""
     chosen = {"any_security": False}
-    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in verdicts.FIGURES]
-    yield from verdicts.of_run(answers, any_security=False)
+    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
+    yield from ranking.of_run(answers, any_security=False)
 
 
 def _sections(store: Store, run_id: str) -> Iterator[Section]:

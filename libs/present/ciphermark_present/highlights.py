@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ciphermark_analysis.comparison import differences
+from ciphermark_present.catalogue import ranking
 from ciphermark_present.formats import brief_digits, brief_seconds
-from ciphermark_present.listings import ranking
-from ciphermark_present.listings.printed import grouped
+from ciphermark_present.printed import grouped
 from ciphermark_present.query import Row
 
 MOST = 3

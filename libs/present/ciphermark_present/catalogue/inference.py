@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, parameters, subject
+from ciphermark_present import charting, formats, headings, parameters, subject
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import digits, level, seconds
+from ciphermark_present.printed import Cells, Head, Listing, Wanted, of
 from ciphermark_present.query import Row
 
 _PLACE = ("operation", "options", "scheme", "images", "threads", "security_2018")
@@ -198,4 +199,28 @@ PUBLISHED_INFERENCES = replace(
         "have, and run another circuit for the same network (docs/md). They are never ranked."
     ),
     subject=subject.INFERENCE,
+)
+
+
+def workload_with_options(row: Row) -> str:
+    """With what a suite varied of it, images of a pass among them, and threads, where not one."""
+    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
+    return ", ".join(filter(None, (row["operation"], row["options"], threads)))
+
+
+def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
+    quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
+    costs = [of(column, drop) for drop, column in enumerate(COSTS)]
+    asked = [of(VARIANT), *map(of, headings.columns(rows))]
+    return [(Head("workload"), workload_with_options), *asked, *costs, *(of(column, 9) for column in quality)]
+
+
+LISTING = Listing(
+    (INFERENCES,),
+    title=lambda rows, _: f"inference · {headings.heading(rows)}",
+    about=lambda rows, _: (
+        "network: the server's time of a pass, medians; agreement: with the network in the clear"
+    ),
+    columns=_listed,
+    place=60,
 )

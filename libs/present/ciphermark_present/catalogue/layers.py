@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, parameters, subject
+from ciphermark_present import charting, formats, headings, parameters, subject
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     OPTIONS,
@@ -20,6 +20,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.printed import Cells, Head, Listing, Wanted, grouped, of
 from ciphermark_present.query import Row
 
 _PLACE = ("operation", "options", "scheme", "threads", "security_2018")
@@ -155,4 +156,50 @@ ANSWER_LAYERS = replace(
         if column.name not in ("end_scale_bits", "layer_largest", "layer_error")
     ),
     empty="This run has no retrieval whose parts were executed.",
+)
+
+
+def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """The rows of a case's layers as one, with their times by name, and what tells it from others of its workload."""
+    cases: list[Row] = []
+    for rows in grouped(answers[0], lambda row: (row["case_key"], row["parameter_set_id"])):
+        first = rows[0]
+        threads = f"{first['threads']} threads" if first["threads"] > 1 else ""
+        workload = ", ".join(filter(None, (first["operation"], first["options"], threads)))
+        cases.append(
+            {**first, "workload": workload, "times": {row["layer"]: row["layer_time"] for row in rows}}
+        )
+    labels = parameters.apart(cases, lambda row: (row["scheme"], row["security_2018"], row["workload"]))
+    return [
+        {**row, "workload": charting.joined(row["workload"], label)}
+        for row, label in zip(cases, labels, strict=True)
+    ]
+
+
+def _whole(row: Row) -> float:
+    return float(sum(row["times"].values()))
+
+
+def _shares(row: Row) -> str:
+    return ", ".join(f"{name} {seconds / _whole(row):.0%}" for name, seconds in row["times"].items())
+
+
+def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("workload"), lambda row: str(row["workload"])
+    yield of(VARIANT)
+    yield from map(of, headings.columns(rows))
+    yield Head("together", is_number=True), lambda row: formats.brief_seconds(_whole(row))
+    yield Head("layers", is_prose=True), _shares
+
+
+LISTING = Listing(
+    (LAYERS,),
+    rows=_cases,
+    order=lambda row: (row["workload"], _whole(row)),
+    title=lambda rows, _: f"layers · {headings.heading(rows)}",
+    about=lambda rows, _: (
+        "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"
+    ),
+    columns=_listed,
+    place=80,
 )

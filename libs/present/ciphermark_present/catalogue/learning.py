@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, parameters, sentences, subject
+from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -21,6 +21,17 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.printed import (
+    Cells,
+    Head,
+    Listing,
+    Printed,
+    Wanted,
+    absent_last,
+    of,
+    present,
+    printed,
+)
 from ciphermark_present.query import Row
 
 _PHASE_NAMES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
@@ -242,4 +253,68 @@ STAGES = Figure(
         SECURITY_2018,
     ),
     empty="This run has no workload that was ok.",
+)
+
+
+_EXPLAINED = (
+    "median times of one pass",
+    "train in the clear is the client's",
+    "agree: rows whose class is that of the plaintext run of the same algorithm",
+    "noise: largest difference of scores from what should come out",
+    "sent: ciphertexts of one pass to the server",
+)
+_OF_DETAILS = (
+    "mse: of the predicted classes",
+    "rounding: largest difference of what should come out from the plaintext run",
+    "expansion: of the rows by encryption",
+    "CPU: of the party by wall time of the stage",
+    "peak: memory of the party",
+    "serialization: both parties'",
+    "transfer: messages, blobs and waiting",
+)
+_MORE = ("mse", "rounding_error", "expansion")  # of the results, for those who look closely
+
+
+def _with_stages(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """The results that are ok, each with its stages."""
+    results, stages = answers
+    of_case: dict[str, list[Row]] = {}
+    for row in stages:
+        of_case.setdefault(row["case_key"], []).append(row)
+    return [{**row, "stages": of_case.get(row["case_key"], [])} for row in results if row["status"] == "ok"]
+
+
+def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
+    columns = [column for column in QUALITY if wanted.is_detailed or column.name not in _MORE]
+    yield of(VARIANT)
+    yield from map(of, headings.columns(rows))
+    yield from present((of(column, drop) for drop, column in enumerate(columns)), rows, (formats.NOTHING,))
+
+
+def _stage_costs(rows: Sequence[Row], wanted: Wanted) -> Iterator[Printed]:
+    """Stage by stage, the variants in the order of ``rows``; the name of a stage stands in its first row."""
+    if wanted.is_detailed:
+        stages = [stage for row in rows for stage in row["stages"]]
+        names = list(dict.fromkeys(stage["stage"] for stage in stages))
+        stages.sort(key=lambda stage: names.index(stage["stage"]))
+        columns = [(Head("stage"), lambda row: str(row["stage"])), of(VARIANT)]
+        costs = [of(column, drop) for drop, column in enumerate(COSTS)]
+        yield printed("", "", [*columns, *costs], stages, once=1)
+
+
+LISTING = Listing(
+    (LEARNING, STAGES),
+    rows=_with_stages,
+    table=("operation", "options", "data_set", "threads", "scheme"),
+    varied=lambda row: row["ring_dimension"],
+    order=lambda row: (absent_last(row["infer_s"]), row["variant"]),
+    title=lambda rows, wanted: " · ".join(
+        filter(None, (wanted.titled(rows[0]["operation"]), rows[0]["options"], rows[0]["data_set"]))
+    ),
+    about=lambda rows, _: f"{headings.heading(rows)} · {headings.threads(rows[0])}",
+    columns=_listed,
+    once=lambda rows: 0,
+    more=_stage_costs,
+    explained=lambda wanted: "; ".join((*_EXPLAINED, *(_OF_DETAILS if wanted.is_detailed else ()))),
+    place=50,
 )

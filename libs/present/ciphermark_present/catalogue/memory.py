@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from ciphermark_present import charting, formats, sentences, subject
+from ciphermark_present import charting, formats, headings, sentences, subject
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.columns import (
     CHAIN,
@@ -22,6 +23,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import size
+from ciphermark_present.printed import Cells, Head, Listing, Wanted, of, present
 from ciphermark_present.query import Row
 
 
@@ -178,4 +180,79 @@ SIZES = Figure(
         Column("bytes", "Bytes", formats.size, is_number=True),
         Column("expansion", "Expansion", formats.digits, is_number=True),
     ),
+)
+
+
+def _object(row: Row) -> str:
+    return "" if row["compression"] == "none" else str(row["compression"])
+
+
+def _expansion(row: Row) -> str:
+    return "" if row["expansion"] is None else formats.times(row["expansion"])
+
+
+def _heading(rows: Sequence[Row], _: Wanted) -> str:
+    """Scheme and parameters."""
+    first = rows[0]
+    chain = f"primes of {formats.chain(first['modulus_bits'])} bits"
+    level = f"security {formats.level_or_unknown(first['security_2018'])} (2018)"
+    parts = [first["scheme"], f"N = {first['ring_dimension']}", chain, headings.message(rows), level]
+    return " · ".join(filter(None, parts))
+
+
+def _objects(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("object"), lambda row: str(row["object"])
+    yield from present([(Head("compression"), _object)], rows)
+    yield of(VARIANT)
+    yield Head("bytes", True, drop=2), lambda row: formats.digits(row["bytes"])
+    yield Head("", True), lambda row: formats.brief_size(row["bytes"])
+    yield from present([(Head("expansion", True, drop=1), _expansion)], rows)
+
+
+def _keys(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("key"), lambda row: str(row["operation"])
+    yield of(VARIANT)
+    yield Head("median", True), lambda row: formats.brief_seconds(row["median"])
+    yield Head("95 % interval", True, drop=1), _interval
+    yield Head("n", True), lambda row: str(row["n"])
+
+
+def _interval(row: Row) -> str:
+    return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])[1]
+
+
+def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]:
+    """The rows with what was measured (``what``) in the order of the query."""
+
+    def rows(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+        whats = [tuple(row[name] for name in names) for row in answers[0]]
+        places = {what: place for place, what in reversed(list(enumerate(whats)))}
+        return [{**row, "what": places[what]} for row, what in zip(answers[0], whats, strict=True)]
+
+    return rows
+
+
+OBJECTS = Listing(
+    (SIZES,),
+    rows=_numbered(("object", "compression")),
+    table=("scheme", "division", "ring_dimension", "size", "data_pattern", "modulus_bits"),
+    is_by_level=False,
+    varied=lambda row: (row["what"], row["variant"]),
+    order=lambda row: (row["what"], row["variant"]),
+    title=_heading,
+    about=lambda rows, _: (
+        f"exact bytes; expansion: of a ciphertext by the data inside; {rows[0]['data_pattern']} data, "
+        f"{rows[0]['size']} values"
+    ),
+    columns=_objects,
+    place=40,
+    is_main=True,
+)
+KEYS = replace(
+    OBJECTS,
+    figures=(KEY_GENERATION,),
+    rows=_numbered(("operation",)),
+    about=lambda rows, _: "median time to make one key; n: how many were made",
+    columns=_keys,
+    place=41,
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, sentences, subject
+from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue.columns import (
     CHAIN,
+    DATA,
     OPERATION,
     PLACE,
     REASON,
+    SECURITY_2024,
     SIZE,
     STATUS,
     VARIANT,
@@ -20,7 +24,8 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import bits
-from ciphermark_present.notes import with_additions
+from ciphermark_present.notes import addition, with_additions
+from ciphermark_present.printed import Cells, Head, Listing, Pivot, Wanted, grouped, level_of, of, present
 from ciphermark_present.query import Row
 
 
@@ -212,3 +217,196 @@ DEPTH = Figure(
         REASON,
     ),
 )
+
+
+_OF_NOISE = replace(NOISE, subject=subject.DEPTH)
+Write = Callable[[Row], str]
+_MEASURED = (DEPTH, NOISE, _OF_NOISE)
+_OTHERS = "; * at other parameters than most of its line"
+_ABOUT = {
+    "depth": "the most repetitions that still decrypt right, ≥ where that was the cap",
+    "noise": "bits of noise budget (bfv, bgv) or precision (ckks): fresh → after n operations, the last of 1, 2, 4, 8, "
+    "… looked at",
+}
+_ABOUT_DETAILS = {
+    "depth": "the most repetitions that still decrypt right",
+    "noise": "noise budget (bfv, bgv) or precision (ckks), fresh and at the last count of 1, 2, 4, 8, … looked at",
+}
+
+
+def _cases(rows: Sequence[Row]) -> list[list[Row]]:
+    return grouped(rows, lambda row: (row["comparison_key"], row["variant"]))
+
+
+def _ends(rows: Sequence[Row]) -> dict[str, Any]:
+    """Bits left of fresh ciphertexts, and after the most operations that were looked at."""
+    by_count = {row["repetitions"]: row["bits"] for row in rows if row["repetitions"] is not None}
+    return {"fresh": by_count.get(0), "last": by_count[max(by_count)] if by_count else None}
+
+
+def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """A row for each case and variant that has a depth, with its bits left at both ends, as far as they are known."""
+    bits = {(rows[0]["comparison_key"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[2])}
+    none = {"fresh": None, "last": None, "count": None}
+    return [
+        {**row, **none, **bits.get((row["comparison_key"], row["variant"]), {})}
+        for row in answers[0]
+        if row["depth"] is not None
+    ]
+
+
+def noises(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """A row for each case and variant that has bits left; its depth is the most operations that were looked at."""
+    most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[1])]
+    return [
+        {**rows[0], "depth": count, "count": count, "is_capped": False, **_ends(rows)} for rows, count in most
+    ]
+
+
+def _depth(row: Row) -> str:
+    return f"{'≥ ' if row['is_capped'] else ''}{row['depth']:.0f}"
+
+
+def _bits(row: Row) -> str:
+    return " → ".join(
+        formats.NOTHING if bits is None else f"{bits:.0f}" for bits in (row["fresh"], row["last"])
+    )
+
+
+def _parameters(row: Row) -> tuple[object, ...]:
+    return row["ring_dimension"], tuple(row["modulus_bits"])
+
+
+def _is_other(row: Row, line: Sequence[Row]) -> bool:
+    """Whether its parameters are not those of most variants; of the first of them where none has more."""
+    return _parameters(row) != Counter(map(_parameters, line)).most_common(1)[0][0]
+
+
+def _line(row: Row) -> tuple[object, ...]:
+    return row["comparison_key"], row["count"], row["security_2018"]
+
+
+def _others(rows: Sequence[Row]) -> str:
+    """What a mark means, where one stands."""
+    return _OTHERS if any(_is_other(row, line) for line in grouped(rows, _line) for row in line) else ""
+
+
+def _named(rows: Sequence[Row], _: Wanted) -> list[Cells]:
+    """What a line is about, as far as lines differ in it."""
+    has_several_patterns = len({row["data_pattern"] for row in rows}) > 1
+    optional: list[Cells] = [
+        *[(Head("data"), lambda row: str(row["data_pattern"]))] * has_several_patterns,
+        (Head("message"), lambda row: parameters.told(row, parameters.MESSAGE)),
+        *[(Head("case"), lambda row: str(row["case_in_words"]))] * any(row["case_in_words"] for row in rows),
+        *[(Head("2024"), _levels)] * (not headings.is_shared(SECURITY_2024, rows)),
+        *[(Head("n", True), lambda row: str(row["count"]))] * (rows[0]["count"] is not None),
+    ]
+    return [
+        (Head("operation"), lambda row: str(row["operation"])),
+        (Head("N", True), lambda row: str(row["ring_dimension"])),
+        *present(optional, [{**row, "line": [row]} for row in rows]),
+    ]
+
+
+def _levels(row: Row) -> str:
+    return "/".join(dict.fromkeys(SECURITY_2024.brief_cell(each) for each in row["line"]))
+
+
+def _added(rows: Sequence[Row]) -> str:
+    """What libraries add on purpose when they decrypt, where precision is told."""
+    additions = {row["variant"]: addition(row) for row in rows if "meaning" in row}
+    return "; ".join(f"{variant}: {text}" for variant, text in sorted(additions.items()) if text)
+
+
+def _parameters_in_words(row: Row) -> str:
+    ring = f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
+    message = parameters.told(row, parameters.MESSAGE)
+    return ", ".join(filter(None, (ring, message, row.get("case_in_words"))))
+
+
+def _end(name: str) -> Cells:
+    return Head(name, True, drop=1), lambda row: "" if row[name] is None else f"{row[name]:.0f} bits"
+
+
+def _detailed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("parameters", is_prose=True), _parameters_in_words
+    yield from map(of, (OPERATION, DATA, VARIANT, *headings.LEVELS))
+    yield Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"
+    added: Cells = (
+        Head("added on purpose", is_prose=True),
+        lambda row: addition(row) if "meaning" in row else "",
+    )
+    yield from present([_end("fresh"), _end("last"), added], rows)
+
+
+def _in_words(row: Row) -> tuple[object, ...]:
+    message = parameters.told(row, parameters.MESSAGE)
+    return (*(row[name] for name in ("ring_dimension", "operation", "data_pattern")), message, row["count"])
+
+
+def _listings(
+    title: str, prepare: Callable[[Sequence[Sequence[Row]], Wanted], list[Row]], write: Write
+) -> list[Listing]:
+    """At a glance a line per case and a column per variant, cases of one level in one table; in detail all of them."""
+
+    def compared(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
+        rows = prepare(answers, wanted)
+        labels = parameters.apart(
+            rows, lambda row: (row["scheme"], row["division"], level_of(row, wanted, True), _in_words(row))
+        )
+        return [{**row, "case_in_words": label} for row, label in zip(rows, labels, strict=True)]
+
+    def all_of_them(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
+        rows = prepare(answers, wanted)
+        place = ("operation", "data_pattern")
+        labels = parameters.apart(
+            rows, lambda row: (*(row[name] for name in place), _parameters_in_words(row))
+        )
+        return [{**row, "case_in_words": label} for row, label in zip(rows, labels, strict=True)]
+
+    def heading(rows: Sequence[Row], _: Wanted) -> str:
+        division = "division best" if rows[0]["division"] == "best" else ""
+        level = f"security {headings.levels(rows)}"
+        return " · ".join(filter(None, (title, rows[0]["scheme"], division, level)))
+
+    at_a_glance = Listing(
+        _MEASURED,
+        rows=compared,
+        table=("scheme", "division"),
+        is_best_mixed=True,
+        order=lambda row: (
+            *(
+                row[name]
+                for name in ("operation", "data_pattern", "ring_dimension", "case_in_words", "depth")
+            ),
+        ),
+        title=heading,
+        about=lambda rows, _: _ABOUT[title] + _others(rows),
+        columns=_named,
+        pivot=Pivot(_line, lambda row, line: write(row) + "*" * _is_other(row, line)),
+        noted=_added,
+        place=30,
+        needs_details=False,
+    )
+    in_detail = Listing(
+        _MEASURED,
+        rows=all_of_them,
+        table=(),
+        is_by_level=False,
+        order=lambda row: (
+            *(row[name] for name in ("scheme", "ring_dimension", "operation", "data_pattern")),
+            row["comparison_key"],
+            row["variant"],
+        ),
+        title=lambda rows, _: title,
+        about=lambda rows, _: _ABOUT_DETAILS[title],
+        columns=_detailed,
+        once=lambda rows: 3,
+        place=30,
+        needs_details=True,
+    )
+    return [at_a_glance, in_detail]
+
+
+DEPTHS, DEPTHS_IN_DETAIL = _listings("depth", depths, _depth)
+NOISES, NOISES_IN_DETAIL = _listings("noise", noises, _bits)

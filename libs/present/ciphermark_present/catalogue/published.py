@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ciphermark_present import formats
+from collections.abc import Iterator, Sequence
+
+from ciphermark_present import formats, parameters
 from ciphermark_present.catalogue.columns import SCHEME
 from ciphermark_present.figure import Column, Figure
+from ciphermark_present.printed import Head, Printed, grouped, told_once
+from ciphermark_present.query import Row
 
 PUBLISHED = Figure(
     name="published",
@@ -31,3 +35,60 @@ PUBLISHED = Figure(
         Column("note", "Note", formats.text, is_prose=True),
     ),
 )
+
+
+ABOUT = "Hosts differ, and so may parameters: these figures are no comparison of libraries."
+_UNSTATED = "unstated"
+_HEADS = (
+    Head("system"),
+    Head("scheme"),
+    Head("figure", is_prose=True, least_width=20),
+    Head("published", True),
+    Head("note", is_prose=True),
+    Head("ours", True),
+    Head("95 % interval", True),
+    Head("our case", is_prose=True, least_width=24),
+)
+_STATED = 5  # columns of the published figure, which are told once beside all of ours
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Printed]:
+    """A table per source and host of the rows of the figure ``published``."""
+    for same in grouped(told_apart(rows), lambda row: (row["source"], row["year"], row["published_host"])):
+        source, year, host = same[0]["source"], same[0]["year"], same[0]["published_host"]
+        place = "on a host that is not told" if host == _UNSTATED else f"on {host}"
+        texts = [(*_published(row), *_ours(row)) for row in same]
+        yield Printed(f"{source}, {year} · measured {place}", "", _HEADS, told_once(texts, _STATED))
+
+
+def told_apart(rows: Sequence[Row]) -> list[Row]:
+    """The rows, those with a case of ours with what tells it from the others beside the same figure."""
+    measured = [row for row in rows if row["median"] is not None]
+    labels = parameters.apart(measured, lambda row: (row["id"], row["variant"], row["operation"]))
+    of_case = {(row["id"], row["case_key"]): label for row, label in zip(measured, labels, strict=True)}
+    return [{**row, "apart": of_case.get((row["id"], row["case_key"]), "")} for row in rows]
+
+
+def _published(row: Row) -> tuple[str, ...]:
+    value = formats.brief_quantity(row["published_value"], row["unit"])
+    return row["system"], row["scheme"], row["figure"], value, row["note"] or ""
+
+
+def _ours(row: Row) -> tuple[str, str, str]:
+    """Our figure, its interval, and the parameters that it was measured with."""
+    if row["median"] is None:
+        return formats.NOTHING, "", ""
+    place = case(row)
+    if row["unit"] == "s":
+        return (*formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"]), place)
+    bounds = "" if row["ci_low"] is None else formats.interval(row["ci_low"], row["ci_high"], 1e-6)
+    return formats.brief_quantity(row["median"], row["unit"]), bounds, place
+
+
+def case(row: Row) -> str:
+    """Our case in words: variant, operation and parameters."""
+    ring = f"N {row['ring_dimension']}{' (smallest)' if row['ring_dimension_is_minimum'] else ''}"
+    level = f"{formats.level_or_unknown(row['security_2018'])} (2018)"
+    own = parameters.told(row, (*parameters.MESSAGE, *parameters.DIVISION))
+    parts = (f"{row['variant']} {row['operation']}", ring, level, own, row["apart"])
+    return ", ".join(dict.fromkeys(part for text in parts for part in text.split(", ") if part))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
-from ciphermark_present import charting, formats, parameters, sentences, subject
+from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
+from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     LOG_QP,
@@ -19,9 +23,12 @@ from ciphermark_present.catalogue.columns import (
     VECTOR,
     N,
 )
+from ciphermark_present.catalogue.ranking import MARKS, UNPAIRED
+from ciphermark_present.catalogue.times import MATRIX
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import seconds
+from ciphermark_present.printed import Cells, Head, Listing, Wanted, absent_last, of
 from ciphermark_present.query import Row
 
 
@@ -142,4 +149,190 @@ REPETITIONS = Figure(
         SECURITY_2018,
         REASON,
     ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A time as a multiple of the fastest one's; ``ratio`` is ``None`` where there is no time."""
+
+    fastest: Row
+    ratio: Estimate | None
+    is_paired: bool
+
+
+def contests(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of a table, in groups whose times are compared with each other. Pure.
+
+    One group per number of operations. Where the suite gave some variant several ring dimensions for it, the ring
+    dimension is what it varies: then each that was given has a group of its own, and so have the smallest ones.
+    """
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for repetitions, group in groupby(rows, key=lambda row: row["repetitions"]):
+        same = list(group)
+        given = [
+            (row["variant"], row["ring_dimension"]) for row in same if not row["ring_dimension_is_minimum"]
+        ]
+        is_varied = len({variant for variant, _ in given}) < len(set(given))
+        for row in same:
+            ring = row["ring_dimension"] if is_varied and not row["ring_dimension_is_minimum"] else None
+            found.setdefault((repetitions, ring), []).append(row)
+    return [_fastest_first(group) for _, group in sorted(found.items(), key=_in_order)]
+
+
+def against_fastest(group: Sequence[Row]) -> list[Against]:
+    """Every row of a group against its first. Pure.
+
+    The ratio is the database's, pair by pair, where it compared the two; otherwise it has the conservative interval
+    of medians that were not taken in turns.
+    """
+    fastest = group[0]
+    return [_one_against(row, fastest) for row in group]
+
+
+def _one_against(row: Row, fastest: Row) -> Against:
+    if row["median"] is None:
+        return Against(fastest, None, False)
+    is_known = (
+        row["comparison_key"] == fastest["comparison_key"] and row["fastest_variant"] == fastest["variant"]
+    )
+    if is_known and row["is_paired"]:
+        known = Estimate(row["n"], row["ratio"], row["ratio_low"], row["ratio_high"])
+        return Against(fastest, known, True)
+    return Against(fastest, ratio_of(_estimate(row), _estimate(fastest)), False)
+
+
+def _estimate(row: Row) -> Estimate:
+    return Estimate(row["n"], row["median"], row["ci_low"], row["ci_high"])
+
+
+def _fastest_first(rows: list[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["median"] is None, row["median"] or 0.0, row["variant"]))
+
+
+def _in_order(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[int, int]:
+    (repetitions, ring), _ = item
+    return repetitions, ring or 0
+
+
+def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """Every row that has parameters, with the ratio that the database has of its case."""
+    rows, ranks = answers
+    ratio_of_case = {row["case_key"]: row for row in ranks if row["rank"] is not None}
+    return [
+        {**row, **_ratio(ratio_of_case.get(row["case_key"], {}) if row["status"] == "ok" else {})}
+        for row in rows
+        if row["security_2018"] is not None
+    ]
+
+
+def _ratio(row: Row) -> Row:
+    return {
+        "fastest_variant": row.get("fastest_variant"),
+        "ratio": row.get("ratio"),
+        "ratio_low": row.get("ci_low"),
+        "ratio_high": row.get("ci_high"),
+        "is_paired": bool(row.get("is_paired")),
+    }
+
+
+def _in_table(row: Row) -> tuple[Any, ...]:
+    is_given = not row["ring_dimension_is_minimum"]
+    return row["repetitions"], is_given, absent_last(row["median"]), row["variant"]
+
+
+def _contested(rows: Sequence[Row]) -> list[Row]:
+    """Contest by contest, the fastest first, each against it."""
+    return [
+        {**row, "against": against}
+        for group in contests(rows)
+        for against, row in zip(against_fastest(group), group, strict=True)
+    ]
+
+
+def _time(row: Row) -> tuple[str, str]:
+    if row["against"].ratio is None:
+        return row["status"], ""
+    return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])
+
+
+def _against_fastest(row: Row) -> tuple[str, str]:
+    against = row["against"]
+    if against.ratio is None:
+        return "", ""
+    if _is_fastest(row):
+        return "1", ""
+    ratio = against.ratio
+    return formats.brief_digits(ratio.median), formats.interval(ratio.low, ratio.high)
+
+
+def _is_fastest(row: Row) -> bool:
+    fastest = row["against"].fastest
+    return bool(row["case_key"] == fastest["case_key"])
+
+
+def _remark(row: Row) -> str:
+    """Parameters stand in the row; only unequal security has to be said where levels are compared, and that pairs are
+    missing.
+    """
+    against = row["against"]
+    if against.ratio is None or _is_fastest(row):
+        return ""
+    parts = [] if against.is_paired else [UNPAIRED]
+    if row["division"] != "best" and row["security_2018"] != against.fastest["security_2018"]:
+        parts.append("unequal security")
+    return ", ".join(parts)
+
+
+def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
+    has_intervals = wanted.is_detailed
+
+    def times_fastest(row: Row) -> str:
+        """Where no interval stands beside it, with what it says of a difference."""
+        ratio = row["against"].ratio
+        is_marked = not (has_intervals or ratio is None or _is_fastest(row))
+        mark = MARKS.get(verdict(ratio), "") if is_marked and ratio is not None else ""
+        return mark + _against_fastest(row)[0]
+
+    yield Head("n", True), lambda row: str(row["repetitions"])
+    yield of(VARIANT)
+    yield of(N)
+    yield Head(""), lambda row: "smallest" if row["ring_dimension_is_minimum"] else "given"
+    yield of(LOG_QP, drop=2)
+    yield from (of(column) for column in headings.LEVELS if not headings.is_shared(column, rows))
+    yield Head("time", True), lambda row: _time(row)[0]
+    if has_intervals:
+        yield Head("95 % interval", True, drop=3), lambda row: _time(row)[1]
+    yield Head("× fastest", True), times_fastest
+    if has_intervals:
+        yield Head("95 % interval", True, drop=4), lambda row: _against_fastest(row)[1]
+    yield of(PEAK, drop=1)
+    yield Head("left", True, drop=1), lambda row: formats.brief_quantity(row["bits_left"], "bits")
+    yield Head("", is_prose=True), _remark
+
+
+def _about(rows: Sequence[Row], wanted: Wanted) -> str:
+    marks = "" if wanted.is_detailed else "≈ no difference"
+    own = (headings.vector(rows), headings.message(rows), marks)
+    return ", ".join(filter(None, ("total time of n operations in a row", *own)))
+
+
+LISTING = Listing(
+    (REPETITIONS, replace(MATRIX, subject=subject.REPETITION)),
+    rows=_joined,
+    table=("scheme", "label", "division", "data_pattern", "ciphertexts", "threads"),
+    is_best_mixed=True,
+    varied=lambda row: (
+        row["repetitions"],
+        None if row["ring_dimension_is_minimum"] else row["ring_dimension"],
+    ),
+    order=_in_table,
+    title=lambda rows, _: (
+        f"{rows[0]['label']} in a row · {rows[0]['scheme']} · security {headings.levels(rows)}"
+    ),
+    about=_about,
+    columns=_listed,
+    shown=_contested,
+    place=20,
+    is_main=True,
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, parameters, subject
+from ciphermark_present import charting, formats, headings, parameters, subject
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, size
+from ciphermark_present.printed import Cells, Head, Listing, Prices, Printed, Wanted, of, printed
 from ciphermark_present.query import Row
 
 
@@ -342,4 +343,63 @@ SCALING = Figure(
         Column("fit", "Fit", formats.share, is_number=True),
     ),
     empty="This run has no protocol of retrieval over three databases or more.",
+)
+
+
+_ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
+_ABOUT_STORES = (
+    "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "
+    "the store once at it, of the answer's time; rate: what is got, of what is returned"
+)
+
+
+def price_of_element(row: Row, prices: Prices) -> float | None:
+    """What it costs to answer, for each element that is got: the CPU time of the answer, and the bytes of it."""
+    cpu_s, download, elements = row["answer_cpu_s"], row["download"], row["inputs"] * (row["answers"] or 0)
+    if cpu_s is None or download is None or not elements:
+        return None
+    return float((cpu_s / 3600 * prices.cpu_hour + download / 1e9 * prices.gb) / elements)
+
+
+def _asked_for(rows: Sequence[Row]) -> Iterator[Cells]:
+    yield Head("protocol"), lambda row: str(row["operation"])
+    yield Head("database", True), _listed_database
+    yield of(VARIANT)
+    yield from map(of, headings.columns(rows))
+
+
+def _listed_database(row: Row) -> str:
+    """Its size, what a query brings of it, and how it was asked, where not by one query on one thread."""
+    parts = [formats.brief_size(row["database_size"]), f"{formats.brief_size(row['answered_size'])} got"]
+    parts += [f"{row['inputs']} queries"] * (row["inputs"] > 1)
+    return ", ".join(parts + [f"{row['threads']} threads"] * (row["threads"] > 1))
+
+
+def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
+    def million(row: Row) -> str:
+        price = price_of_element(row, wanted.prices)
+        return formats.brief_digits(None if price is None else 1e6 * price)
+
+    yield from _asked_for(rows)
+    yield from (of(column, drop) for drop, column in enumerate((*COSTS, *LINKS)))
+    yield Head("a million cost", True, drop=1), million
+
+
+def _stores(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
+    columns = [*_asked_for(rows), *(of(column, drop) for drop, column in enumerate(STORES))]
+    yield printed("", _ABOUT_STORES, columns, rows, once=2)
+
+
+def _charged(prices: Prices) -> str:
+    return f"cost: of as many elements, by {prices.cpu_hour:g} an hour of a core, {prices.gb:g} a GB returned"
+
+
+LISTING = Listing(
+    (RETRIEVALS,),
+    title=lambda rows, _: f"retrieval · {headings.heading(rows)}",
+    about=lambda rows, wanted: f"{_ABOUT}; {_charged(wanted.prices)}",
+    columns=_listed,
+    once=lambda rows: 2,
+    more=_stores,
+    place=70,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_core.metrics import METRICS
-from ciphermark_present import charting, formats, parameters, subject
+from ciphermark_present import catalogue, charting, formats, headings, parameters, subject
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -20,6 +20,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds
+from ciphermark_present.printed import Cells, Head, Listing, Pivot, Printed, Wanted, of, pivoted
 from ciphermark_present.query import Row
 
 
@@ -123,4 +124,98 @@ WORKLOADS = Figure(
         REASON,
     ),
     empty="This run has no workload of such a family.",
+)
+
+
+_PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
+
+
+def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """The rows whose metric no other table has: those of stages of a family, which its own listing names."""
+    own = [figure for listing in catalogue.listings() if listing is not LISTING for figure in listing.figures]
+    listed = [
+        (figure.subject, {column.name for column in figure.columns})
+        for figure in own
+        if figure.subject is not None and not figure.subject.is_rest
+    ]
+    return [
+        row
+        for row in answers[0]
+        if row["metric"] is not None
+        and not any(about.covers(row["experiment"]) and row["metric"] in names for about, names in listed)
+    ]
+
+
+def _whole(rows: Sequence[Row]) -> list[Row]:
+    """Of each metric the value of the whole stage; where it has none, as of peaks, those of its parts."""
+    whole = {(row["stage"], row["metric"]) for row in rows if not row["part"]}
+    return [row for row in rows if not row["part"] or (row["stage"], row["metric"]) not in whole]
+
+
+def _input(row: Row) -> str:
+    """What is computed on: the options; without any, how many numbers."""
+    return str(row["options"]) if row["options"] else formats.values(row["size"])
+
+
+def _metric(row: Row) -> str:
+    return f"{METRIC.brief_cell(row)}, {row['part']}" if row["part"] else METRIC.brief_cell(row)
+
+
+def _interval(row: Row) -> str:
+    """Of times, in the unit of the median."""
+    if row["unit"] != "s":
+        return ""
+    return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])[1]
+
+
+def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("stage"), lambda row: str(row["stage"])
+    yield of(METRIC)[0], _metric
+    yield of(VARIANT)
+    yield from map(of, headings.columns(rows))
+    yield of(MEDIAN)
+    yield Head("95 % interval", True, drop=1), _interval
+
+
+def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
+    """A line per part, the longest first, and a column per variant, or case where a variant has several."""
+    parts = [row for row in rows if row["part"] and row["metric"] == "time"]
+    if not parts:
+        return
+    cases = {row["case_key"]: row for row in parts}
+    is_told = len({row["variant"] for row in cases.values()}) == len(cases)
+    names = {
+        key: row["variant"] if is_told else f"{row['variant']} {row['ring_dimension']}"
+        for key, row in cases.items()
+    }
+    longest: dict[tuple[str, str], float] = {}
+    for row in parts:
+        place = (row["stage"], row["part"])
+        longest[place] = max(longest.get(place, row["median"]), row["median"])
+    parts.sort(key=lambda row: (row["stage"], -longest[row["stage"], row["part"]]))
+    pivot = Pivot(
+        lambda row: (row["stage"], row["part"]),
+        lambda row, _: formats.seconds(row["median"]),
+        lambda _: list(dict.fromkeys(names.values())),
+    )
+    columns: list[Cells] = [
+        (Head("stage"), lambda row: str(row["stage"])),
+        (Head("part"), lambda row: str(row["part"])),
+    ]
+    named = [{**row, "variant": names[row["case_key"]]} for row in parts]
+    yield pivoted("", _PARTS, columns, named, pivot, once=1, nothing="")
+
+
+LISTING = Listing(
+    (WORKLOADS,),
+    rows=_unlisted,
+    table=("experiment", "operation", "options", "data_set", "size", "threads", "scheme"),
+    varied=lambda row: row["ring_dimension"],
+    title=lambda rows, wanted: f"{wanted.titled(rows[0]['operation'])} · {rows[0]['experiment']}",
+    about=lambda rows, _: f"{headings.heading(rows)} · {_input(rows[0])}, {headings.threads(rows[0])}",
+    columns=_listed,
+    once=lambda rows: 2,
+    shown=_whole,
+    more=_parts,
+    place=90,
 )

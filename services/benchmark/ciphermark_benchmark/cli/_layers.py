@@ -12,13 +12,13 @@ from rich.text import Text
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.cli.program import setting
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_measure.layers import LayerFound, LayersFound
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present.printed import Head, Printed
+from ciphermark_present.terminal import show
 from ciphermark_workloads.catalogue import WORKLOADS, named
 
 _DEADLINE_S = 1800.0

@@ -17,9 +17,8 @@ from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.suite import description
 from ciphermark_benchmark.suite.description import Description
 from ciphermark_core import host as hosts
-from ciphermark_present import formats
-from ciphermark_present.listings import layout
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present import formats, terminal
+from ciphermark_present.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]
 
@@ -60,7 +59,7 @@ def adapters(
     if format == "json":
         typer.echo(json.dumps([item.as_dict() for item in found], indent=2))
     elif name is None:
-        for line in layout.lines(table_of(found), min(console.width, _WIDEST)):
+        for line in terminal.lines(table_of(found), min(console.width, _WIDEST)):
             console.print(Text(line), soft_wrap=True)
         console.print("\nBuild, operations, notes and what is lacking: ciphermark adapters VARIANT")
     else:
@@ -98,5 +97,5 @@ def _tell(console: Console, item: Description) -> None:
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
     console.print(f"[bold]{escape(declared.variant)}[/bold]  {state}  {escape(declared.license)}")
-    for line in layout.named(item.lines(), console.width, indent="  "):
+    for line in terminal.named(item.lines(), console.width, indent="  "):
         console.print(Text(line), soft_wrap=True)

@@ -14,7 +14,7 @@ from ciphermark_benchmark.cli.suite import loaded
 from ciphermark_benchmark.suite import description
 from ciphermark_core import host as hosts
 from ciphermark_measure import probes
-from ciphermark_present.listings import layout
+from ciphermark_present import terminal
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +31,7 @@ def doctor(
     asked = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
     console = console_for()
-    for line in layout.named(description.host_lines(facts), console.width):
+    for line in terminal.named(description.host_lines(facts), console.width):
         console.print(Text(line), soft_wrap=True)
     crowding = hosts.thread_warning({count for item in asked for count in item.threads}, facts.cores)
     found = [*facts.warnings, *([] if crowding is None else [crowding])]

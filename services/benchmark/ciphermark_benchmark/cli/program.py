@@ -12,7 +12,6 @@ import typer
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._tables import show as show_tables
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs
@@ -22,7 +21,8 @@ from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present.printed import Head, Printed
+from ciphermark_present.terminal import show as show_tables
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _program = typer.Typer(

@@ -14,12 +14,12 @@ from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.runner import durations, outlook
 from ciphermark_benchmark.suite import shipped
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present.printed import Head, Printed
+from ciphermark_present.terminal import show
 
 if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `suite list` needs none of it
     from ciphermark_benchmark.suite import form

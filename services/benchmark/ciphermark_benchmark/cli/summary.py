@@ -19,11 +19,10 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.gateway import Database
 from ciphermark_present import highlights
-from ciphermark_present.catalogue import times
+from ciphermark_present.catalogue import ranking, times
 from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS
 from ciphermark_present.highlights import Evidence
-from ciphermark_present.listings import ranking, verdicts
-from ciphermark_present.listings.printed import absent_last, grouped
+from ciphermark_present.printed import absent_last, grouped
 from ciphermark_present.query import Row
 
 _WIDEST = 80
@@ -56,10 +55,10 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
 
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Headings, and the sentences below each."""
-    answers = [rows(database, figure, run_id, {"any_security": False}) for figure in verdicts.FIGURES]
-    leaders = list(verdicts.of_run(answers, any_security=False))
+    answers = [rows(database, figure, run_id, {"any_security": False}) for figure in ranking.OF_RUN]
+    leaders = list(ranking.of_run(answers, any_security=False))
     yield "Who is fastest", leaders or ["This run has nothing to rank."]
-    known = [verdicts.timed(answer) for answer in answers]
+    known = [ranking.timed(answer) for answer in answers]
     speedups = known[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
         "What HEXL brings",
@@ -78,7 +77,7 @@ def _hexl(speedups: Iterable[Row]) -> Iterator[str]:
     """A sentence for each scheme and security level."""
     known = sorted(speedups, key=lambda row: absent_last(*_level(row)))
     for same in grouped(known, _level):
-        yield from times.speedup(same, same[0])
+        yield from times.tell_speedup(same, same[0])
 
 
 def _level(row: Row) -> tuple[Any, ...]:

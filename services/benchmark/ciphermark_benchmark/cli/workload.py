@@ -20,7 +20,7 @@ from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.examination import Found, faults
-from ciphermark_present.listings import layout
+from ciphermark_present import terminal
 from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.options import Option
@@ -52,7 +52,7 @@ def list_all() -> None:
         console.print(f"[bold]{workload.name}[/bold]  {workload.family}  {schemes}")
         title = textwrap.wrap(workload.title, console.width, initial_indent="  ", subsequent_indent="  ")
         declared = [(f"{option.name}:", _told(option)) for option in options.declared(workload.Options)]
-        for line in (*title, *layout.named(declared, console.width, indent="  ")):
+        for line in (*title, *terminal.named(declared, console.width, indent="  ")):
             console.print(Text(line), soft_wrap=True)
     for name, reason in BROKEN.items():
         console.print(f"[red]{escape(name)}[/red]  {escape(reason)}")

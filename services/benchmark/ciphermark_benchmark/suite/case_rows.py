@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.model import Case
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present.printed import Head, Printed
 
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 

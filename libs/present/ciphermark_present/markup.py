@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from ciphermark_present.listings.layout import with_footnotes
-from ciphermark_present.listings.printed import Printed
+from ciphermark_present.printed import Printed, with_footnotes
 
 _LETTERS = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x17F))))
 _POWER = re.compile(r"(?<=\d)\\textasciicircum\{\}(-?\d+)")

@@ -13,8 +13,8 @@ from ciphermark_present.catalogue.columns import (
     differing,
 )
 from ciphermark_present.figure import Column
-from ciphermark_present.listings.printed import head
 from ciphermark_present.parameters import MESSAGE, told
+from ciphermark_present.printed import head
 from ciphermark_present.query import Row
 
 PARAMETERS = (N, LOG_QP)

@@ -1,0 +1,267 @@
+"""The ranked variants of every case of a run: as tables, at a glance, and in sentences. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ciphermark_analysis.comparison import TRAITS, differences
+from ciphermark_analysis.wins import standings
+from ciphermark_present import formats, headings, subject
+from ciphermark_present.catalogue import times
+from ciphermark_present.catalogue.columns import VARIANT
+from ciphermark_present.printed import (
+    Cells,
+    Head,
+    Listing,
+    Pivot,
+    Wanted,
+    absent_last,
+    grouped,
+    of,
+    present,
+)
+from ciphermark_present.query import Row
+from ciphermark_present.subject import Subject
+
+UNPAIRED = "not in turns"
+EXPLAINED = (
+    "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
+    "interval, * parameters other than the fastest one's, or not in turns with it"
+)
+MARKS = {"no difference": "≈", "too few samples": "?"}
+# Whatever has phases has its ranks here; operations in a row have a table of their own.
+_EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
+RANKS, TIMES, SPEEDUPS = (
+    replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP)
+)
+FIGURES = (RANKS, TIMES, SPEEDUPS)
+OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
+_SAME_TIME = ("case_key", "phase", "repetitions")
+_ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "chain_depth")
+_MEASURED = (
+    *("scheme", "division", "experiment", "label", "phase", "repetitions"),
+    *("size", "data_pattern", "data_set", "threads"),
+)
+_VECTOR = ("data_pattern", "data_set", "threads")
+_OPERATION = "operation"
+_IN_A_ROW = "operations in a row"
+_COMPUTING = ".evaluate"  # a stage without this step is the client's alone, and no library computes in it
+
+
+def contests(answers: Sequence[Sequence[Row]], any_security: bool) -> list[list[Row]]:
+    """The rows of each table; ``answers`` are those of :data:`FIGURES`."""
+    return RANKING.groups(answers, Wanted(any_security=any_security))
+
+
+def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
+    """Every rank with its time's interval and what HEXL brings, and the parameters by which tables are told apart: the
+    chain that a case came to stands in their headings.
+    """
+    ranks, timed, speedups = answers
+    times_of = {tuple(row[name] for name in _SAME_TIME): row for row in timed}
+    speedup_of = {
+        (row["comparison_key"], row["variant_on"], row["phase"], row["repetitions"]): row for row in speedups
+    }
+    rows: list[Row] = []
+    for row in ranks:
+        own = times_of.get(tuple(row[name] for name in _SAME_TIME))
+        if own is not None and row["rank"] is not None:
+            place = (row["comparison_key"], row["variant"], row["phase"], row["repetitions"])
+            uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
+            bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
+            asked = {"asked_modulus_bits": row["modulus_bits"], "modulus_bits": own["modulus_bits"]}
+            rows.append({**row, **bounds, **uncorrected, **asked, "hexl": speedup_of.get(place)})
+    chains: dict[str, Any] = {}
+    for row in sorted(rows, key=lambda row: str(row["variant"])):
+        chains.setdefault(row["comparison_key"], (row["ring_dimension"], tuple(row["modulus_bits"])))
+    return [{**row, "chain": chains[row["comparison_key"]]} for row in rows]
+
+
+def _order(row: Row) -> tuple[Any, ...]:
+    count = absent_last(row["repetitions"], first=True)
+    return row["experiment"], row["label"], count, row["size"], row["comparison_key"], row["rank"]
+
+
+def named(rows: Sequence[Row], _: Wanted | None = None) -> list[Cells]:
+    """The columns that say what a row is about: the operation, and how long the vector is where lengths differ."""
+    lengths: list[Cells] = [(Head("values", True), lambda row: f"{row['size']:,}")]
+    return [(Head("operation"), name), *lengths * (len({row["size"] for row in rows}) > 1)]
+
+
+def name(row: Row) -> str:
+    """The operation; or the operation and the count that it was applied."""
+    count = row["repetitions"]
+    return str(row["label"]) if count is None else f"{row['label']} × {count}"
+
+
+def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
+    yield from named(rows, wanted)
+    yield of(VARIANT)
+    yield from (of(column, drop=7) for column in headings.columns(rows))
+    yield Head("median", True), lambda row: _time(row)[0]
+    yield Head("95 % interval", True, drop=1), lambda row: _time(row)[1]
+    yield Head("× fastest", True), _times_fastest
+    yield Head("95 % interval", True, drop=2), _ratio_interval
+    optional: list[Cells] = [
+        (Head("uncorrected", True, drop=3), _uncorrected),
+        (Head("HEXL speed-up", True, drop=4), lambda row: _hexl(row)[0]),
+        (Head("95 % interval", True, drop=5), lambda row: _hexl(row)[1]),
+        (Head("parameters", is_prose=True), remark),
+    ]
+    yield from present(optional, rows)
+
+
+def _time(row: Row) -> tuple[str, str]:
+    return formats.time_with_interval(row["median"], row["low"], row["high"])
+
+
+def _uncorrected(row: Row) -> str:
+    """The median of the times as they were taken."""
+    median = row.get("uncorrected_median")
+    return "" if median is None else formats.brief_seconds(median)
+
+
+def _times_fastest(row: Row) -> str:
+    return "1" if row["rank"] == 1 else formats.brief_digits(row["ratio"])
+
+
+def _ratio_interval(row: Row) -> str:
+    return "" if row["rank"] == 1 else formats.interval(row["ci_low"], row["ci_high"])
+
+
+def _hexl(row: Row) -> tuple[str, str]:
+    """What HEXL brings, marked where the interval finds no difference, and the interval."""
+    speedup = row["hexl"]
+    if speedup is None:
+        return "", ""
+    mark = "≈" if speedup["verdict"] == "no difference" else ""
+    bounds = formats.interval(speedup["ci_low"], speedup["ci_high"])
+    return f"{mark}{formats.brief_digits(speedup['ratio'])}", bounds
+
+
+def remark(row: Row) -> str:
+    """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
+    fastest = {name: row[f"fastest_{name}"] for name in TRAITS}
+    return ", ".join(filter(None, (differences(row, fastest), "" if row["is_paired"] else UNPAIRED)))
+
+
+def _line(row: Row) -> tuple[Any, ...]:
+    """What all variants of a line did."""
+    return row["comparison_key"], row["phase"], name(row)
+
+
+def _cell(row: Row, _: Sequence[Row]) -> str:
+    if row["rank"] == 1:
+        return formats.brief_seconds(row["median"])
+    mark = MARKS.get(row["verdict"], "")
+    return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if remark(row) else ''}"
+
+
+def _by_mean(rows: Sequence[Row]) -> list[str]:
+    """Variants in the order of the geometric mean of their ratios."""
+    logs: dict[str, list[float]] = {}
+    for row in rows:
+        logs.setdefault(row["variant"], []).append(math.log(row["ratio"] or 1.0))
+    return sorted(logs, key=lambda variant: (math.fsum(logs[variant]) / len(logs[variant]), variant))
+
+
+RANKING = Listing(
+    FIGURES,
+    rows=_joined,
+    table=(*_ASKED, *_VECTOR),
+    is_best_mixed=True,
+    varied=lambda row: (*(row[name] for name in _MEASURED), row["chain"]),
+    order=_order,
+    title=lambda rows, _: headings.heading(rows),
+    about=lambda rows, _: f"time of phase {rows[0]['phase']}, {headings.vector(rows)}",
+    columns=_columns,
+    once=lambda rows: len(named(rows)),
+    place=10,
+    needs_details=True,
+)
+OVERVIEW = replace(
+    RANKING,
+    columns=named,
+    once=lambda rows: len(named(rows)) - 1,
+    pivot=Pivot(_line, _cell, _by_mean),
+    needs_details=False,
+)
+
+
+def of_run(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+    """For each scheme, division and what is timed a sentence: who wins how often, of cases of two variants or more, and
+    how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
+    """
+    yield from _sentences([_computed(answer) for answer in answers], any_security)
+
+
+def of_phase(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+    """The same of one phase, without a word about it; ``answers`` are those of :data:`FIGURES`."""
+    yield from _sentences([[{**row, "what": ""} for row in answer] for answer in answers], any_security)
+
+
+def timed(answer: Iterable[Row]) -> list[Row]:
+    """The rows of an answer to one of :data:`OF_RUN` that a reader is told of; their labels say what is timed: an
+    operation, with its count in a row, or the stage of a workload.
+    """
+    return [{**row, "label": _label(row)} for row in _computed(answer)]
+
+
+def lead(line: Sequence[Row]) -> str | None:
+    """The variant that wins a case, by the rows of its variants; ``None`` where it is a tie, or nobody to beat."""
+    fastest = next(index for index, row in enumerate(line) if row["rank"] == 1)
+    standing = standings(fastest, [row["verdict"] for row in line])[fastest]
+    return str(line[fastest]["variant"]) if standing == "win" else None
+
+
+def _sentences(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+    lines = [line for same in contests(answers, any_security) for line in grouped(same, _line)]
+
+    def contest(line: Sequence[Row]) -> tuple[Any, ...]:
+        """As tables stand, the division of all before that of each."""
+        return line[0]["scheme"], line[0]["division"] == "best", line[0]["what"]
+
+    for same in grouped(sorted(lines, key=contest), contest):
+        scheme, is_best, what = contest(same[0])
+        yield f"{', '.join(filter(None, (scheme, 'division best' * is_best, what)))}: {_verdict(same)}"
+
+
+def _computed(answer: Iterable[Row]) -> list[Row]:
+    """With ``what`` is timed; without what is a part of something that is timed as well, and what no library does."""
+    rows = list(answer)
+    computed = {(row["comparison_key"], row["phase"]) for row in rows}
+    kept: list[Row] = []
+    for row in rows:
+        is_workload = subject.WORKLOAD.covers(row["experiment"])
+        if is_workload and (row["comparison_key"], f"{row['phase']}{_COMPUTING}") in computed:
+            kept.append({**row, "what": row["phase"]})
+        elif not is_workload and row["phase"] == _OPERATION:
+            kept.append({**row, "what": _IN_A_ROW if subject.REPETITION.covers(row["experiment"]) else ""})
+    return kept
+
+
+def _label(row: Row) -> str:
+    labelled = {**row, "label": row.get("label", row["operation"])}
+    return f"{row['operation']}, {row['phase']}" if row["phase"] == row["what"] else name(labelled)
+
+
+def _verdict(lines: Sequence[Sequence[Row]]) -> str:
+    """Who wins how many cases, of those with two variants or more; and how many are ties."""
+    contested = [line for line in lines if len({row["variant"] for row in line}) > 1]
+    if not contested:
+        alone = ", ".join(sorted({row["variant"] for line in lines for row in line}))
+        return f"nobody to compare {alone} with in {_cases(len(lines))}"
+    leads = [lead(line) for line in contested]
+    counts = Counter(variant for variant in leads if variant is not None).most_common()
+    wins = [f"{variant} is fastest in {count}" for variant, count in counts]
+    ties = leads.count(None)
+    told = [*wins, *([f"{ties} tie{'' if ties == 1 else 's'}"] if ties else [])]
+    return f"of {_cases(len(contested))} {', '.join(told)}"
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"

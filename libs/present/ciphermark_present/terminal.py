@@ -1,0 +1,132 @@
+"""Tables in a terminal, through rich: never wider than it. What does not fit is wrapped, noted below, or left out."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ciphermark_present.printed import Head, Printed, with_footnotes
+
+_GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
+_LEAST_PROSE = 16
+_MOST_LINES = 5  # of a cell
+
+
+def show(console: Console, tables: Iterable[Printed]) -> None:
+    """Print tables with their titles, as wide as the console at most."""
+    for table in tables:
+        console.print()
+        if table.title:
+            console.print(Text(table.title, style="bold"))
+        if table.about:
+            console.print(Text(table.about))
+        for line in lines(table, console.width):
+            console.print(Text(line), soft_wrap=True)
+        if table.explained:
+            console.print(Text(f"\n{table.explained}"))
+
+
+def lines(table: Printed, width: int) -> Iterator[str]:
+    """The table without its title, in lines of ``width`` characters at most.
+
+    Prose takes up to five lines or becomes a footnote. Columns that have no room even so are left out, those with the
+    largest ``drop`` first, then from the right; a line below names them. A name wider than all is cut.
+    """
+    notes: tuple[str, ...] = ()
+    kept, chosen = list(range(len(table.heads))), _layout(table, width)
+    if chosen is None:
+        table, notes = with_footnotes(table)
+        chosen = _layout(table, width)
+    while chosen is None and len(kept) > 1:
+        kept.remove(max(kept[1:], key=lambda place: (table.heads[place].drop, place)))
+        chosen = _layout(_only(table, kept), width)
+    yield from _rendered(_only(table, kept), *(chosen or (True, 1)), width)
+    for note in notes:
+        yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
+    if left_out := [head.text for place, head in enumerate(table.heads) if place not in kept]:
+        text = f"no room for: {', '.join(dict.fromkeys(left_out))}; a wider terminal or --format md has it"
+        yield from textwrap.wrap(text, width, subsequent_indent="    ")
+
+
+def named(facts: Iterable[tuple[str, str]], width: int, indent: str = "") -> Iterator[str]:
+    """A name and what is said of it, one below the other; a long text goes on below itself."""
+    facts = list(facts)
+    room = max((len(name) for name, _ in facts), default=0)
+    below = " " * (len(indent) + room + max(_GAPS))
+    for name, text in facts:
+        first = f"{indent}{name:<{room}}{' ' * max(_GAPS)}"
+        wrapped = textwrap.wrap(
+            text, width, initial_indent=first, subsequent_indent=below, break_on_hyphens=False
+        )
+        yield from wrapped or [first.rstrip()]
+
+
+def _only(table: Printed, places: Sequence[int]) -> Printed:
+    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+    heads = tuple(table.heads[place] for place in places)
+    return Printed(table.title, table.about, heads, rows, sum(place < table.keys for place in places))
+
+
+def _layout(table: Printed, width: int) -> tuple[bool, int] | None:
+    """Whether heads stand whole, and the gap, with which a table fits; nothing where it does not."""
+    for is_whole, gap in product((True, False), _GAPS):
+        if _has_room(table, is_whole, width - gap * (len(table.heads) - 1)):
+            return is_whole, gap
+    return None
+
+
+def _has_room(table: Printed, is_whole: bool, room: int) -> bool:
+    columns = list(zip(table.heads, zip(*table.rows, strict=True), strict=True)) if table.rows else []
+    room -= sum(_fixed(head, texts, is_whole) for head, texts in columns if not head.is_prose)
+    prose = [(head, texts) for head, texts in columns if head.is_prose]
+    if sum(_least(head, texts) for head, texts in prose) > room:
+        return False
+    share = room // max(1, len(prose))
+    return all(
+        len(textwrap.wrap(text, max(share, _least(head, texts)))) <= _MOST_LINES
+        for head, texts in prose
+        if table.heads.index(head) >= table.keys
+        for text in texts
+    )
+
+
+def _fixed(head: Head, texts: Sequence[str], is_whole: bool) -> int:
+    """The width in which no text takes two lines; of the head no word, or all of it."""
+    words = [head.text] if is_whole else head.text.split()
+    return max(map(len, (*words, *texts, " ")))
+
+
+def _least(head: Head, texts: Sequence[str]) -> int:
+    """The width of prose in which no word is broken, and that can be read."""
+    longest = max((len(word) for text in (head.text, *texts) for word in text.split()), default=1)
+    return max(longest, min(max(_LEAST_PROSE, head.least_width), max(map(len, (head.text, *texts)))))
+
+
+def _rendered(table: Printed, is_whole: bool, gap: int, width: int) -> Iterator[str]:
+    grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
+    columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
+    heads = [
+        [head.text]
+        if is_whole
+        else textwrap.wrap(head.text, _fixed(head, texts, False), break_on_hyphens=False) or [""]
+        for head, texts in zip(table.heads, columns, strict=True)
+    ]
+    height = max(map(len, heads))
+    for head, parts, texts in zip(table.heads, heads, columns, strict=True):
+        grid.add_column(
+            Text("\n".join([""] * (height - len(parts)) + parts)),
+            justify="right" if head.is_number else "left",
+            no_wrap=not head.is_prose,
+            overflow="fold" if head.is_prose else "ellipsis",
+            min_width=_least(head, texts) if head.is_prose else None,
+        )
+    for row in table.rows:
+        grid.add_row(*map(Text, row))
+    console = Console(width=width, color_system=None, legacy_windows=False)
+    for segments in console.render_lines(grid, pad=False):
+        yield "".join(segment.text for segment in segments).rstrip()
