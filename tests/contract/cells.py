@@ -20,6 +20,25 @@ Condition: TypeAlias = Callable[["Cell"], bool]
 # The operations that move a ciphertext down, by scheme.
 SWITCHES: dict[Scheme, set[str]] = {"ckks": {"rescale"}, "bgv": {"mod_switch"}, "bfv": set()}
 
+# What a build with Intel HEXL computes with kernels of its own: transforms and products, in every operation and
+# program, and the bytes of what they yield. All else is the adapter's code, which the build without it has executed.
+KERNELS = (
+    "test_inner_products.py",
+    "test_operations.py",
+    "test_programs.py",
+    "test_seal_sizes.py",
+    "test_serialization.py",
+    "test_weighted_sums.py",
+)
+
+
+def executes(file: str, declared: Declaration, others: Iterable[Declaration]) -> bool:
+    """Whether a file's tests are there for a variant: of one that differs from another in HEXL alone, few are."""
+    is_second_build = declared.hexl and any(
+        other.implementation == declared.implementation and not other.hexl for other in others
+    )
+    return not is_second_build or file in KERNELS
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -85,7 +85,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "declaration" in metafunc.fixturenames:
         metafunc.parametrize("declaration", declarations, ids=[item.variant for item in declarations])
         return
-    installed = [item for item in declarations if _is_installed(item.variant)]
+    file, known = metafunc.definition.path.name, registry.declarations().values()
+    installed = [
+        item for item in declarations if _is_installed(item.variant) and cells.executes(file, item, known)
+    ]
     if "scheme" in metafunc.fixturenames:
         _parametrize(
             metafunc, cells.arguments(metafunc.definition), [*cells.rows(metafunc.definition, installed)]

@@ -14,7 +14,7 @@ from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, 
 from ciphermark_core.model import Scheme
 from ciphermark_workloads.catalogue import WORKLOADS
 
-from . import harness
+from . import cells, harness
 
 FOLDER = Path(__file__).parent
 # Tests of what a library has, and the values that they must have for a variant in a scheme: told by the declaration.
@@ -63,13 +63,27 @@ def collected() -> set[str]:
 
 
 def test_every_cell_that_is_declared_is_collected_and_no_other(collected: set[str]) -> None:
-    for declaration in harness.registry.declarations().values():
+    known = harness.registry.declarations().values()
+    for declaration in known:
         is_installed = harness.absence(declaration.variant) is None
         for scheme in declaration.schemes:
             for test, values in DECLARED.items():
                 prefix = f"{test}[{declaration.variant}-{scheme}-"
-                found = {item[len(prefix) : -1] for item in collected if item.startswith(prefix)}
-                assert found == ({*values(declaration, scheme)} if is_installed else set()), prefix
+                is_executed = is_installed and cells.executes(test.partition("::")[0], declaration, known)
+                present = {item[len(prefix) : -1] for item in collected if item.startswith(prefix)}
+                assert present == ({*values(declaration, scheme)} if is_executed else set()), prefix
+
+
+def test_a_second_build_executes_what_its_kernels_compute() -> None:
+    known = harness.registry.declarations()
+    files = {file.name for file in FOLDER.glob("test_*.py")}
+    assert {*cells.KERNELS} <= files
+    executed = {
+        name: {file for file in files if cells.executes(file, item, known.values())}
+        for name, item in known.items()
+    }
+    assert executed.pop("seal-hexl") == {*cells.KERNELS}
+    assert all(every == files for every in executed.values())
 
 
 def test_no_test_is_lost(collected: set[str]) -> None:
