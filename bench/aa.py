@@ -14,7 +14,7 @@ from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Outcome
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 VARIANTS = ("seal", "seal@again")
 CASES = 20

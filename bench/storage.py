@@ -16,7 +16,7 @@ from ciphermark_core import host, primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Trial
 from ciphermark_core.run import Host, Run
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 RUNS = 50
 TRIALS = 50  # of each run, every one of another case

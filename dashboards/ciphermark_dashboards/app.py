@@ -33,8 +33,8 @@ from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
 from ciphermark_dashboards.serving import bundled
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.vigil import AWAY, Vigil
+from ciphermark_db.database import DatabaseUnavailable
+from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web import health
 from ciphermark_web.watched import Watched
 
@@ -61,7 +61,7 @@ _OF_RUNS = frozenset(page.path for page in PAGES)
 
 def made(settings: Settings) -> FastAPI:
     """The application; it connects when it starts."""
-    store, vigil = Store(settings.database_url), Vigil(settings.database_url)
+    store, vigil = Store(settings.database_url), DatabaseMonitor(settings.database_url)
     benchmark = (
         Benchmark(settings.benchmark_url, settings.benchmark_token) if settings.benchmark_url else None
     )

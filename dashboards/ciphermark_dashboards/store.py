@@ -16,7 +16,7 @@ from psycopg.sql import SQL, Identifier, Literal
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ciphermark_dashboards.errors import NotFoundError, TooSlowError, UnpreparedError
-from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_present.query import Answer, Query, Row
 
 QUERY_TIMEOUT_S = 20

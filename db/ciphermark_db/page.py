@@ -12,10 +12,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
+from ciphermark_db.schema import STATISTICS
 from ciphermark_db.sql import blocks
 
-TABLES = ("metric", "dimension", "experiment", "published")
+TABLES = (*STATISTICS, "metric", "dimension", "experiment", "published")
 _BEGIN, _END = "<!-- views -->\n", "<!-- end of views -->\n"
 _WITH_UNIT = re.compile(r"(.*?)(?: \[([^\[\]]+)\])?", re.DOTALL)
 

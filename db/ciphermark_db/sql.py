@@ -10,8 +10,17 @@ _NAME = re.compile(rb"^-- name: (\w+)\n", re.MULTILINE)
 
 
 @cache
-def blocks(file: str) -> dict[str, bytes]:
-    """The blocks of ``sql/<file>.sql`` by name; a block starts at a line ``-- name: <name>``."""
-    _, *parts = _NAME.split((files("ciphermark_db") / "sql" / f"{file}.sql").read_bytes())
+def blocks(file: str, package: str = "ciphermark_db") -> dict[str, bytes]:
+    """The blocks of ``sql/<file>.sql`` of a package by name; a block starts at a line ``-- name: <name>``."""
+    _, *parts = _NAME.split((files(package) / "sql" / f"{file}.sql").read_bytes())
     names, texts = parts[::2], parts[1::2]
     return {name.decode(): text.strip() for name, text in zip(names, texts, strict=True)}
+
+
+def filled(text: bytes, **lists: str) -> bytes:
+    """A text with lists of names in the places that it marks as ``{{name}}``. They are the program's own, never a
+    user's.
+    """
+    for name, names in lists.items():
+        text = text.replace(b"{{%s}}" % name.encode(), names.encode())
+    return text

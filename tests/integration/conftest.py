@@ -27,7 +27,7 @@ from ciphermark_core.model import (
 )
 from ciphermark_core.run import Host, Run
 from ciphermark_db import embedded
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 PRIMES = (1099510054913, 1099507695617, 1099511480321)
 HOST = Host(

@@ -24,7 +24,7 @@ from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.needs import needs_of
 from ciphermark_benchmark.jobs.store import Store, Submission
 from ciphermark_benchmark.suite import files
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 STALLED_S = 8  # machines that test are busy, and their disks
 # What Python's multiprocessing prints where a worker is killed while it starts a process.
@@ -104,7 +104,7 @@ class Jobs:
         """Every case of the job is recorded once, with its samples once, and every comparison on one host."""
         found = self.rows(
             "select t.id, t.case_key, t.process, t.status, t.run_id, c.comparison_key from trial t "
-            "join case_ c on c.key = t.case_key join run r on r.id = t.run_id "
+            "join case_info c using (case_info_id) join run r on r.id = t.run_id "
             "where r.id = %(id)s or r.continues = %(id)s",
             {"id": job_id},
         )

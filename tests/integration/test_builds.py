@@ -69,9 +69,11 @@ def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Pa
     experiment = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["add"]}
     suite = mine.suite(experiment | {"variants": ["seal", "seal-mine"]}, samples=8)
     mine("run", str(suite))
-    statuses = mine.rows("select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key")
+    statuses = mine.rows("select variant, status from trials")
     assert {row["variant"]: row["status"] for row in statuses} == {"seal": "ok", "seal-mine": "ok"}
-    builds = mine.rows("select variant, facts from build order by variant")
+    builds = mine.rows(
+        "select distinct i.variant, b.facts from build as b join case_info as i on i.build_id = b.id order by 1"
+    )
     assert [row["variant"] for row in builds] == ["seal", "seal-mine"]
     facts = [
         row["facts"] if isinstance(row["facts"], dict) else json.loads(str(row["facts"])) for row in builds
@@ -117,7 +119,7 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     experiment = {"kind": "arithmetic", "variants": ["openfhe", "mine"], "operations": ["add"], **chain}
     suite = mine.suite(experiment, samples=6)
     mine("run", str(suite))
-    statuses = mine.rows("select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key")
+    statuses = mine.rows("select variant, status from trials")
     assert {row["variant"]: row["status"] for row in statuses} == {"openfhe": "ok", "mine": "ok"}
     found = mine("bisect", str(suite), "openfhe", "mine", "--error", "0.2", timeout_s=PATIENCE_OF_RUNS_S)
     assert "runs: " in found.out

@@ -11,7 +11,7 @@ import pytest
 from command import Ciphermark
 
 from ciphermark_core.model import ParameterSpec, Sample
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 SPEC = ParameterSpec("bfv", 4096, None, 65537)
 CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, ring_dimension_is_minimum=True)

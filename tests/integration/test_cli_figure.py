@@ -20,7 +20,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import app
 from ciphermark_dashboards.pages import CASE_PAGE, FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.settings import Settings
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

@@ -276,9 +276,9 @@ def test_the_recorded_parameters_are_seals(results):
 def test_the_recorded_moduli_are_seals(recorded):
     native = pytest.importorskip("_ciphermark_seal")
     (row,) = recorded[0].rows(
-        "select distinct p.moduli, p.special_moduli, p.plain_modulus from parameter_set p "
-        "join trial t on t.parameter_set_id = p.id join build b on b.id = t.build_id "
-        f"where b.variant = 'seal' and p.scheme = 'bfv' and p.ring_dimension = {N}"
+        "select distinct p.moduli, p.special_moduli, i.plain_modulus from parameter_set p "
+        "join case_info i on i.parameter_set_id = p.id "
+        f"where i.variant = 'seal' and i.scheme = 'bfv' and i.ring_dimension = {N}"
     )
     assert row["moduli"] + row["special_moduli"] == native.default_chain(N)
     assert row["plain_modulus"] == native.create_chain(N, [20])[0]

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from ciphermark_dashboards import app, report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present.catalogue.operations import explained
 from ciphermark_present.query import Answer
 

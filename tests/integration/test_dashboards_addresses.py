@@ -18,7 +18,7 @@ from ciphermark_core.model import ParameterSpec
 from ciphermark_dashboards import app, report, serving
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

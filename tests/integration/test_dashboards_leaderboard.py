@@ -12,7 +12,7 @@ from test_dashboards_pages import columns_of, times
 
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

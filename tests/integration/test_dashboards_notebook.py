@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from processes import PATIENCE_S
 from test_dashboards_pages import recorded_run
 
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

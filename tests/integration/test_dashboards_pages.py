@@ -20,7 +20,7 @@ from ciphermark_dashboards import app
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present.catalogue.times import LEADERBOARD
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too

@@ -24,7 +24,7 @@ from ciphermark_dashboards import app, report
 from ciphermark_dashboards.report import Report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present.notes import Note
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too

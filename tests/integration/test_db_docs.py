@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_core.model import OperationCount, ProgramUse, Sample
 from ciphermark_db import page
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)

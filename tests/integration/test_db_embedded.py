@@ -15,8 +15,7 @@ import pytest
 from processes import PATIENCE_S, has_ended, wait_until
 
 from ciphermark_db import embedded
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database, DatabaseUnavailable
 
 START = """
 import sys

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_core.run import Run
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 FACTS = {
     "anchor_kernel": 2.0,

@@ -14,8 +14,8 @@ import pytest
 
 from ciphermark_benchmark import archive
 from ciphermark_core.model import ParameterSpec, Sample
-from ciphermark_db import published
-from ciphermark_db.gateway import Database
+from ciphermark_db import schema
+from ciphermark_db.database import Database
 from ciphermark_present import query
 from ciphermark_present.catalogue.published import PUBLISHED
 
@@ -59,7 +59,7 @@ def test_another_file_replaces_all_rows(new_url) -> None:
         database.migrate()
         assert count(database) == COUNT
         with psycopg.connect(url, autocommit=True) as connection:
-            published.load(connection, f"{HEADER}\n{FIRST}\n".encode())
+            schema.load_published(connection, f"{HEADER}\n{FIRST}\n".encode())
         assert count(database) == 1
         database.migrate()
         assert count(database) == COUNT
@@ -71,7 +71,7 @@ def test_a_file_that_cannot_be_loaded_changes_nothing(new_url) -> None:
         database.migrate()
         broken = f"{HEADER}\n{FIRST.replace(',bfv,', ',rsa,')}\n".encode()
         with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.Error):
-            published.load(connection, broken)
+            schema.load_published(connection, broken)
         assert count(database) == COUNT
 
 
@@ -138,23 +138,3 @@ def _scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for part in plan.get("Plans", ()):
         yield from _scans(part)
-
-
-def test_samples_are_read_once_however_many_figures_they_may_fit(new_url) -> None:
-    """Beside each figure anew they were read 75 times, and the page of learning took seconds."""
-    url = new_url()
-    header, outcomes = archive.read(LEARNING)
-    with Database.open(url) as database:
-        database.migrate()
-        archive.record(database, header, outcomes)
-        ((samples,),) = database.query("select count(*) from sample").rows
-    asked = query.of(PUBLISHED, header.run.id, {})
-    with psycopg.connect(url) as connection:
-        explained = connection.execute(f"explain (analyze, format json) {asked.text}", asked.parameters)
-        ((plan,),) = explained.fetchall()
-    read = sum(
-        part["Actual Rows"] * part["Actual Loops"]
-        for part in _scans(plan[0]["Plan"])
-        if part.get("Relation Name") == "sample"
-    )
-    assert 0 < read <= 2 * samples

@@ -6,8 +6,7 @@ import psycopg
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database, Table
+from ciphermark_db.database import Database, DatabaseUnavailable, Table
 
 
 @pytest.mark.parametrize(

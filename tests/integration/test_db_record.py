@@ -14,9 +14,9 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Accuracy, OperationCount, Outcome, ParameterSpec, ProgramUse, Sample
 from ciphermark_core.run import Run
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
-TABLES = ("host", "build", "parameter_set", "run", "case_", "trial", "sample")
+TABLES = ("host", "build", "parameter_set", "run", "case_request", "case_info", "trial", "sample")
 
 
 def counts(database: Database) -> dict[str, int]:
@@ -76,17 +76,21 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
     record(url, run, [outcome])
     with Database.open(url) as database:
         assert database.query(
-            "select modulus_bits, scale_bits, security_bits, threads, slots from case_"
-        ).rows == [([60, 40, 60], 40, 192, 4, 8192)]
+            "select requested_modulus_bits, scale, security_bits, threads, slots, data_set from case_info"
+        ).rows == [([60, 40, 60], 2.0**40, 192, 4, 8192, "boston")]
+        assert database.query("select request -> 'parameters' ->> 'scale_bits' from case_request").rows == [
+            ("40",)
+        ]
         assert database.query(
-            "select depth, ring_dimension_is_minimum, division, dimensions from case_"
+            "select chain_depth, ring_dimension_is_minimum, division, dimensions from case_info"
         ).rows == [(1, True, "best", dict(case.dimensions))]
         moduli_row = database.query(
-            "select moduli || special_moduli, scale, plain_modulus from parameter_set"
+            "select moduli || special_moduli, i.plain_modulus from parameter_set "
+            "join case_info as i on parameter_set_id = id"
         ).rows
-        assert moduli_row == [([*moduli], 2.0**40, None)]
+        assert moduli_row == [([*moduli], None)]
         assert database.query(
-            "select key_switching, digits, scaling, secret_distribution, encryption from parameter_set"
+            "select key_switching, digits, scaling, secret_distribution, encryption from case_info"
         ).rows == [("hybrid", 2, "fixed", "uniform ternary", "public key")]
         assert database.query(
             "select max_abs_error, wrong_slots, tolerance, precision_bits from trial"
@@ -197,5 +201,5 @@ def test_a_failed_recording_leaves_nothing(database: Database, make) -> None:
 def test_an_unknown_status_is_refused(database: Database, make) -> None:
     run = make.run()
     database.record_run(run)
-    with pytest.raises(UserError, match="trial_status_check"):
+    with pytest.raises(UserError, match="case_info_status_check"):
         database.record_outcome(make.outcome(run, status="fine"))

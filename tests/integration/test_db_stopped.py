@@ -8,7 +8,7 @@ import pytest
 
 from ciphermark_analysis import estimates as statistics
 from ciphermark_core.budget import Budget
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 PRECISE = Budget(precision=0.02)
 

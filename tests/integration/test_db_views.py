@@ -15,7 +15,7 @@ from ciphermark_analysis import estimates as statistics
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_core.run import Run
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 SECONDS = st.floats(1e-9, 1e3)
 EXAMPLES = settings(
@@ -50,12 +50,6 @@ def expected(values: list[float]) -> dict[str, Any]:
         "min": min(values),
         "max": max(values),
     }
-
-
-def test_ranks_are_python_s(database: Database) -> None:
-    sizes = [*range(300), 500, 1074, 1075, 1076, 5000, 20_000]
-    found = database.query("select n, interval_rank(n) from unnest(%s::bigint[]) as n order by n", [sizes])
-    assert found.rows == [(n, statistics.interval_rank(n)) for n in sizes]
 
 
 @EXAMPLES
@@ -113,29 +107,6 @@ def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, fl
 
 
 FLOOR = SIGNIFICANCE_THRESHOLD
-
-
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [
-        (None, None),
-        (1.0, 1.0),
-        (FLOOR, 2.0),
-        (FLOOR + 1e-9, 2.0),
-        (0.5, 1 / FLOOR),
-        (0.5, 1 / FLOOR - 1e-9),
-        (0.5, 2.0),
-        (1.5, 2.0),
-        (0.1, 0.2),
-    ],
-)
-def test_verdicts_are_python_s(database: Database, low: float | None, high: float | None) -> None:
-    python = statistics.verdict(statistics.Estimate(10, 1.0, low, high))
-    assert database.query("select verdict(%s::float8, %s::float8)", [low, high]).rows == [(python,)]
-
-
-def test_the_noise_floor_is_python_s(database: Database) -> None:
-    assert database.query("select noise_floor()").rows == [(SIGNIFICANCE_THRESHOLD,)]
 
 
 def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> None:

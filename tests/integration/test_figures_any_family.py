@@ -16,7 +16,7 @@ from ciphermark_core.model import Sample
 from ciphermark_dashboards import app, report
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from copies import copied, touched
 
 from ciphermark_core.model import Sample
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

@@ -50,7 +50,7 @@ def test_every_outcome_is_a_line_of_the_log_with_the_ids_of_run_and_trial(
     told = [line for line in of_job if line["event"] == "trial ended"]
     keys = ("trial_id", "variant", "status")
     recorded = jobs.rows(
-        "select t.id as trial_id, c.variant, t.status from trial t join case_ c on c.key = t.case_key"
+        "select t.id as trial_id, c.variant, t.status from trial t join case_info c using (case_info_id)"
     )
     assert len(recorded) == 4
     assert sorted([tuple(line[key] for key in keys) for line in told]) == sorted(
@@ -222,9 +222,7 @@ def test_a_variant_that_no_host_has_is_unsupported_as_on_the_command_line(
     (job_id,) = jobs.submit(suite_text(["cleartext", "planted-missing"], ["add"]))
     workers.start(jobs.url)
     jobs.wait(job_id, "done")
-    rows = jobs.rows(
-        f"select c.variant, t.status from trial as t join case_ as c on c.key = t.case_key where run_id = '{job_id}'"
-    )
+    rows = jobs.rows(f"select variant, status from trials where run_id = '{job_id}'")
     assert {row["variant"]: row["status"] for row in rows} == {
         "cleartext": "ok",
         "planted-missing": "unsupported",

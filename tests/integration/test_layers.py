@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from ciphermark_core.model import LayerFacts, OperationCount, ParameterSpec, ProgramUse, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present.catalogue.layers import ANSWER_LAYERS, LAYERS
 
 COUNTS = (OperationCount("mul_plain", 3, 4), OperationCount("rotate", 3, 2), OperationCount("rotate", 2, 5))

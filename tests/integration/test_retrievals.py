@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present.catalogue.retrieval import AT_ONCE, MOVED, RETRIEVALS, SCALING
 
 MB = 10**6

@@ -133,7 +133,7 @@ def test_a_wrong_result_keeps_its_samples_where_it_was_found_late(outcomes):
 
 def test_the_database_has_every_outcome_with_its_reason(misbehaved, outcomes):
     rows = misbehaved[0].rows(
-        "select c.variant, c.operation, t.status, t.error from trial t join case_ c on c.key = t.case_key"
+        "select c.variant, c.operation, t.status, t.error from trial t join case_info c using (case_info_id)"
     )
     assert {(row["variant"], row["operation"]): (row["status"], row["error"]) for row in rows} == {
         place: (outcome["status"], outcome["error"]) for place, outcome in outcomes.items()

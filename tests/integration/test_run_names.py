@@ -9,7 +9,7 @@ import pytest
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.errors import UserError
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, servic
     run = ("run", "--resume", ciphermark.run_id()) if is_resumed else ("run", str(suite))
     ciphermark(*run)
     rows = ciphermark.rows(
-        "select c.variant, t.status, t.error from trial t join case_ c on c.key = t.case_key order by c.variant"
+        "select c.variant, t.status, t.error from trial t join case_info c using (case_info_id) order by c.variant"
     )
     assert rows == [{"variant": name, "status": "ok", "error": None} for name in ("cleartext", "seal")]
     assert sessions(services) == [0, 0]

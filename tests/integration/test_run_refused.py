@@ -12,7 +12,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import execution
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 
 @pytest.fixture

@@ -105,8 +105,9 @@ def test_time_memory_and_what_is_left_are_recorded(executed: Any) -> None:
 
 def test_the_smallest_ring_is_secure_by_the_primes_that_are_taken(executed: Any) -> None:
     rows = executed[0].rows(
-        "select c.variant, c.scheme, c.depth, c.ring_dimension as least, p.ring_dimension, p.security_2018, p.log_qp "
-        "from trial as t join case_ as c on c.key = t.case_key join parameter_set as p on p.id = t.parameter_set_id "
+        "select c.variant, c.scheme, c.chain_depth as depth, c.requested_ring_dimension as least, "
+        "c.ring_dimension, c.security_2018, c.log_qp "
+        "from trial as t join case_info as c on c.case_info_id = t.case_info_id "
         "where c.ring_dimension_is_minimum"
     )
     assert len(rows) == 4 * len(VARIANTS)

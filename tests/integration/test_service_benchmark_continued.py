@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from benchmark_service import Service, ended, started
 
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:
     from conftest import Maker

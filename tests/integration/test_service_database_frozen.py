@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db import embedded
-from ciphermark_db.vigil import AWAY, READ_ONLY
+from ciphermark_db.database_monitor import AWAY, READ_ONLY
 
 HERE = "http://127.0.0.1"
 AT_MOST_S = 5.0  # what is promised
@@ -144,7 +144,7 @@ def test_pages_are_answered_while_postgresql_is_frozen(
     home: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:
     url = embedded.ensure_started(home)
-    from ciphermark_db.gateway import Database
+    from ciphermark_db.database import Database
 
     with Database.open(url) as database:
         database.migrate()

@@ -15,14 +15,14 @@ select id, suite, state, reason, extract(epoch from started_at)::float8, extract
 """
 _TRIALS = """
 select
-    t.id, coalesce(r.continues, r.id), t.case_key, t.process, c.comparison_key, t.status,
+    t.id, coalesce(r.continues, r.id), c.case_key, t.process, c.comparison_key, t.status,
     count(x.value), coalesce(sum(x.value), 0)
 from trial as t
 join run as r on r.id = t.run_id
-join case_ as c on c.key = t.case_key
+join case_info as c on c.case_info_id = t.case_info_id
 left join series as s on s.trial_id = t.id
 left join sample as x on x.series_id = s.id
-group by t.id, r.continues, r.id, t.case_key, t.process, c.comparison_key, t.status
+group by t.id, r.continues, r.id, c.case_key, t.process, c.comparison_key, t.status
 """
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ciphermark_benchmark import export
 from ciphermark_core.errors import UserError
-from ciphermark_db.gateway import Table
+from ciphermark_db.database import Table
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=timezone.utc)
 TABLE = Table(

@@ -15,7 +15,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
-from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.database import DatabaseUnavailable
 
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
 RUN = Run("run-1", "mine", "name: mine\n", 1, "2026-01-01T00:00:00+00:00", HOST, "0")

@@ -104,54 +104,51 @@ order by t.run_id;
 -- name: choices
 -- security_first: the levels that pages begin with where there are any, those of the division equal.
 select distinct
-    c.scheme,
-    c.experiment,
-    c.operation,
-    c.variant,
-    c.size,
-    c.data_pattern,
-    c.dimensions ->> 'data_set' as data_set,
-    c.threads,
-    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-    case c.division when 'best' then c.security_bits else p.security_2018 end as security_compared,
-    case c.division when 'equal' then p.security_2018 end as security_first
-from trial as t
-join case_ as c on c.key = t.case_key
-left join parameter_set as p on p.id = t.parameter_set_id
-where t.run_id = %(run_id)s;
+    scheme,
+    experiment,
+    operation,
+    variant,
+    size,
+    data_pattern,
+    data_set,
+    threads,
+    ring_dimension,
+    security_compared,
+    case division when 'equal' then security_2018 end as security_first
+from case_info
+where run_id = %(run_id)s;
 
 -- name: outcomes
 select
     t.status,
-    c.variant,
+    i.variant,
     count(*) as trials
 from trial as t
-join case_ as c on c.key = t.case_key
+join case_info as i on i.case_info_id = t.case_info_id
 where t.run_id = any (%(parts)s)
-group by t.status, c.variant
-order by c.variant, t.status;
+group by t.status, i.variant
+order by i.variant, t.status;
 
 -- name: failures
 -- Texts are cut: a library may say megabytes. The view ``results`` has the whole.
 select
-    c.variant,
-    t.status,
-    c.scheme,
-    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-    c.experiment,
-    c.operation,
+    i.variant,
+    i.status,
+    i.scheme,
+    i.ring_dimension,
+    i.experiment,
+    i.operation,
     left(t.error, 2000) as error,
     coalesce(length(t.error), 0) as error_characters,
     count(*) as trials,
     count(*) over () as kinds,
-    t.run_id,
-    min(c.comparison_key) as comparison_key
+    i.run_id,
+    min(i.comparison_key) as comparison_key
 from trial as t
-join case_ as c on c.key = t.case_key
-left join parameter_set as p on p.id = t.parameter_set_id
-where t.run_id = any (%(parts)s) and t.status <> 'ok'
-group by t.run_id, c.variant, t.status, c.scheme, coalesce(p.ring_dimension, c.ring_dimension), c.experiment, c.operation, t.error
-order by c.variant, t.status, c.scheme, 4, c.operation
+join case_info as i on i.case_info_id = t.case_info_id
+where t.run_id = any (%(parts)s) and i.status <> 'ok'
+group by i.run_id, i.variant, i.status, i.scheme, i.ring_dimension, i.experiment, i.operation, t.error
+order by i.variant, i.status, i.scheme, i.ring_dimension, i.operation
 limit 500;
 
 -- name: refusals
@@ -164,16 +161,16 @@ limit 20;
 
 -- name: builds
 select distinct
-    b.variant,
-    b.library,
-    b.version,
-    b.hexl,
-    b.is_debug,
+    i.variant,
+    i.library,
+    i.library_version as version,
+    i.hexl,
+    i.is_debug,
     b.facts
-from trial as t
-join build as b on b.id = t.build_id
-where t.run_id = any (%(parts)s)
-order by b.variant;
+from case_info as i
+join build as b on b.id = i.build_id
+where i.run_id = any (%(parts)s)
+order by i.variant;
 
 -- name: hosts
 select

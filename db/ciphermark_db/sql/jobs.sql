@@ -120,15 +120,6 @@ from offer as o
 join queue.procrastinate_workers as w on w.id = o.worker_id
 order by o.hostname, o.worker_id;
 
--- name: claim_run
-insert into run (
-    id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
-    host_warnings, label, is_imported, continues
-) values (
-    %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
-    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
-) on conflict (id) do nothing;
-
 -- name: run_fingerprint
 select h.fingerprint from run as r join host as h on h.id = r.host_id where r.id = %(id)s;
 
@@ -193,11 +184,11 @@ where id = %(id)s;
 -- name: events
 select
     t.sequence, t.id as trial_id, t.run_id, h.hostname as host, c.variant, c.experiment, c.operation, c.scheme,
-    c.ring_dimension, c.size, t.process, t.status, t.error, t.duration_s
+    c.requested_ring_dimension as ring_dimension, c.size, t.process, t.status, t.error, t.duration_s
 from trial as t
 join run as r on r.id = t.run_id
 join host as h on h.id = r.host_id
-join case_ as c on c.key = t.case_key
+join case_info as c on c.case_info_id = t.case_info_id
 where (r.id = %(id)s or r.continues = %(id)s) and t.sequence > %(after)s
 order by t.sequence
 limit 1000;

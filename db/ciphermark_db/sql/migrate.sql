@@ -17,7 +17,7 @@ select version, checksum from schema_migration;
 
 -- name: record_migration
 insert into schema_migration (version, name, checksum)
-values (%(version)s, %(name)s, %(checksum)s);
+values ({{version}}, '{{name}}', '{{checksum}}');
 
 -- name: published_checksums
 select distinct checksum from published;

@@ -21,7 +21,7 @@ select distinct c.operation, c.variant, p.scheme, tp.stage, p.digest, p.content
 from trial_program as tp
 join trial as t on t.id = tp.trial_id
 join run as r on r.id = t.run_id
-join case_ as c on c.key = t.case_key
+join case_info as c on c.case_info_id = t.case_info_id
 join program as p on p.digest = tp.program
 where r.id = %(run_id)s or r.continues = %(run_id)s
 order by c.operation, c.variant, p.scheme, tp.stage, p.digest;

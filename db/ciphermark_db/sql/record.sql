@@ -11,54 +11,56 @@ insert into host (
 -- name: record_run
 insert into run (
     id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
-    host_warnings, label, is_imported
+    host_warnings, label, is_imported, continues
 ) values (
     %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
-    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
 ) on conflict (id) do nothing;
 
 -- name: label_run
 update run set label = %(label)s where id = %(id)s;
+
+-- name: lock_runs
+-- Whoever records outcomes of a run is alone with it: results are of all its trials.
+select id from run where id = any (%(runs)s) order by id for update;
+
+-- name: recorded
+select id from trial where id = any (%(trials)s);
 
 -- name: record_refusal
 insert into refusal (trial_id, run_id, reason) values (%(trial_id)s, %(run_id)s, %(reason)s)
 on conflict (trial_id) do nothing;
 
 -- name: record_build
-insert into build (id, library, variant, version, hexl, is_debug, is_reference, facts)
-values (%(id)s, %(library)s, %(variant)s, %(version)s, %(hexl)s, %(is_debug)s, %(is_reference)s, %(facts)s)
+insert into build (id, facts) values (%(id)s, %(facts)s)
 on conflict (id) do nothing;
 
 -- name: record_parameter_set
-insert into parameter_set (
-    id, scheme, ring_dimension, modulus_bits, moduli, special_moduli, log_q, log_qp, plain_modulus, scale, slots,
-    security_2018, security_2024, key_switching, digits, scaling, secret_distribution, encryption
-) values (
-    %(id)s, %(scheme)s, %(ring_dimension)s, %(modulus_bits)s, %(moduli)s::numeric[], %(special_moduli)s::numeric[],
-    %(log_q)s, %(log_qp)s, %(plain_modulus)s, %(scale)s, %(slots)s, %(security_2018)s, %(security_2024)s,
-    %(key_switching)s, %(digits)s, %(scaling)s, %(secret_distribution)s, %(encryption)s
-) on conflict (id) do nothing;
+insert into parameter_set (id, moduli, special_moduli)
+values (%(id)s, %(moduli)s::numeric[], %(special_moduli)s::numeric[])
+on conflict (id) do nothing;
 
--- name: record_case
-insert into case_ (
-    key, comparison_key, variant, experiment, operation, scheme, ring_dimension, modulus_bits, plain_modulus,
-    scale_bits, security_bits, depth, ring_dimension_is_minimum, division, slots, size, data_pattern, threads,
-    dimensions
-) values (
-    %(key)s, %(comparison_key)s, %(variant)s, %(experiment)s, %(operation)s, %(scheme)s, %(ring_dimension)s,
-    %(modulus_bits)s, %(plain_modulus)s, %(scale_bits)s, %(security_bits)s, %(depth)s,
-    %(ring_dimension_is_minimum)s, %(division)s, %(slots)s, %(size)s, %(data_pattern)s, %(threads)s, %(dimensions)s
-) on conflict (key) do nothing;
+-- name: record_case_request
+insert into case_request (key, request) values (%(key)s, %(request)s)
+on conflict (key) do nothing;
+
+-- name: record_case_info
+-- {{columns}} and {{values}}: see ciphermark_core.descriptor. What is there already is told by its number, too.
+insert into case_info (run_id, case_key, comparison_key, build_id, parameter_set_id, status, {{columns}})
+values (
+    %(run_id)s, %(case_key)s, %(comparison_key)s, %(build_id)s, %(parameter_set_id)s, %(status)s, {{values}}
+)
+on conflict (run_id, case_key, build_id, parameter_set_id, status) do update set status = excluded.status
+returning case_info_id;
 
 -- name: record_trial
 insert into trial (
-    id, run_id, case_key, build_id, parameter_set_id, process, seed, budget, status, error, max_abs_error,
-    wrong_slots, tolerance, precision_bits, started_at, duration_s, facts
+    id, run_id, case_info_id, process, seed, budget, status, error, max_abs_error, wrong_slots, tolerance,
+    precision_bits, started_at, duration_s, facts
 ) values (
-    %(id)s, %(run_id)s, %(case_key)s, %(build_id)s, %(parameter_set_id)s, %(process)s, %(seed)s, %(budget)s,
-    %(status)s, %(error)s, %(max_abs_error)s, %(wrong_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s,
-    %(duration_s)s, %(facts)s
-) on conflict (id) do nothing;
+    %(id)s, %(run_id)s, %(case_info_id)s, %(process)s, %(seed)s, %(budget)s, %(status)s, %(error)s,
+    %(max_abs_error)s, %(wrong_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s, %(duration_s)s, %(facts)s
+);
 
 -- name: record_metric
 -- What this process does not know keeps what another one said of it.
@@ -92,12 +94,12 @@ insert into trial_layer (
 
 -- name: record_series
 insert into series (trial_id, stage, party, step, metric)
-select %(trial_id)s, found.*
-from unnest(%(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metrics)s::text[]) as found
-returning stage, party, step, metric, id;
+select *
+from unnest(%(trials)s::text[], %(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metrics)s::text[])
+returning trial_id, stage, party, step, metric, id;
 
 -- name: copy_samples
 copy sample (series_id, value, loops, ordinal, repetitions, is_warmup, is_disturbed, slow_down) from stdin (format binary);
 
 -- name: analyze
-analyze host, build, parameter_set, run, case_, trial, series, sample;
+analyze host, run, case_info, trial, series, sample, case_facts, result, ratio;

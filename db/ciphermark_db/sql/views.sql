@@ -25,4 +25,4 @@ select format('comment on column %%I.%%I is %%L', c.relname, a.attname, describe
 from pg_class as c
 join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
 join unnest(%(names)s::text[], %(meanings)s::text[]) as described (name, meaning) on described.name = a.attname
-where c.relname = any (%(views)s) and c.relkind = 'v';
+where c.relname = any (%(views)s) and c.relnamespace = 'public'::regnamespace;

@@ -16,24 +16,16 @@ select
     client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
 from (
     select
-        r.run_id,
-        r.variant,
-        r.library,
-        r.scheme,
-        r.ring_dimension,
-        r.log_qp,
-        r.security_2018,
-        r.security_2024,
-        r.operation,
-        options_of(r.dimensions) as options,
-        r.threads,
-        coalesce((r.dimensions ->> 'batch')::integer, 1) as inputs,
+        i.*,
+        options_of(i.dimensions) as options,
+        coalesce((i.dimensions ->> 'batch')::integer, 1) as inputs,
         max(r.median) filter (where r.metric = 'database_size') as database_size,
         max(r.median) filter (where r.metric = 'answers') as answers,
         max(r.median) filter (where r.metric = 'answered_size') as answered_size,
         max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as answer_s,
         max(r.ci_low) filter (where r.metric = 'time' and r.step = 'evaluate') as ci_low,
         max(r.ci_high) filter (where r.metric = 'time' and r.step = 'evaluate') as ci_high,
+        max(r.uncorrected_median) filter (where r.metric = 'time' and r.step = 'evaluate') as uncorrected_answer_s,
         max(r.median) filter (where r.metric = 'cpu_time' and r.step = 'evaluate') as answer_cpu_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'client') as client_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'server') as server_s,
@@ -41,45 +33,18 @@ from (
         max(r.median) filter (where r.metric = 'store_size') as store_size,
         max(r.median) filter (where r.metric = 'memory_bandwidth') as memory_bandwidth,
         min(r.median) filter (where r.metric = 'noise_budget') as noise_budget_bits,
-        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = r.answering) as upload,
-        max(r.median) filter (where r.metric = 'size' and r.step = 'returned' and r.stage = r.answering) as download,
-        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = 'prepare') as keys_size,
-        r.experiment,
-        r.size,
-        r.data_pattern,
-        r.dimensions,
-        r.case_key,
-        r.comparison_key,
-        r.modulus_bits,
-        r.log_q,
-        r.plain_modulus,
-        r.scale,
-        r.security_bits,
-        r.chain_depth,
-        r.ring_dimension_is_minimum,
-        r.parameter_set_id,
-        r.division,
-        r.security_compared,
-        r.key_switching,
-        r.digits,
-        r.special_primes,
-        r.scaling,
-        r.secret_distribution,
-        r.encryption
-    from (
-        select
-            *,
-            max(stage) filter (where metric = 'database_size') over (partition by run_id, case_key) as answering
-        from results
-        where status = 'ok'
-    ) as r
-    where r.stage = r.answering or (r.stage = 'prepare' and r.answering is not null and r.metric = 'size')
-    group by
-        r.run_id, r.variant, r.library, r.scheme, r.ring_dimension, r.log_qp, r.security_2018, r.security_2024,
-        r.operation, r.dimensions, r.threads, r.experiment, r.size, r.data_pattern, r.case_key,
-        r.comparison_key, r.modulus_bits, r.log_q, r.plain_modulus, r.scale, r.security_bits, r.chain_depth,
-        r.ring_dimension_is_minimum, r.parameter_set_id, r.division, r.security_compared, r.key_switching, r.digits,
-        r.special_primes, r.scaling, r.secret_distribution, r.encryption
+        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = a.answering) as upload,
+        max(r.median) filter (where r.metric = 'size' and r.step = 'returned' and r.stage = a.answering) as download,
+        max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = 'prepare') as keys_size
+    from case_info as i
+    join lateral (
+        select max(stage) as answering from result where case_info_id = i.case_info_id and metric = 'database_size'
+    ) as a on a.answering is not null
+    join result as r
+        on r.case_info_id = i.case_info_id
+        and (r.stage = a.answering or (r.stage = 'prepare' and r.metric = 'size'))
+    where i.status = 'ok'
+    group by i.case_info_id
 ) as each;
 
 comment on view retrievals is

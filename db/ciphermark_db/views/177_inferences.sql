@@ -11,80 +11,44 @@ select
     client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
 from (
     select
-        r.run_id,
-        r.variant,
-        r.library,
-        r.scheme,
-        r.ring_dimension,
-        r.log_qp,
-        r.security_2018,
-        r.security_2024,
-        r.operation,
-        options_of(r.dimensions) as options,
-        r.threads,
-        coalesce((r.dimensions ->> 'batch')::integer, 1)
+        i.*,
+        options_of(i.dimensions) as options,
+        coalesce((i.dimensions ->> 'batch')::integer, 1)
         * coalesce(max(r.median) filter (where r.metric = 'images'), 1)::integer as images,
         max(r.median) filter (where r.is_time and r.step = 'evaluate') as infer_s,
         max(r.ci_low) filter (where r.is_time and r.step = 'evaluate') as ci_low,
         max(r.ci_high) filter (where r.is_time and r.step = 'evaluate') as ci_high,
+        max(r.uncorrected_median) filter (where r.is_time and r.step = 'evaluate') as uncorrected_infer_s,
         sum(r.median) filter (where r.is_time and r.step in ('pack', 'encrypt')) as encrypt_s,
         sum(r.median) filter (where r.is_time and r.step in ('decrypt', 'unpack')) as decrypt_s,
         sum(r.median) filter (where r.is_time and r.step in ('serialize', 'deserialize')) as serialize_s,
         max(r.median) filter (where r.is_time and r.party = 'client') as client_s,
         max(r.median) filter (where r.is_time and r.party = 'server') as server_s,
         sum(r.median) filter (where r.is_time and r.step in ('trace', 'encode')) as preparation_s,
-        max(r.median) filter (where r.is_whole_size and r.stage = r.inferring) as upload,
+        max(r.median) filter (where r.is_whole_size and r.stage = a.inferring) as upload,
         max(r.median) filter (
-            where r.metric = 'size' and r.step = 'returned' and r.stage = r.inferring
+            where r.metric = 'size' and r.step = 'returned' and r.stage = a.inferring
         ) as download,
         max(r.median) filter (where r.is_whole_size and r.stage = 'prepare') as keys_size,
-        sum(r.median) filter (where r.is_whole_size and r.stage not in ('prepare', r.inferring)) as weights_size,
+        sum(r.median) filter (where r.is_whole_size and r.stage not in ('prepare', a.inferring)) as weights_size,
         max(r.median) filter (where r.metric = 'agreement') as agreement,
         max(r.median) filter (where r.metric = 'accuracy') as accuracy,
         max(r.median) filter (where r.metric = 'logit_error') as logit_error,
-        min(r.median) filter (where r.metric = 'margin') as margin,
-        r.experiment,
-        r.size,
-        r.data_pattern,
-        r.dimensions,
-        r.case_key,
-        r.comparison_key,
-        r.modulus_bits,
-        r.log_q,
-        r.plain_modulus,
-        r.scale,
-        r.security_bits,
-        r.chain_depth,
-        r.ring_dimension_is_minimum,
-        r.parameter_set_id,
-        r.division,
-        r.security_compared,
-        r.key_switching,
-        r.digits,
-        r.special_primes,
-        r.scaling,
-        r.secret_distribution,
-        r.encryption
-    from (
+        min(r.median) filter (where r.metric = 'margin') as margin
+    from case_info as i
+    join lateral (
+        select max(stage) as inferring from result where case_info_id = i.case_info_id and metric = 'logit_error'
+    ) as a on a.inferring is not null
+    join lateral (
         select
             *,
-            metric = 'time' and stage = inferring as is_time,
+            metric = 'time' and stage = a.inferring as is_time,
             metric = 'size' and step is null and party is null as is_whole_size
-        from (
-            select
-                *,
-                max(stage) filter (where metric = 'logit_error') over (partition by run_id, case_key) as inferring
-            from results
-            where status = 'ok'
-        ) as staged
-        where inferring is not null
-    ) as r
-    group by
-        r.run_id, r.variant, r.library, r.scheme, r.ring_dimension, r.log_qp, r.security_2018, r.security_2024,
-        r.operation, r.dimensions, r.threads, r.experiment, r.size, r.data_pattern, r.case_key,
-        r.comparison_key, r.modulus_bits, r.log_q, r.plain_modulus, r.scale, r.security_bits, r.chain_depth,
-        r.ring_dimension_is_minimum, r.parameter_set_id, r.division, r.security_compared, r.key_switching, r.digits,
-        r.special_primes, r.scaling, r.secret_distribution, r.encryption
+        from result
+        where case_info_id = i.case_info_id
+    ) as r on true
+    where i.status = 'ok'
+    group by i.case_info_id
 ) as each;
 
 comment on view inferences is

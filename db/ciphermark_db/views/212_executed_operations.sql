@@ -1,27 +1,20 @@
 create view executed_operations as
 select
-    p.run_id,
-    p.case_key,
-    p.comparison_key,
-    p.variant,
-    p.stage,
-    p.program,
-    p.scheme,
+    i.run_id,
+    i.case_key,
+    i.comparison_key,
+    i.parameter_set_id,
+    {{but_operation}},
+    i.stage,
+    i.program,
     n.operation,
     n.level,
     n.occurrences,
-    p.nodes,
-    p.program_depth,
-    p.is_equal_program,
-    p.plain_modulus,
-    p.scale,
-    p.division,
-    p.key_switching,
-    p.digits,
-    p.scaling,
-    p.parameter_set_id
-from case_program as p
-join program_count as n on n.program = p.program;
+    i.nodes,
+    i.program_depth,
+    i.is_equal_program
+from case_program as i
+join program_count as n on n.program = i.program;
 
 comment on view executed_operations is
     'How often each operation occurs in the programs that cases executed: a row per run, case, stage, program, operation and level';

@@ -1,31 +1,8 @@
 create view trials as
 select
+    i.*,
     t.id as trial_id,
-    t.run_id,
-    t.case_key,
-    c.comparison_key,
-    c.variant,
-    b.library,
-    b.version as library_version,
-    b.hexl,
-    b.is_debug,
-    c.scheme,
-    coalesce(p.ring_dimension, c.ring_dimension) as ring_dimension,
-    coalesce(p.modulus_bits, c.modulus_bits) as modulus_bits,
-    p.log_q,
-    p.log_qp,
-    p.security_2018,
-    p.security_2024,
-    c.experiment,
-    c.operation,
-    c.size,
-    (c.size + coalesce(p.slots, c.slots) - 1) / coalesce(p.slots, c.slots) as ciphertexts,
-    c.data_pattern,
-    c.threads,
-    c.dimensions,
-    c.dimensions ->> 'data_set' as data_set,
     t.process,
-    t.status,
     t.error,
     t.started_at as executed_at,
     t.duration_s,
@@ -34,23 +11,8 @@ select
     t.tolerance,
     t.precision_bits,
     t.facts,
-    coalesce(t.facts @> '{"is_composed": 1}', false) as is_composed,
-    coalesce(p.plain_modulus, c.plain_modulus) as plain_modulus,
-    coalesce(p.scale, 2::double precision ^ c.scale_bits) as scale,
-    c.security_bits,
-    c.depth as chain_depth,
-    c.ring_dimension_is_minimum,
-    c.division,
-    t.parameter_set_id,
-    p.key_switching,
-    p.digits,
-    cardinality(p.special_moduli) as special_primes,
-    p.scaling,
-    p.secret_distribution,
-    p.encryption
+    coalesce(t.facts @> '{"is_composed": 1}', false) as is_composed
 from trial as t
-join case_ as c on c.key = t.case_key
-left join build as b on b.id = t.build_id
-left join parameter_set as p on p.id = t.parameter_set_id;
+join case_info as i on i.case_info_id = t.case_info_id;
 
 comment on view trials is 'Every execution of a case in a worker, whatever became of it: a row per trial';

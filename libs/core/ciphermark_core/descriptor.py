@@ -135,7 +135,7 @@ def of_library() -> tuple[Dimension[Any], ...]:
 _CASE = "trial.case"
 _SPEC = "trial.case.parameters"
 
-_OF_ALL_CASES: tuple[Dimension[Any], ...] = (
+_OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "variant",
         str,
@@ -505,7 +505,7 @@ _OF_ALL_CASES: tuple[Dimension[Any], ...] = (
         origin="result",
     ),
 )
-for _dimension in _OF_ALL_CASES:
+for _dimension in _OF_CASES:
     register(_dimension)
 
 CAP = register(Dimension("cap", int, "Most repetitions that are tried (experiments depth and noise)."))

@@ -11,7 +11,7 @@ from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composed", "division")
 _TOLD = ("variant", "is_composed", "division", "label")
-_COUNTS = ("common_cases", "fastest_in", "compared_cases", "ok", "unsupported", "failed")
+_COUNTS = ("common_cases", "fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed")
 COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
 
 
@@ -37,14 +37,23 @@ def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
     has_intervals = bool(known) and all(row["ci_low"] is not None for rows in known for row in rows)
     found = _judged(known) if has_intervals else [(None, (None, None))] * len(compared)
     judged = dict(zip(compared, found, strict=True))
-    return [_told(rows[0], *judged.get(name, (None, (None, None)))) for name, rows in variants.items()]
+    means = {name: _mean(rows) for name, rows in cases.items()}
+    ordered = sorted(variants, key=lambda name: (means[name] is None, means[name] or 0.0, name))
+    return [
+        _told(variants[name][0], means[name], *judged.get(name, (None, (None, None)))) for name in ordered
+    ]
 
 
-def _told(row: Row, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
+def _mean(rows: Sequence[Row]) -> float | None:
+    """The geometric mean of the ratios of cases."""
+    return math.exp(math.fsum(math.log(row["ratio"]) for row in rows) / len(rows)) if rows else None
+
+
+def _told(row: Row, mean: float | None, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
     return (
         *(row[name] for name in _TOLD),
         rank,
-        row["mean_ratio"],
+        mean,
         *bounds,
         *(row[name] for name in _COUNTS),
     )

@@ -17,7 +17,7 @@ from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core import earlier, names, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 # 1 GB of journal: more than a week of measuring. A small file may claim to hold more than any memory does.
 _LARGEST_BYTES = 1 << 30

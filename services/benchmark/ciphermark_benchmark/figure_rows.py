@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ciphermark_db.gateway import Database, Table
+from ciphermark_db.database import Database, Table
 from ciphermark_present import query
 from ciphermark_present.figure import Figure
 

@@ -8,7 +8,7 @@ from ciphermark_core import names
 from ciphermark_core.errors import UserError
 
 if TYPE_CHECKING:
-    from ciphermark_db.gateway import Database
+    from ciphermark_db.database import Database
 
 RUN_HELP = "A run: its id or the beginning of it, its label, last, last~1 (the one before), last:SUITE."
 

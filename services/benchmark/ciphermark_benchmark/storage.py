@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from ciphermark_benchmark.home import Home
 from ciphermark_db import embedded
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 
 def url(home: Home) -> str:

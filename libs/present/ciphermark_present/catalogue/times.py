@@ -89,6 +89,28 @@ def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     yield f"Operations, {where}: median times from {_timed(least)} to {_timed(most)}."
 
 
+def judged_by_data(answer: Answer, _: Row) -> Answer:
+    """The rows with the ratio of both medians, the widest interval that theirs allow, and a verdict on the data."""
+    from ciphermark_analysis.estimates import Estimate, ratio_of, verdict  # loads numpy
+
+    judged = []
+    for row in answer.mappings:
+        random, same = (
+            Estimate(n, *(row[f"{data}_{name}"] for name in ("s", "low", "high")))
+            for data, n in (("random", row["n"]), ("same", row["same_n"]))
+        )
+        ratio = ratio_of(random, same)
+        words = _BY_DATA.get(verdict(ratio), verdict(ratio))
+        judged.append(
+            {**row, "ratio": ratio.median, "ci_low": ratio.low, "ci_high": ratio.high, "verdict": words}
+        )
+    columns = tuple(dict.fromkeys((*answer.columns, "ratio", "ci_low", "ci_high", "verdict")))
+    return Answer(columns, [tuple(row[name] for name in columns) for row in judged])
+
+
+_BY_DATA = {"faster": "random is slower", "slower": "random is faster"}
+
+
 def tell_by_data(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Whether random values take longer than one value in all slots."""
     counted = Counter(row["verdict"] for row in every)
@@ -461,6 +483,7 @@ BY_DATA = Figure(
     subject=subject.OPERATION,
     narrowed_by=(*PLACE, "size", "threads", "phase"),
     order="operation, ring_dimension, size, variant, modulus_bits",
+    derive=judged_by_data,
     tell=tell_by_data,
     chart=draw_by_data,
     columns=(

@@ -1,2 +1,1 @@
-select *, 'depth' as experiment
-from depths
+select * from depths

@@ -1,53 +1,25 @@
 select
-    run_id,
-    experiment,
-    operation,
-    data_set,
-    options_of(dimensions) as options,
-    size,
-    ciphertexts,
-    data_pattern,
-    threads,
-    scheme,
-    variant,
-    status,
-    ring_dimension,
-    modulus_bits,
-    log_qp,
-    security_2018,
-    security_2024,
-    max(median) filter (where metric = 'time' and phase = 'prepare') as prepare_s,
-    max(median) filter (where metric = 'time' and phase = 'train') as train_s,
-    max(median) filter (where metric = 'time' and phase = 'infer') as infer_s,
-    max(median) filter (where metric = 'accuracy') as accuracy,
-    max(median) filter (where metric = 'mse') as mse,
-    max(median) filter (where metric = 'agreement') as agreement,
-    max(median) filter (where metric = 'noise_error') as noise_error,
-    max(median) filter (where metric = 'rounding_error') as rounding_error,
-    sum(median) filter (where metric = 'size' and phase in ('train', 'infer'))
-    / nullif(sum(median) filter (where metric = 'plaintext_size'), 0) as expansion,
-    sum(median) filter (where metric = 'size' and phase in ('train', 'infer')) as sent_bytes,
-    min(error) as error,
-    comparison_key,
-    case_key,
-    plain_modulus,
-    scale,
-    security_bits,
-    chain_depth,
-    ring_dimension_is_minimum,
-    dimensions,
-    parameter_set_id,
-    division,
-    security_compared,
-    key_switching,
-    digits,
-    special_primes,
-    scaling,
-    secret_distribution,
-    encryption
-from results
-group by
-    run_id, experiment, operation, data_set, size, ciphertexts, data_pattern, threads, scheme, variant, status,
-    ring_dimension, modulus_bits, log_qp, security_2018, security_2024, comparison_key, case_key, plain_modulus, scale,
-    security_bits, chain_depth, ring_dimension_is_minimum, dimensions, parameter_set_id,
-    division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
+    *,
+    sent_bytes / nullif(plaintext_bytes, 0) as expansion
+from (
+    select
+        i.*,
+        f.error,
+        options_of(i.dimensions) as options,
+        max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'prepare') as prepare_s,
+        max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'train') as train_s,
+        max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'infer') as infer_s,
+        max(r.median) filter (where r.metric = 'accuracy') as accuracy,
+        max(r.median) filter (where r.metric = 'mse') as mse,
+        max(r.median) filter (where r.metric = 'agreement') as agreement,
+        max(r.median) filter (where r.metric = 'noise_error') as noise_error,
+        max(r.median) filter (where r.metric = 'rounding_error') as rounding_error,
+        sum(r.median) filter (where r.metric = 'plaintext_size') as plaintext_bytes,
+        sum(r.median) filter (
+            where r.metric = 'size' and phase_of(r.stage, r.party, r.step) in ('train', 'infer')
+        ) as sent_bytes
+    from case_info as i
+    left join case_facts as f on f.case_info_id = i.case_info_id
+    left join result as r on r.case_info_id = i.case_info_id
+    group by i.case_info_id, f.case_info_id
+) as each

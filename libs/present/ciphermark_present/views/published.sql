@@ -1,48 +1,24 @@
+-- Figures without a match of the run have nothing but what the source says.
 select
-    r.id as run_id,
+    i.*,
     p.id,
-    p.source,
-    p.year,
-    p.system,
-    p.host as published_host,
-    p.scheme,
-    p.figure,
-    p.metric,
-    p.experiment,
-    p.unit,
-    p.value as published_value,
-    p.stated,
-    p.note,
-    m.host,
-    m.variant,
-    m.operation,
-    m.ring_dimension,
-    m.ring_dimension_is_minimum,
-    m.log_qp,
-    m.security_2018,
-    m.security_2024,
-    m.size,
-    m.n,
-    m.median,
-    m.ci_low,
-    m.ci_high,
-    m.modulus_bits,
-    m.plain_modulus,
-    m.scale,
-    m.security_bits,
-    m.chain_depth,
-    m.dimensions,
-    m.parameter_set_id,
-    m.division,
-    m.security_compared,
-    m.key_switching,
-    m.digits,
-    m.special_primes,
-    m.scaling,
-    m.secret_distribution,
-    m.encryption,
-    m.case_key,
-    m.comparison_key
+    p.stated
 from published as p
-cross join (select id from run union all select null) as r
-left join published_match as m on m.published_id = p.id and m.run_id = r.id
+left join published_match as m on m.published_id = p.id and m.run_id = %(run_id)s
+cross join lateral jsonb_populate_record(
+    m,
+    jsonb_build_object(
+        'run_id', %(run_id)s::text,
+        'source', p.source,
+        'year', p.year,
+        'system', p.system,
+        'published_host', p.host,
+        'scheme', p.scheme,
+        'figure', p.figure,
+        'metric', p.metric,
+        'experiment', p.experiment,
+        'unit', p.unit,
+        'published_value', p.value,
+        'note', p.note
+    )
+) as i

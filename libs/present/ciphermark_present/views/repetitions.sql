@@ -1,49 +1,18 @@
 select
-    run_id,
-    scheme,
-    experiment,
-    operation,
-    case when is_composed then operation || ' (composed)' else operation end as label,
-    repetitions,
-    variant,
-    ring_dimension,
-    modulus_bits,
-    ring_dimension_is_minimum,
-    size,
-    ciphertexts,
-    data_pattern,
-    threads,
-    log_qp,
-    security_2018,
-    security_2024,
-    status,
-    max(n) filter (where metric = 'time') as n,
-    max(median) filter (where metric = 'time') as median,
-    max(ci_low) filter (where metric = 'time') as ci_low,
-    max(ci_high) filter (where metric = 'time') as ci_high,
-    max(max) filter (where metric = 'peak_memory') as peak_bytes,
-    max(median) filter (where metric in ('noise_budget', 'precision')) as bits_left,
-    min(error) as error,
-    comparison_key,
-    case_key,
-    plain_modulus,
-    scale,
-    security_bits,
-    chain_depth,
-    dimensions,
-    parameter_set_id,
-    division,
-    security_compared,
-    key_switching,
-    digits,
-    special_primes,
-    scaling,
-    secret_distribution,
-    encryption
-from results
-where phase = 'operation' or phase is null
-group by
-    run_id, scheme, experiment, operation, is_composed, repetitions, variant, ring_dimension, modulus_bits,
-    ring_dimension_is_minimum, size, ciphertexts, data_pattern, threads, log_qp, security_2018, security_2024, status,
-    comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth, dimensions, parameter_set_id,
-    division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
+    i.*,
+    f.is_composed,
+    f.error,
+    case when f.is_composed then i.operation || ' (composed)' else i.operation end as label,
+    coalesce(r.repetitions, (i.dimensions ->> 'repetitions')::integer) as repetitions,
+    max(r.n) filter (where r.metric = 'time') as n,
+    max(r.median) filter (where r.metric = 'time') as median,
+    max(r.ci_low) filter (where r.metric = 'time') as ci_low,
+    max(r.ci_high) filter (where r.metric = 'time') as ci_high,
+    max(r.uncorrected_median) filter (where r.metric = 'time') as uncorrected_median,
+    max(r.max) filter (where r.metric = 'peak_memory') as peak_bytes,
+    max(r.median) filter (where r.metric in ('noise_budget', 'precision')) as bits_left
+from case_info as i
+join case_facts as f on f.case_info_id = i.case_info_id
+left join result as r on r.case_info_id = i.case_info_id
+where r.stage is null or phase_of(r.stage, r.party, r.step) = 'operation'
+group by i.case_info_id, f.case_info_id, r.repetitions

@@ -1,40 +1,11 @@
 select
-    run_id,
-    variant,
-    scheme,
-    ring_dimension,
-    modulus_bits,
-    security_2018,
-    experiment,
-    phase as object,
-    operation as compression,
-    size,
-    data_pattern,
-    threads,
-    max(median) filter (where metric = 'size') as bytes,
-    max(median) filter (where metric = 'expansion') as expansion,
-    comparison_key,
-    case_key,
-    plain_modulus,
-    scale,
-    security_bits,
-    chain_depth,
-    ring_dimension_is_minimum,
-    dimensions,
-    parameter_set_id,
-    division,
-    security_compared,
-    key_switching,
-    digits,
-    special_primes,
-    scaling,
-    secret_distribution,
-    encryption
-from results
-where metric in ('size', 'expansion')
-group by
-    run_id, variant, scheme, ring_dimension, modulus_bits, security_2018, experiment, phase, operation, size,
-    data_pattern, threads, comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth,
-    ring_dimension_is_minimum, dimensions, parameter_set_id,
-    division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
-having bool_or(metric = 'size')
+    i.*,
+    phase_of(r.stage, r.party, r.step) as object,
+    i.operation as compression,
+    max(r.median) filter (where r.metric = 'size') as bytes,
+    max(r.median) filter (where r.metric = 'expansion') as expansion
+from result as r
+join case_info as i on i.case_info_id = r.case_info_id
+where r.metric in ('size', 'expansion')
+group by i.case_info_id, r.stage, r.party, r.step
+having bool_or(r.metric = 'size')

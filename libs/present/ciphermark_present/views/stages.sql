@@ -1,49 +1,23 @@
 select
-    run_id,
-    experiment,
-    operation,
-    data_set,
-    options_of(dimensions) as options,
-    size,
-    data_pattern,
-    threads,
-    scheme,
-    variant,
-    ring_dimension,
-    modulus_bits,
-    security_2018,
-    stage,
-    max(median) filter (where metric = 'time' and phase = stage) as time_s,
-    max(median) filter (where metric = 'time' and step = 'evaluate') as evaluate_s,
-    sum(median) filter (where metric = 'time' and step in ('serialize', 'deserialize')) as serialization_s,
-    max(median) filter (where metric = 'time' and step = 'transfer') as transfer_s,
-    max(median) filter (where metric = 'cpu_time' and party = 'client')
-    / nullif(max(median) filter (where metric = 'time' and phase = stage), 0) as client_cpu,
-    max(median) filter (where metric = 'cpu_time' and party = 'server')
-    / nullif(max(median) filter (where metric = 'time' and phase = stage), 0) as server_cpu,
-    max(median) filter (where metric = 'peak_memory' and party = 'client') as client_peak_bytes,
-    max(median) filter (where metric = 'peak_memory' and party = 'server') as server_peak_bytes,
-    comparison_key,
-    case_key,
-    plain_modulus,
-    scale,
-    security_bits,
-    chain_depth,
-    ring_dimension_is_minimum,
-    dimensions,
-    parameter_set_id,
-    division,
-    security_compared,
-    key_switching,
-    digits,
-    special_primes,
-    scaling,
-    secret_distribution,
-    encryption
-from results
-where status = 'ok' and stage is not null
-group by
-    run_id, experiment, operation, data_set, size, data_pattern, threads, scheme, variant, ring_dimension, modulus_bits,
-    security_2018, stage, comparison_key, case_key, plain_modulus, scale, security_bits, chain_depth,
-    ring_dimension_is_minimum, dimensions, parameter_set_id,
-    division, security_compared, key_switching, digits, special_primes, scaling, secret_distribution, encryption
+    *,
+    client_cpu_s / nullif(time_s, 0) as client_cpu,
+    server_cpu_s / nullif(time_s, 0) as server_cpu
+from (
+    select
+        i.*,
+        options_of(i.dimensions) as options,
+        r.stage,
+        max(r.median) filter (where r.metric = 'time' and coalesce(r.party, r.step) is null) as time_s,
+        max(r.uncorrected_median) filter (where r.metric = 'time' and coalesce(r.party, r.step) is null) as uncorrected_time_s,
+        max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as evaluate_s,
+        sum(r.median) filter (where r.metric = 'time' and r.step in ('serialize', 'deserialize')) as serialization_s,
+        max(r.median) filter (where r.metric = 'time' and r.step = 'transfer') as transfer_s,
+        max(r.median) filter (where r.metric = 'cpu_time' and r.party = 'client') as client_cpu_s,
+        max(r.median) filter (where r.metric = 'cpu_time' and r.party = 'server') as server_cpu_s,
+        max(r.median) filter (where r.metric = 'peak_memory' and r.party = 'client') as client_peak_bytes,
+        max(r.median) filter (where r.metric = 'peak_memory' and r.party = 'server') as server_peak_bytes
+    from result as r
+    join case_info as i on i.case_info_id = r.case_info_id
+    where i.status = 'ok'
+    group by i.case_info_id, r.stage
+) as each

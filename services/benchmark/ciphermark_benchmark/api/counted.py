@@ -8,8 +8,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database, DatabaseUnavailable
 from ciphermark_db.sql import blocks
 
 

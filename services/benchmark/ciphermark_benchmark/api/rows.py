@@ -11,7 +11,7 @@ from ciphermark_benchmark import export
 from ciphermark_core.key_switching import Division
 from ciphermark_core.metrics import Direction, FloorKind
 from ciphermark_core.model import DataPattern, Scheme, Status
-from ciphermark_db.gateway import Table
+from ciphermark_db.database import Table
 
 
 class ResultRow(BaseModel):

@@ -28,9 +28,8 @@ from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.store import Store
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database
-from ciphermark_db.vigil import AWAY, Vigil
+from ciphermark_db.database import Database, DatabaseUnavailable
+from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
 from ciphermark_web.guard import OPEN_PATHS
@@ -70,7 +69,7 @@ def prepared(home: Home) -> str:
 def application(url: str, at: Listening, folder: Path, has_worker: bool = False) -> FastAPI:
     """The application; ``folder`` is the home's."""
     metrics = Metrics()
-    vigil = Vigil(url)
+    vigil = DatabaseMonitor(url)
 
     def connected() -> Database:
         if vigil.is_away:
@@ -111,7 +110,7 @@ def _needs_no_database(path: str) -> bool:
     return path in (*OPEN_PATHS, "/metrics")  # which tells that it is away
 
 
-def _lifespan(url: str, has_worker: bool, vigil: Vigil) -> Lifespan:
+def _lifespan(url: str, has_worker: bool, vigil: DatabaseMonitor) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         connector = queue.connector(url, _CONNECTIONS)

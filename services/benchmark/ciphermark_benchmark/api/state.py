@@ -15,7 +15,7 @@ from ciphermark_benchmark.api.events import Watches
 from ciphermark_benchmark.api.libraries import Libraries
 from ciphermark_benchmark.api.suites import Catalogue
 from ciphermark_benchmark.jobs.store import Row, Store
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_web.problems import Problem
 
 # Less than what lies between the last record of a run and the moment that it is told to be done.

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from ciphermark_benchmark import __version__
 from ciphermark_core import loading
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.database import DatabaseUnavailable
 
 
 def names() -> list[str]:

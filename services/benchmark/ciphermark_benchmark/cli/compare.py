@@ -16,7 +16,7 @@ from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgem
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MIXED
+from ciphermark_benchmark.cli._tables import MIXED, show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -26,10 +26,9 @@ from ciphermark_db.errors import DatabaseUnavailable
 from ciphermark_db.gateway import Database, Table
 from ciphermark_db.reports import report
 from ciphermark_present import host_state
-from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
+from ciphermark_present.listings import comparing
 from ciphermark_present.query import Row
-from ciphermark_present.terminal import show
 
 _EPILOG = """[bold]Examples[/bold]
 
@@ -126,8 +125,8 @@ def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]
 def _show(
     console: Console, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
-    console.print(Text(comparing.verdict_of_runs(found), style="bold"))
-    of_runs = [report(database, "run", run_id=run_id)[0] for run_id in runs]
+    console.print(Text(comparing.verdict(found), style="bold"))
+    of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
     for name, run in zip("ab", of_runs, strict=True):
         place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"
         console.print(Text(f"{name}: run {run['id']} of suite {run['suite']}, {place}"))
@@ -164,7 +163,7 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
 
 
 def _show_caveats(console: Console, database: Database, runs: tuple[str, str]) -> None:
-    a, b = (report(database, "host_state", run_id=run_id) for run_id in runs)
+    a, b = (database.report("host_state", run_id=run_id) for run_id in runs)
     unlike = host_state.unlike_corrections(a, b)
     if unlike is not None:
         console.print(Text(f"caveat of both: {unlike}"))

@@ -14,7 +14,6 @@ from ciphermark_benchmark.cli._output import form_of
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_db.reports import report as measured
 
 Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
@@ -51,7 +50,7 @@ def report(
     home = homes.find()
     with caught_up(home) as database:
         run_id = run_names.found(database, run)
-        notes = run_notes.notes(measured(database, "run_measured", run_id=run_id))
+        notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     with Store(storage.url(home)) as store:
         made = reports.made(store, run_id, has_sql=sql, notes=notes)
     if output == STANDARD_OUTPUT:

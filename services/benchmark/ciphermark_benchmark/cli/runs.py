@@ -11,13 +11,12 @@ import typer
 from ciphermark_benchmark import archive, export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_db.gateway import Table as Answer
-from ciphermark_db.reports import report
-from ciphermark_present.printed import Head, Printed
-from ciphermark_present.terminal import show
+from ciphermark_db.database import Table as Answer
+from ciphermark_present.listings.printed import Head, Printed
 
 _runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
 _ID_SHOWN = 8
@@ -58,7 +57,7 @@ def listed(
     if context.invoked_subcommand is not None:
         return
     with caught_up(homes.find()) as database:
-        rows = report(database, "runs", limit=limit)
+        rows = database.report("runs", limit=limit)
     form = export.form_of(format, output)
     if form != "table" or output is not None:
         columns = tuple(rows[0]) if rows else ("run_id",)
@@ -96,7 +95,7 @@ def export_(
     home = homes.find()
     with caught_up(home) as database:
         run_id = run_names.found(database, run)
-        (facts,) = report(database, "run", run_id=run_id)
+        (facts,) = database.report("run", run_id=run_id)
     archive.write(*archive.held(home, run_id), facts["label"], output)
     typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")
 

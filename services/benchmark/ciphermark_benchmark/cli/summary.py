@@ -17,7 +17,7 @@ from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 from ciphermark_present import highlights
 from ciphermark_present.catalogue import ranking, times
 from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS

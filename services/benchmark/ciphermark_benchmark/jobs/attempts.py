@@ -19,7 +19,7 @@ from ciphermark_benchmark.jobs.decisions import End
 from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
+from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_measure.confinement import end_with
 from ciphermark_web import environment, logs
 

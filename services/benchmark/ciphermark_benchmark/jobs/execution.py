@@ -29,9 +29,7 @@ from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome, Trial
 from ciphermark_core.run import Host, Run
-from ciphermark_db import rows
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database, DatabaseUnavailable
 from ciphermark_db.sql import blocks
 from ciphermark_measure import probes
 
@@ -65,7 +63,7 @@ class Waiting:
         _log.info("the job waits" if reason else "the job goes on", job_id=self._job_id, reason=reason)
         self._is_told = reason is not None
         with suppress(DatabaseUnavailable, UserError), storage.connected(self._home) as database:
-            _write(database, {"id": self._job_id, "reason": reason}, "jobs", "tell_wait")
+            _write(database, {"id": self._job_id, "reason": reason}, "tell_wait")
 
 
 def execute(home: Home, job_id: str) -> None:
@@ -160,13 +158,12 @@ def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> 
     Whoever records the first run first has it; a host that comes back goes on with its own.
     """
     began = runs.begun(suite, request.suite_text, facts, request.id)
-    _write(database, rows.host(facts), "record", "record_host")
-    _write(database, rows.run(began) | {"continues": None}, "jobs", "claim_run")
+    database.record_run(began)
     (holder,) = _asked(database, "run_fingerprint", {"id": request.id})
     if holder["fingerprint"] == facts.fingerprint:
         return began
     own = replace(began, id=continuation(request.id, facts.fingerprint))
-    _write(database, rows.run(own) | {"continues": request.id}, "jobs", "claim_run")
+    database.record_run(own, continues=request.id)
     return own
 
 
@@ -214,7 +211,7 @@ def opened_journal(home: Home, request: Request, run: Run, suite: Suite) -> Jour
 
 def _tell_trials(database: Database, job_id: str, made: Plan) -> None:
     trials = len(made.trials) + len(made.unsupported)
-    _write(database, {"id": job_id, "trials": trials}, "jobs", "count_job_trials")
+    _write(database, {"id": job_id, "trials": trials}, "count_job_trials")
 
 
 def _asked(database: Database, block: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -222,5 +219,5 @@ def _asked(database: Database, block: str, params: Mapping[str, Any]) -> list[di
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-def _write(database: Database, params: Mapping[str, Any], file: str, block: str) -> None:
-    database.query(blocks(file)[block].decode(), params, read_only=False)
+def _write(database: Database, params: Mapping[str, Any], block: str) -> None:
+    database.query(blocks("jobs")[block].decode(), params, read_only=False)

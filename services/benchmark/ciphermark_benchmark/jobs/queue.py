@@ -15,7 +15,7 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.schema import SchemaManager
 from psycopg import sql
 
-from ciphermark_db.connection import connect
+from ciphermark_db.database import connect
 from ciphermark_db.sql import blocks
 
 SCHEMA = "queue"

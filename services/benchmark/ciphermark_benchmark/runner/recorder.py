@@ -18,8 +18,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
-from ciphermark_db.errors import ContentRefused, DatabaseUnavailable
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
 
 if TYPE_CHECKING:  # commands that record what waits have no plan, and it takes long to load
     from ciphermark_benchmark.suite.plan import Plan

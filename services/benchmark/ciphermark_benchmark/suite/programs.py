@@ -51,7 +51,7 @@ def of_workload(question: Question) -> dict[str, Program]:
 def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
     """The programs that a run measured, each by workload, variant, scheme and stage.
 
-    ``measured`` is what :meth:`ciphermark_db.gateway.Database.programs` tells. Raises ``UserError`` for none.
+    ``measured`` is what :meth:`ciphermark_db.database.Database.programs` tells. Raises ``UserError`` for none.
     """
     programs = {
         f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)

@@ -20,7 +20,7 @@ _AGAIN_S = 0.2
 _ASK = b"select current_setting('transaction_read_only')"
 
 
-class Vigil:
+class DatabaseMonitor:
     """What is known of the server at ``url``; ``reason`` is ``None`` while it does all that it should."""
 
     def __init__(self, url: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_benchmark.jobs import queue
 from ciphermark_dashboards.store import Store
-from ciphermark_db.vigil import Vigil
+from ciphermark_db.database_monitor import DatabaseMonitor
 
 LONGEST_S = 1.0  # so that a service answers again within two seconds, on a host that has time for it
 LOOKS = 200
@@ -29,10 +29,10 @@ def test_who_watches_looks_as_often_however_long_it_was_away(
         await sleep(0)
 
     async def watched() -> None:
-        vigil = Vigil(f"postgresql://nobody@/nothing?host={tmp_path}")
-        async with vigil.kept():
+        monitor = DatabaseMonitor(f"postgresql://nobody@/nothing?host={tmp_path}")
+        async with monitor.kept():
             await enough.wait()
-        assert vigil.is_away
+        assert monitor.is_away
 
     monkeypatch.setattr(asyncio, "sleep", noted)
     asyncio.run(watched())

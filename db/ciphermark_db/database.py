@@ -1,4 +1,4 @@
-"""The way into PostgreSQL: records runs and outcomes, answers queries."""
+"""The way into PostgreSQL: connects, records runs and outcomes with their statistics, answers queries."""
 
 from __future__ import annotations
 
@@ -8,20 +8,78 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
 
+from ciphermark_analysis import METHOD
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
-from ciphermark_db import migrate, rows
-from ciphermark_db.connection import connect, may_pass, unavailable
-from ciphermark_db.errors import ContentRefused
+from ciphermark_db import recording, schema
 from ciphermark_db.sql import blocks
 
+CONNECT_TIMEOUT_S = 10
 QUERY_TIMEOUT_S = 60.0
+# Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
+_PASSING = ("53", "57P", "58")
+_ENDED = "57P"
 _OF_CONTENT = (psycopg.DataError, psycopg.IntegrityError)
 
 Params = Sequence[Any] | Mapping[str, Any]
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class DatabaseUnavailable(Exception):
+    """No PostgreSQL server answers. The text says which, why, and what to do; retrying later may help."""
+
+
+class ContentRefused(UserError):
+    """PostgreSQL takes what is recorded, but not this: the text says why. It would refuse it again."""
+
+
+def connect(url: str) -> Connection:
+    """A connection in autocommit mode, so that every transaction in the code is a visible block.
+
+    Raises ``UserError`` for text that is no connection URL, ``DatabaseUnavailable`` when no server answers.
+    """
+    try:
+        place(url)
+    except psycopg.ProgrammingError as error:
+        raise UserError(
+            f"not a PostgreSQL URL: {str(error).strip()}. Write postgresql://user@host:port/database"
+        ) from None
+    try:
+        return psycopg.connect(
+            url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="ciphermark"
+        )
+    except psycopg.OperationalError as error:
+        raise unavailable(url, error) from error
+
+
+def may_pass(error: psycopg.Error) -> bool:
+    """Whether a server that answers cannot write now, for reasons of its own: its disk is full, or it is read-only, as
+    after a failover.
+    """
+    return (error.sqlstate or "").startswith(_PASSING) or isinstance(error, ReadOnlySqlTransaction)
+
+
+def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
+    """The exception for a server at ``url`` that does not answer, or cannot go on."""
+    is_ended = (error.sqlstate or "").startswith(_ENDED)
+    remedy = (
+        "It answers, and can write again once that has passed."
+        if may_pass(error) and not is_ended
+        else "Start the server, or correct CIPHERMARK_DATABASE_URL; unset it to use the embedded server."
+    )
+    return DatabaseUnavailable(f"PostgreSQL at {place(url)} cannot be used: {str(error).strip()}\n{remedy}")
+
+
+def place(url: str) -> str:
+    """Where a URL points, without user and password."""
+    parts = conninfo_to_dict(url)
+    host, port = parts.get("host", "the local socket"), parts.get("port", 5432)
+    return f"{host}, port {port}, database {parts.get('dbname', 'of the user')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +99,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connection: Connection | None = None
 
     @classmethod
     def open(cls, url: str) -> Database:
@@ -69,18 +127,33 @@ class Database:
         is too old or refuses.
         """
         with self._connected() as connection, _complaints(connection):
-            migrate.migrate(connection)
+            schema.migrate(connection)
+        self.rebuild()
 
-    def record_run(self, run: Run, is_imported: bool = False) -> None:
-        """Record the run and its host; does nothing when the run is recorded already.
+    def rebuild(self, runs: Sequence[str] | None = None) -> list[str]:
+        """Compute the statistics of runs anew from their samples, one transaction each, and return the runs' ids; by
+        default of those whose stored statistics are of an older method than this program's.
+        """
+        with self._connected() as connection, _complaints(connection):
+            if runs is None:
+                outdated = connection.execute(blocks("statistics")["outdated"], {"method": METHOD})
+                runs = [run_id for (run_id,) in outdated]
+            for run_id in runs:
+                from ciphermark_db import statistics  # loads numpy
+
+                with connection.transaction():
+                    statistics.rebuild(connection, run_id)
+        return list(runs)
+
+    def record_run(self, run: Run, is_imported: bool = False, continues: str | None = None) -> None:
+        """Record the run and its host; does nothing when the run is recorded already. ``continues`` is the run whose
+        job it goes on with on another host.
 
         What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`: :class:`ContentRefused` where
         the reason is what it says.
         """
-        sql = blocks("record")
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            connection.execute(sql["record_host"], rows.host(run.host))
-            connection.execute(sql["record_run"], rows.run(run, is_imported))
+            recording.record_run(connection, run, is_imported=is_imported, continues=continues)
 
     def record_outcome(self, outcome: Outcome) -> None:
         """Record the outcome in one transaction; does nothing when its trial is recorded already.
@@ -90,21 +163,18 @@ class Database:
         self.record_outcomes([outcome])
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> None:
-        """Record outcomes in one transaction: all of them or none, less those whose trials are recorded already."""
+        """Record outcomes, less those whose trials are recorded already, and the statistics that they are part of, in
+        one transaction: all of them or none.
+        """
+        from ciphermark_db import statistics  # loads numpy
+
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            for statement, described in rows.descriptions(outcomes):
-                connection.execute(blocks("record")[statement], described)
-            for outcome in sorted(outcomes, key=lambda item: item.trial.id):
-                _record_trial(connection, outcome)
+            statistics.update(connection, recording.record_outcomes(connection, outcomes))
 
     def record_refusals(self, outcomes: Sequence[Outcome], reason: str) -> None:
         """Record that outcomes cannot be recorded, and why."""
-        refused = [
-            {"trial_id": item.trial.id, "run_id": item.trial.run_id, "reason": ascii(reason)[1:-1]}
-            for item in outcomes
-        ]
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            connection.cursor().executemany(blocks("record")["record_refusal"], refused)
+            recording.record_refusals(connection, outcomes, reason)
 
     def analyze(self) -> None:
         """Let PostgreSQL learn what was recorded, so that it plans queries over it well."""
@@ -138,6 +208,11 @@ class Database:
             for workload, variant, scheme, stage, _, data in rows
         ]
 
+    def report(self, name: str, **params: Any) -> list[dict[str, Any]]:
+        """The rows of a block of ``reports.sql``, by column name."""
+        table = self.query(blocks("reports")[name].decode(), params)
+        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
     def query(
         self,
         sql: str,
@@ -168,7 +243,7 @@ class Database:
             return connection.execute(blocks("query")[block], params).fetchall()
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def _connected(self) -> Iterator[Connection]:
         if self._connection is None or self._connection.closed:
             self._connection = connect(self._url)
         connection = self._connection
@@ -178,29 +253,6 @@ class Database:
             if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or may_pass(error):
                 raise unavailable(self._url, error) from error
             raise
-
-
-def _record_trial(connection: psycopg.Connection[Any], outcome: Outcome) -> None:
-    sql = blocks("record")
-    with connection.cursor() as cursor:
-        cursor.execute(sql["record_trial"], rows.trial(outcome))
-        if cursor.rowcount == 0:
-            return
-        for use in outcome.programs:
-            row = {"trial_id": outcome.trial.id, "stage": use.stage, "program": use.digest}
-            cursor.execute(sql["record_trial_program"], row)
-            cursor.executemany(sql["record_trial_layer"], rows.layers(outcome.trial.id, use))
-        if outcome.samples:
-            _record_samples(cursor, outcome)
-
-
-def _record_samples(cursor: psycopg.Cursor[Any], outcome: Outcome) -> None:
-    made = cursor.execute(blocks("record")["record_series"], rows.series(outcome)).fetchall()
-    ids = {tuple(place): series_id for *place, series_id in made}
-    with cursor.copy(blocks("record")["copy_samples"]) as copy:
-        copy.set_types(rows.SAMPLE_TYPES)
-        for sample in outcome.samples:
-            copy.write_row(rows.sample(ids[rows.place(sample)], sample))
 
 
 @contextmanager

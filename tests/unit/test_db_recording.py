@@ -8,7 +8,7 @@ import pytest
 
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
-from ciphermark_db.rows import parameter_set_id
+from ciphermark_db.recording import parameter_set_id
 
 SWITCHED = Parameters(ParameterSpec("bfv", 8192, None, 65537), 8192, (97, 193), (257,), 8192, 65537)
 PER_PRIME = replace(SWITCHED, key_switching=KeySwitching("hybrid", 2))

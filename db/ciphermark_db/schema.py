@@ -1,0 +1,291 @@
+"""The schema: migrations, each applied once and in order; then views, registries' tables and published figures.
+
+All of it is one transaction: a migration that is interrupted leaves the database as it was. Views are files,
+``views/NNN_name.sql``, each of which makes the view or function ``name`` with its comment, in the order of the numbers.
+What a column of a name means, the same in all views, and in which unit its numbers are, is said by the descriptor of a
+case (:mod:`ciphermark_core.descriptor`) or by ``columns.csv``. All views are dropped and made again whenever a text
+changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+
+from ciphermark_core import descriptor
+from ciphermark_core.descriptor import DIMENSIONS
+from ciphermark_core.errors import UserError
+from ciphermark_core.experiments import EXPERIMENTS
+from ciphermark_core.metrics import METRICS
+from ciphermark_db import recording
+from ciphermark_db.sql import blocks, filled
+
+# as libpq writes versions: 15.0
+OLDEST_SERVER = 150_000
+# Tables whose columns have the comments of columns of views: users read them, too.
+STATISTICS = ("case_info", "case_facts", "result", "ratio", "host_state")
+_MADE = re.compile(rb"^create (view|function) (\w+)", re.MULTILINE)
+
+# Of published.csv: unit of the file → the unit that we measure in, and how many of it
+_UNITS = {
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "MB": ("bytes", 1e6),
+    "share": ("share", 1.0),
+    "ratio": ("ratio", 1.0),
+}
+_BARE = ("share", "ratio")  # papers write these figures alone
+_CASE = ("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set")
+
+Connection = psycopg.Connection[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema. ``checksum`` tells whether its text changed after it was applied."""
+
+    version: int
+    name: str
+    text: bytes
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the text."""
+        return hashlib.sha256(self.text).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFile:
+    """One file of ``views``. ``kind`` is what it makes: a view or a function."""
+
+    position: int
+    name: str
+    kind: str
+    text: bytes
+
+    @property
+    def row(self) -> tuple[int, str, str, str]:
+        """Its row in the table ``view_file``, whose checksum covers what columns mean."""
+        text = self.text + repr(meanings()).encode()
+        return self.position, self.name, self.kind, hashlib.sha256(text).hexdigest()
+
+
+def migrate(connection: Connection) -> None:
+    """Apply what is pending, make the views, fill the registries' tables and load published figures.
+
+    Others that migrate the same database meanwhile wait. Raises ``UserError`` for a server or a database that this
+    program cannot use.
+    """
+    if connection.info.server_version < OLDEST_SERVER:
+        raise UserError(
+            f"PostgreSQL {connection.info.server_version // 10_000} is too old: "
+            f"use {OLDEST_SERVER // 10_000} or later, or unset CIPHERMARK_DATABASE_URL"
+        )
+    with _alone(connection), connection.transaction():
+        connection.execute(blocks("migrate")["create_schema_migration"])
+        views = view_files()
+        if (steps := _steps(connection)) or not _are_made(connection, views):
+            _drop_views(connection)
+            for step in steps:
+                connection.execute(step)
+            _make_views(connection, views)
+        _fill_registries(connection)
+        load_published(connection)
+
+
+def migrations() -> list[Migration]:
+    """All migrations of this program, oldest first."""
+    texts = (file for file in (files("ciphermark_db") / "migrations").iterdir() if file.name.endswith(".sql"))
+    split = ((file.name.removesuffix(".sql").split("_", 1), file.read_bytes()) for file in texts)
+    return sorted((Migration(int(v), name, text) for (v, name), text in split), key=lambda m: m.version)
+
+
+def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migration]:
+    """The migrations still to apply, given version → checksum of the applied ones.
+
+    Raises ``UserError`` when the database has one that this program lacks or has with another text.
+    """
+    by_version = {migration.version: migration for migration in known}
+    for version, checksum in applied.items():
+        if version not in by_version:
+            raise UserError(
+                f"the database has migration {version}, this program ends at {max(by_version)}: "
+                "update Ciphermark, or use another database"
+            )
+        if by_version[version].checksum != checksum:
+            raise UserError(
+                f"migration {version} ({by_version[version].name}) was applied with another text: "
+                "use the Ciphermark version that made this database, or another database"
+            )
+    return [migration for migration in known if migration.version not in applied]
+
+
+def _steps(connection: Connection) -> list[bytes]:
+    """The statements that bring the schema to this program's version, in order."""
+    upgrade = blocks("upgrade")
+    row = connection.execute(upgrade["is_first_edition"]).fetchone()
+    is_first_edition = row == (True,)
+    applied = {} if is_first_edition else dict(connection.execute(blocks("migrate")["applied"]).fetchall())
+    steps = [upgrade["set_aside"]] if is_first_edition else []
+    for number, step in enumerate(pending(migrations(), applied)):
+        steps += [step.text, _recorded(step)]
+        if is_first_edition and number == 0:  # what follows the baseline changes the data, too
+            steps.append(upgrade["carry_over"])
+    return steps
+
+
+def _recorded(step: Migration) -> bytes:
+    return filled(
+        blocks("migrate")["record_migration"],
+        version=str(step.version),
+        name=step.name,
+        checksum=step.checksum,
+    )
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    connection.execute(blocks("migrate")["lock"])
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.execute(blocks("migrate")["unlock"])
+
+
+def view_files() -> list[ViewFile]:
+    """All views of this program, in order. Raises ``ValueError`` for a file that makes something else than its name.
+
+    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_operation}}`` for all but the
+    operation.
+    """
+    texts = (file for file in (files("ciphermark_db") / "views").iterdir() if file.name.endswith(".sql"))
+    return sorted((_view(file.name, file.read_bytes()) for file in texts), key=lambda item: item.position)
+
+
+def _view(file_name: str, text: bytes) -> ViewFile:
+    position, name = file_name.removesuffix(".sql").split("_", 1)
+    made = [(kind.decode(), what.decode()) for kind, what in _MADE.findall(text)]
+    if [what for _, what in made] != [name]:
+        raise ValueError(f"views/{file_name} must make {name} alone")
+    columns = {
+        "parameters": [
+            item.name for item in descriptor.columns() if item.sources[0].startswith("parameters.")
+        ],
+        "but_operation": [item.name for item in descriptor.columns() if item.name != "operation"],
+    }
+    lists = {key: ", ".join(f"i.{each}" for each in names) for key, names in columns.items()}
+    return ViewFile(int(position), name, made[0][0], filled(text, **lists))
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """What columns mean by their names, and in brackets the unit of what is a number."""
+    text = (files("ciphermark_db") / "columns.csv").read_text(encoding="utf-8")
+    rows = [(row["column"], row["unit"], row["meaning"]) for row in csv.DictReader(text.splitlines())]
+    rows += [(item.name, item.unit, item.sentence) for item in descriptor.columns()]
+    return {name: f"{meaning} [{unit}]" if unit else meaning for name, unit, meaning in rows}
+
+
+def _are_made(connection: Connection, views: list[ViewFile]) -> bool:
+    """Whether what the database has was made by these files."""
+    return connection.execute(blocks("views")["made"]).fetchall() == [item.row for item in views]
+
+
+def _drop_views(connection: Connection) -> None:
+    """Drop all that files made, the last first."""
+    if connection.execute(blocks("views")["is_there"]).fetchone() == (True,):
+        connection.execute(blocks("views")["drop"])
+
+
+def _make_views(connection: Connection, views: list[ViewFile]) -> None:
+    """Make what the files say, and comment on the columns; nothing of it may be there."""
+    for item in views:
+        connection.execute(item.text)
+    described = {
+        "views": [*(item.name for item in views), *STATISTICS],
+        "names": [*meanings()],
+        "meanings": [*meanings().values()],
+    }
+    for (comment,) in connection.execute(blocks("views")["comments"], described).fetchall():
+        connection.execute(comment)
+    with connection.cursor() as cursor:
+        cursor.executemany(blocks("views")["record"], [item.row for item in views])
+
+
+def _fill_registries(connection: Connection) -> None:
+    """Make the rows of all that is registered in this process what the registries say; others stay."""
+    sql = blocks("registries")
+    registered = {
+        "metric": [recording.metric_row(name) for name in METRICS],
+        "dimension": [
+            recording.dimension_row(name) for name, item in DIMENSIONS.items() if item.is_of_family
+        ],
+        "experiment": [asdict(row) for row in EXPERIMENTS.values()],
+    }
+    for table, rows in registered.items():
+        stored = connection.execute(sql[f"{table}s"]).fetchall()
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                sql[f"fill_{table}"],
+                [row for row in rows if tuple(row[name] for name in _COLUMNS[table]) not in stored],
+            )
+
+
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    "metric": ("name", "unit", "direction", "floor", "floor_kind", "label", "sentence", "adds_up"),
+    "dimension": ("name", "kind", "sentence"),
+    "experiment": ("name", "determines", "is_until_exhausted"),
+}
+
+
+def load_published(connection: Connection, content: bytes | None = None) -> None:
+    """Make the table ``published`` what the file says; does nothing where it is that already.
+
+    The file's last columns say which case of ours a figure is about; they are empty where we have none. ``content``
+    stands for this program's own file.
+    """
+    content = (files("ciphermark_db") / "published.csv").read_bytes() if content is None else content
+    checksum = hashlib.sha256(content).hexdigest()
+    sql = blocks("migrate")
+    if connection.execute(sql["published_checksums"]).fetchall() == [(checksum,)]:
+        return
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.execute(sql["forget_published"])
+        cursor.executemany(
+            sql["record_published"], [row | {"checksum": checksum} for row in published_rows(content)]
+        )
+
+
+def published_rows(content: bytes) -> list[dict[str, Any]]:
+    """The figures of a file, in units of ours, in its order; an empty field is ``None``. Pure."""
+    lines = csv.DictReader(io.StringIO(content.decode(), newline=""))
+    return [_published_row(number, line) for number, line in enumerate(lines, start=1)]
+
+
+def _published_row(number: int, line: dict[str, str]) -> dict[str, Any]:
+    unit, factor = _UNITS[line["unit"]]
+    return {
+        "id": number,
+        "source": line["source"],
+        "year": int(line["year"]),
+        "system": line["system"],
+        "host": line["host"],
+        "scheme": line["scheme"],
+        "figure": line["case"],
+        "metric": line["metric"].replace(" ", "_"),
+        "unit": unit,
+        "value": float(line["value"]) * factor,
+        "stated": line["value"] if line["unit"] in _BARE else f"{line['value']} {line['unit']}",
+        "note": line["note"] or None,
+    } | {name: line[name] or None for name in _CASE}

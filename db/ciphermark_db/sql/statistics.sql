@@ -1,0 +1,79 @@
+-- name: groups
+-- Of the comparisons of a run, in the order in which they were recorded.
+select
+    i.case_info_id as id, i.comparison_key, i.variant, i.status, i.library, i.hexl, i.is_reference,
+    i.security_compared, coalesce(e.is_until_exhausted, false) as is_until_exhausted
+from case_info as i
+left join experiment as e on e.name = i.experiment
+where i.run_id = %(run_id)s and i.comparison_key = any (%(comparisons)s)
+order by i.case_info_id;
+
+-- name: trials
+select
+    id, case_info_id, process, started_at, duration_s, facts, error, budget ->> 'precision' is not null as is_sequential
+from trial
+where case_info_id = any (%(groups)s)
+order by sequence;
+
+-- name: series
+select s.id, s.trial_id, s.stage, s.party, s.step, s.metric, m.unit
+from series as s
+join metric as m on m.name = s.metric
+where s.trial_id = any (%(trials)s)
+order by s.id;
+
+-- name: copy_samples
+-- -1: without repetitions. The rows are of equal lengths, so that they are read as one array.
+copy (
+    select
+        series_id, value, slow_down, ordinal, coalesce(repetitions, -1) as repetitions, is_warmup, is_disturbed
+    from sample
+    where series_id = any (%(series)s)
+) to stdout (format binary);
+
+-- name: forget_case_facts
+delete from case_facts where case_info_id = any (%(groups)s);
+
+-- name: forget_result
+delete from result where case_info_id = any (%(groups)s);
+
+-- name: forget_ratio
+delete from ratio where case_info_id = any (%(groups)s);
+
+-- name: copy_case_facts
+copy case_facts ({{columns}}) from stdin;
+
+-- name: copy_result
+copy result ({{columns}}) from stdin;
+
+-- name: copy_ratio
+copy ratio ({{columns}}) from stdin;
+
+-- name: copy_host_state
+copy host_state ({{columns}}) from stdin;
+
+-- name: outdated
+-- The runs with trials whose statistics are of an older method, or were never made.
+select distinct i.run_id
+from case_info as i
+left join case_facts as f on f.case_info_id = i.case_info_id
+where coalesce(f.method, 0) < %(method)s
+order by i.run_id;
+
+-- name: comparisons
+select comparison_key
+from case_info
+where run_id = %(run_id)s
+group by comparison_key
+order by min(case_info_id);
+
+-- name: timed_trials
+select t.process, t.started_at, t.duration_s, t.facts, t.error
+from trial as t
+where
+    t.run_id = %(run_id)s
+    and t.status = 'ok'
+    and exists (select from series as s where s.trial_id = t.id and s.metric = 'time');
+
+-- name: forget_host_state
+delete from host_state where run_id = %(run_id)s;

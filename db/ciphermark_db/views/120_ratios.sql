@@ -1,0 +1,47 @@
+-- Verdicts and ranks are stored; base is the case that a case is compared with.
+create view ratios as
+select
+    r.kind,
+    i.*,
+    phase_of(r.stage, r.party, r.step) as phase,
+    r.stage,
+    r.party,
+    r.step,
+    coalesce(r.repetitions, (i.dimensions ->> 'repetitions')::integer) as repetitions,
+    r.rank,
+    r.standing,
+    r.median as median_s,
+    r.n,
+    r.ratio,
+    r.ci_low,
+    r.ci_high,
+    r.verdict,
+    r.is_paired,
+    r.undisturbed_share as quiet_share,
+    f.is_composed,
+    i.security_2018 = b.security_2018 as is_equal_security,
+    i.ring_dimension = b.ring_dimension and abs(i.log_qp - b.log_qp) <= 1 as is_equal_parameters,
+    b.variant as fastest_variant,
+    b.ring_dimension as fastest_ring_dimension,
+    b.log_qp as fastest_log_qp,
+    b.security_2018 as fastest_security_2018,
+    b.key_switching as fastest_key_switching,
+    b.digits as fastest_digits,
+    u.variant as uncorrected_fastest_variant,
+    r.uncorrected_rank,
+    r.uncorrected_standing,
+    r.uncorrected_median as uncorrected_median_s,
+    r.uncorrected_n,
+    r.uncorrected_ratio,
+    r.uncorrected_ci_low,
+    r.uncorrected_ci_high,
+    r.uncorrected_verdict,
+    r.uncorrected_is_paired
+from ratio as r
+join case_info as i on i.case_info_id = r.case_info_id
+join case_facts as f on f.case_info_id = r.case_info_id
+join case_info as b on b.case_info_id = r.base
+join case_info as u on u.case_info_id = r.uncorrected_base;
+
+comment on view ratios is
+    'Internal: times by those of another case of the comparison, of every kind: ranking, ranking_any_security and speedup are rows of it';

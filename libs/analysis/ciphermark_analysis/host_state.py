@@ -1,0 +1,99 @@
+"""What hosts were like while samples were taken: the facts of the trials of a run, together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import median
+
+from ciphermark_analysis.samples import Trial
+
+_IS_SHORT = ("is_short_of_samples", "is_short_of_quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """A row of the table ``host_state``: over the trials of a run that ended ``ok`` and timed something.
+
+    Shares and times are ``None`` where no trial reports them. ``anchor_gains`` are the powers of the reference kernel's
+    slowdown by which times were corrected, each that a trial has, in ascending order: 0 where they were not.
+    """
+
+    timed_trials: int
+    watched_trials: int
+    timed_samples: int
+    quiet_share: float | None
+    short_trials: int
+    disturbed_phases: int
+    anchor_s: float | None
+    anchor_spread: float | None
+    anchor_cost: float | None
+    run_delay_share: float | None
+    steal_share: float | None
+    slow_down: float | None
+    anchor_gains: list[float] | None
+    method: int
+
+
+def host_state(trials: Sequence[Trial], method: int) -> HostState:
+    """The state of the host during trials that ended ``ok`` and timed something; at least one."""
+    watched = [trial for trial in trials if "anchor_s" in trial.facts]
+    slowed = [trial for trial in trials if trial.facts.get("slow_down") is not None]
+    weights = [(trial.facts["slow_down"], trial.facts.get("timed_samples") or 0.0) for trial in slowed]
+    weighted = sum(log(factor) * weight for factor, weight in weights if factor)
+    anchors = _values(trials, "anchor_s")
+    spreads = _values(trials, "anchor_spread")
+    mean = _by(weighted if slowed else None, sum(weight for _, weight in weights))
+    timed = _total(trials, "timed_samples")
+    return HostState(
+        timed_trials=len(trials),
+        watched_trials=len(watched),
+        timed_samples=round(timed or 0),
+        quiet_share=_by(_total(trials, "quiet_samples"), timed),
+        short_trials=sum(any(name in trial.facts for name in _IS_SHORT) for trial in trials),
+        disturbed_phases=round(_total(trials, "disturbed_phases") or 0),
+        anchor_s=median(anchors) if anchors else None,
+        anchor_spread=max(spreads, default=None),
+        anchor_cost=_by(_total(trials, "anchor_cost_s"), _total(watched, "sampling_s")),
+        run_delay_share=_by(_total(trials, "run_delay_s"), _duration(trials, "run_delay_s")),
+        steal_share=_by(_total(trials, "steal_s"), _duration(trials, "steal_s")),
+        slow_down=None if mean is None else exp(mean),
+        anchor_gains=_gains(watched),
+        method=method,
+    )
+
+
+def _gains(watched: Sequence[Trial]) -> list[float] | None:
+    """Trials from before the fact ``anchor_gain`` were corrected by 1, and those from before ``slow_down`` not at all.
+
+    One whose samples were all disturbed reports no slowdown either, and has no undisturbed sample to know it by.
+    """
+    gains = set()
+    for trial in watched:
+        has_undisturbed = (trial.facts.get("quiet_samples") or 0) > 0
+        gain = trial.facts.get("anchor_gain")
+        if gain is not None:
+            gains.add(gain)
+        elif "slow_down" in trial.facts:
+            gains.add(1.0)
+        elif has_undisturbed:
+            gains.add(0.0)
+    return [*sorted(gains)] or None
+
+
+def _values(trials: Sequence[Trial], fact: str) -> list[float]:
+    return [value for trial in trials if (value := trial.facts.get(fact)) is not None]
+
+
+def _total(trials: Sequence[Trial], fact: str) -> float | None:
+    values = _values(trials, fact)
+    return sum(values) if values else None
+
+
+def _duration(trials: Sequence[Trial], fact: str) -> float:
+    return sum(trial.duration_s for trial in trials if fact in trial.facts)
+
+
+def _by(value: float | None, whole: float | None) -> float | None:
+    return value / whole if value is not None and whole else None
