@@ -19,7 +19,7 @@ from ciphermark_core.earlier import place
 from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
-from ciphermark_db.gateway import Database
+from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker

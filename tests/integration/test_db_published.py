@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
-from ciphermark_benchmark import archive
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_db import schema
 from ciphermark_db.database import Database
-from ciphermark_present import query
-from ciphermark_present.catalogue.published import PUBLISHED
 
 LEARNING = Path(__file__).parents[2] / "reference" / "tenseal-ml.jsonl.xz"
 FILE = (files("ciphermark_db") / "published.csv").read_bytes()
@@ -132,9 +127,3 @@ def test_failures_are_no_figures_of_ours(database: Database, make) -> None:
     case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
     database.record_outcome(make.outcome(run, case, make.times([1.0]), status="wrong"))
     assert matches(database, run.id) == []
-
-
-def _scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for part in plan.get("Plans", ()):
-        yield from _scans(part)

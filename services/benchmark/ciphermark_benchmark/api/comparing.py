@@ -10,7 +10,7 @@ from typing import Any
 from ciphermark_analysis.comparison import COLUMNS, paired, settled
 from ciphermark_analysis.two_runs import judgements
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_db.gateway import Database, Table
+from ciphermark_db.database import Database, Table
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 
 Row = Mapping[str, Any]

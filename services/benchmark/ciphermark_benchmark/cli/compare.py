@@ -22,9 +22,7 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
-from ciphermark_db.errors import DatabaseUnavailable
-from ciphermark_db.gateway import Database, Table
-from ciphermark_db.reports import report
+from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import host_state
 from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
 from ciphermark_present.listings import comparing

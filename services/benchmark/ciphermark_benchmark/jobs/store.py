@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.decisions import Fate
 from ciphermark_benchmark.jobs.needs import Needs, Offer
-from ciphermark_db.connection import may_pass
+from ciphermark_db.database import may_pass
 from ciphermark_db.sql import blocks
 
 Row = dict[str, Any]
