@@ -21,22 +21,22 @@ from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.database import Database
 from ciphermark_db.schema import view_files
-from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
-from ciphermark_present.catalogue.comparing import TWO_RUNS
-from ciphermark_present.catalogue.published import PUBLISHED
-from ciphermark_present.figure import Figure
-from ciphermark_present.listings import (
+from ciphermark_present.catalogue import (
     comparing,
-    depths,
     first_executions,
     layers,
     learning,
-    limits,
+    noise,
     published,
     ranking,
     repetitions,
     workloads,
 )
+from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
+from ciphermark_present.catalogue.comparing import TWO_RUNS
+from ciphermark_present.catalogue.published import PUBLISHED
+from ciphermark_present.figure import Figure
+from ciphermark_present.printed import Listing, Wanted
 from ciphermark_present.query import Answer
 
 VARIANTS = ("seal", "seal-hexl")
@@ -362,14 +362,14 @@ def _placed(node: Any) -> Iterator[str]:
 
 
 LISTINGS = {
-    "ranking": (ranking, False),
-    "repetitions": (repetitions, False),
-    "learning": (learning, True),
-    "workloads": (workloads, True),
-    "depths": (depths, False),
-    "limits": (limits, False),
-    "layers": (layers, False),
-    "first executions": (first_executions, False),
+    "ranking": ranking.RANKING,
+    "repetitions": repetitions.LISTING,
+    "learning": learning.LISTING,
+    "workloads": workloads.LISTING,
+    "depths": noise.DEPTHS_IN_DETAIL,
+    "limits": noise.DEPTHS,
+    "layers": layers.LISTING,
+    "first executions": first_executions.LISTING,
 }
 
 
@@ -380,11 +380,11 @@ def test_terminal_tables_tell_both(database: Database, make: Any, field: Field, 
     both = _recorded(database, make, {0: first, 1: second})
     alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
     problems = []
-    for name, (listing, has_titles) in LISTINGS.items():
+    for name, listing in LISTINGS.items():
 
-        def printed(run: Run, listing: Any = listing, has_titles: bool = has_titles) -> Counter[str]:
-            answers = [rows(database, figure, run.id, {"any_security": False}) for figure in listing.FIGURES]
-            return Counter(_lines(listing.tables(answers, False, *([{}] if has_titles else []))))
+        def printed(run: Run, listing: Listing = listing) -> Counter[str]:
+            answers = [rows(database, figure, run.id, {"any_security": False}) for figure in listing.figures]
+            return Counter(_lines(listing.tables(answers, Wanted(is_detailed=True))))
 
         found, *parts = map(printed, (both, *alone))
         if sum(found.values()) != sum(sum(part.values()) for part in parts):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from itertools import product
-from types import ModuleType
 from typing import Any
-
-import pytest
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
-from ciphermark_present.listings import layout, overview, ranking
-from ciphermark_present.listings.printed import Printed
+from ciphermark_present import terminal
+from ciphermark_present.catalogue import ranking
+from ciphermark_present.catalogue.ranking import OVERVIEW, RANKING
+from ciphermark_present.printed import Listing, Printed, Wanted
 
 LENGTHS = (16, 4096, 1 << 20)
 OPERATIONS = ("add", "mul")
@@ -19,7 +18,7 @@ VARIANTS = ("seal", "seal-hexl", "tenseal")
 
 
 def _tables(
-    database: Database, make: Any, listing: ModuleType, lengths: tuple[int, ...] = LENGTHS
+    database: Database, make: Any, listing: Listing, lengths: tuple[int, ...] = LENGTHS
 ) -> list[Printed]:
     run = make.run()
     database.record_run(run)
@@ -29,11 +28,11 @@ def _tables(
         database.record_outcome(make.outcome(run, case, samples))
     chosen = {"phase": "operation", "any_security": False}
     answers = [rows(database, figure, run.id, chosen) for figure in ranking.FIGURES]
-    return list(listing.tables(answers, False))
+    return listing.tables(answers, Wanted())
 
 
 def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
-    (table,) = _tables(database, make, overview)
+    (table,) = _tables(database, make, OVERVIEW)
     assert [head.text for head in table.heads][:2] == ["operation", "values"]
     assert [row[:2] for row in table.rows] == [
         (operation if size == LENGTHS[0] else "", f"{size:,}")
@@ -44,16 +43,22 @@ def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
 
 
 def test_a_single_length_has_no_column(database: Database, make: Any) -> None:
-    (table,) = _tables(database, make, overview, LENGTHS[:1])
+    (table,) = _tables(database, make, OVERVIEW, LENGTHS[:1])
     assert [row[0] for row in table.rows] == list(OPERATIONS)
     assert "values" not in [head.text for head in table.heads]
 
 
-@pytest.mark.parametrize("listing", [overview, ranking])
-def test_nothing_is_lost_in_80_columns(database: Database, make: Any, listing: ModuleType) -> None:
-    (table,) = _tables(database, make, listing)
-    lines = list(layout.lines(table, 80))
+def test_nothing_is_lost_in_80_columns(database: Database, make: Any) -> None:
+    (table,) = _tables(database, make, OVERVIEW)
+    lines = list(terminal.lines(table, 80))
     assert max(map(len, lines)) <= 80
     words = " ".join(lines).split()
     for row in table.rows:
         assert [word for cell in row for word in cell.split() if word not in words] == []
+
+
+def test_details_fit_80_columns_and_name_what_has_no_room(database: Database, make: Any) -> None:
+    (table,) = _tables(database, make, RANKING)
+    lines = list(terminal.lines(table, 80))
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("no room for: ") for line in lines)

@@ -9,7 +9,7 @@ import pytest
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
-from ciphermark_present.listings import verdicts
+from ciphermark_present.catalogue import ranking
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,10 @@ from ciphermark_present.listings import verdicts
     [
         ({"add": ("seal",), "mul": ("seal",)}, "bfv: nobody to compare seal with in 2 cases"),
         ({"add": ("tenseal",), "mul": ("seal",)}, "bfv: nobody to compare seal, tenseal with in 2 cases"),
-        ({"add": ("seal", "tenseal"), "mul": ("tenseal",)}, "bfv: of 1 case fastest is seal in 1"),
+        ({"add": ("seal", "tenseal"), "mul": ("tenseal",)}, "bfv: of 1 case seal is fastest in 1"),
         (
             {"add": ("seal", "tenseal"), "mul": ("tenseal", "seal")},
-            "bfv: of 2 cases fastest is seal in 1, tenseal in 1",
+            "bfv: of 2 cases seal is fastest in 1, tenseal is fastest in 1",
         ),
     ],
 )
@@ -38,8 +38,8 @@ def test_fastest_is_who_is_compared(
 
 
 def _said(database: Database, run: str) -> list[str]:
-    answers = [rows(database, figure, run, {"any_security": False}) for figure in verdicts.FIGURES]
-    return list(verdicts.of_run(answers, any_security=False))
+    answers = [rows(database, figure, run, {"any_security": False}) for figure in ranking.OF_RUN]
+    return list(ranking.of_run(answers, any_security=False))
 
 
 def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Database, make: Any) -> None:
@@ -56,8 +56,8 @@ def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Dat
         samples = [sample for phase in phases for sample in make.times(times, phase=phase)]
         database.record_outcome(make.outcome(run, make.case(variant, **learnt), samples))
     assert _said(database, run.id) == [
-        "bfv, infer: of 1 case fastest is seal in 1",
-        "bfv, operations in a row: of 1 case fastest is seal in 1",
+        "bfv, infer: of 1 case seal is fastest in 1",
+        "bfv, operations in a row: of 1 case seal is fastest in 1",
     ]
 
 
@@ -66,5 +66,5 @@ def test_what_is_timed_is_named(database: Database, make: Any) -> None:
     database.record_run(run)
     case = make.case("seal", experiment="repetition", operation="mul", dimensions={"repetitions": 3})
     database.record_outcome(make.outcome(run, case, make.times([0.001] * 8, repetitions=3)))
-    (ranks, *_) = (rows(database, figure, run.id, {"any_security": False}) for figure in verdicts.FIGURES)
-    assert [row["label"] for row in verdicts.timed(ranks)] == ["mul × 3"]
+    (ranks, *_) = (rows(database, figure, run.id, {"any_security": False}) for figure in ranking.OF_RUN)
+    assert [row["label"] for row in ranking.timed(ranks)] == ["mul × 3"]

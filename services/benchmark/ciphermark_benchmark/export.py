@@ -20,8 +20,8 @@ from rich.text import Text
 
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Table
-from ciphermark_present.listings import layout, markup
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present import markup, terminal
+from ciphermark_present.printed import Head, Printed
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
 FORMAT_HELP = "By default what the ending of --output says, else a table."
@@ -93,18 +93,18 @@ def rendered(table: Table, form: Format) -> bytes:
         return _parquet(table)
     if form in markup.FORMATS:
         return markup.FORMATS[form]([_printed(table)]).encode()
-    return "".join(f"{line}\n" for line in layout.lines(_printed(table), _WIDEST)).encode()
+    return "".join(f"{line}\n" for line in terminal.lines(_printed(table), _WIDEST)).encode()
 
 
 def at_width(table: Table, width: int) -> Iterator[str]:
     """A line for each row where these fit; else a line for each value, row after row. Pure."""
-    whole = list(layout.lines(_printed(table), _WIDEST))
+    whole = list(terminal.lines(_printed(table), _WIDEST))
     if max(map(len, whole)) <= width:
         yield from whole
         return
     for number, row in enumerate(table.rows, 1):
         yield f"row {number}"
-        yield from layout.named(zip(table.columns, map(_short, row), strict=True), width, indent="  ")
+        yield from terminal.named(zip(table.columns, map(_short, row), strict=True), width, indent="  ")
 
 
 def _printed(table: Table) -> Printed:

@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_benchmark import run_notes
-from ciphermark_benchmark.cli._tables import MIXED, show
-from ciphermark_benchmark.figure_rows import rows
-from ciphermark_db.database import Database
+from ciphermark_benchmark.figure_rows import asked, rows
+from ciphermark_db.database import Database, Table
 from ciphermark_present import host_state
+from ciphermark_present.catalogue import listings, published, ranking
 from ciphermark_present.figure import Figure
-from ciphermark_present.listings import (
-    depths,
-    first_executions,
-    inference,
-    layers,
-    learning,
-    limits,
-    objects,
-    overview,
-    ranking,
-    repetitions,
-    retrieval,
-    verdicts,
-    workloads,
+from ciphermark_present.printed import Printed, Wanted
+from ciphermark_present.terminal import show
+
+MAIN_PHASE = "operation"  # with it everything else is told, too
+MIXED = (
+    "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "
+    "and its row says so"
 )
-from ciphermark_present.listings.printed import Printed
-from ciphermark_present.listings.retrieval import Prices
-from ciphermark_workloads.catalogue import WORKLOADS
-
-MAIN_PHASE = verdicts.OPERATION  # with it everything else is told, too
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes; and what
-    computation and bytes cost.
-    """
-
-    phase: str = MAIN_PHASE
-    any_security: bool = False
-    is_detailed: bool = False
-    has_notes: bool = False
-    prices: Prices = field(default_factory=Prices)
 
 
 def show_results(console: Console, database: Database, run_id: str, wanted: Wanted) -> None:
@@ -55,12 +30,11 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
     if wanted.any_security:
         console.print(Text(MIXED, style="yellow"))
     console.print(Text(heading(database, run_id)))
-    ranked = _asked(database, run_id, ranking.FIGURES, wanted)
-    for sentence in _verdicts(database, run_id, ranked, wanted):
+    for sentence in _verdicts(database, run_id, wanted):
         console.print(Text(sentence, style="bold"))
-    tables = _tables(database, run_id, ranked, wanted)
-    if not wanted.is_detailed and ranking.contests(ranked, wanted.any_security):
-        console.print(Text(f"\n{overview.EXPLAINED}"))
+    tables = list(of_run(database, run_id, wanted))
+    if not wanted.is_detailed and tables and tables[0].title and "time of phase" in tables[0].about:
+        console.print(Text(f"\n{ranking.EXPLAINED}"))
     show(console, tables)
     if not tables:
         console.print(
@@ -75,62 +49,71 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
     _show_notes(console, database, run_id, wanted.has_notes)
 
 
-def _verdicts(
-    database: Database, run_id: str, ranked: Sequence[Sequence[dict[str, Any]]], wanted: Wanted
-) -> Iterator[str]:
-    if wanted.phase != MAIN_PHASE:
-        return verdicts.of_phase(ranked, wanted.any_security)
-    chosen = {"any_security": wanted.any_security}
-    answers = [rows(database, figure, run_id, chosen) for figure in verdicts.FIGURES]
-    return verdicts.of_run(answers, wanted.any_security)
-
-
-def of_run(database: Database, run_id: str, wanted: Wanted) -> list[Printed]:
-    """The tables that :func:`show_results` prints."""
-    return _tables(database, run_id, _asked(database, run_id, ranking.FIGURES, wanted), wanted)
-
-
-def _tables(
-    database: Database, run_id: str, ranked: Sequence[Sequence[dict[str, Any]]], wanted: Wanted
-) -> list[Printed]:
-    def found(figures: Iterable[Figure]) -> list[list[dict[str, Any]]]:
-        return _asked(database, run_id, figures, Wanted(any_security=any_security))
-
-    any_security = wanted.any_security
-    titles = {name: workload.title for name, workload in WORKLOADS.items()}
+def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
     is_main = wanted.phase == MAIN_PHASE
-    listing = ranking if wanted.is_detailed else overview
-    tables = [*listing.tables(ranked, any_security)]
-    if is_main:
-        tables += repetitions.tables(found(repetitions.FIGURES), any_security, wanted.is_detailed)
-    tables += learning.tables(found(learning.FIGURES), any_security, titles, wanted.is_detailed)
-    tables += inference.tables(found(inference.FIGURES), any_security)
-    tables += retrieval.tables(found(retrieval.FIGURES), any_security, wanted.prices)
-    tables += layers.tables(found(layers.FIGURES), any_security)
-    tables += workloads.tables(found(workloads.FIGURES), any_security, titles)
-    limited = depths if wanted.is_detailed else limits
-    tables += limited.tables(found(depths.FIGURES), any_security)
-    if is_main:
-        tables += objects.tables(found(objects.FIGURES), any_security)
-    if is_main and wanted.is_detailed:
-        tables += first_executions.tables(found(first_executions.FIGURES), any_security)
-    return tables
+    chosen: dict[str, Any] = {"any_security": wanted.any_security}
+    figures = ranking.OF_RUN if is_main else ranking.FIGURES
+    answers = [
+        rows(database, figure, run_id, chosen if is_main else chosen | {"phase": wanted.phase})
+        for figure in figures
+    ]
+    tell = ranking.of_run if is_main else ranking.of_phase
+    return tell(answers, wanted.any_security)
 
 
-def _asked(
-    database: Database, run_id: str, figures: Iterable[Figure], wanted: Wanted
-) -> list[list[dict[str, Any]]]:
-    chosen = {"phase": wanted.phase, "any_security": wanted.any_security}
-    return [rows(database, figure, run_id, chosen) for figure in figures]
+def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
+    """The tables that :func:`show_results` prints: those of every listing that a reader wants."""
+    answers: dict[tuple[str, Any], list[dict[str, Any]]] = {}
+    for listing in listings():
+        is_wanted = listing.needs_details in (None, wanted.is_detailed)
+        if is_wanted and (wanted.phase == MAIN_PHASE or not listing.is_main):
+            phase = wanted.phase if ranking.RANKS in listing.figures else MAIN_PHASE
+            chosen = {"phase": phase, "any_security": wanted.any_security}
+            yield from listing.tables(
+                [_answer(answers, database, figure, run_id, chosen) for figure in listing.figures], wanted
+            )
+
+
+def _answer(
+    answers: dict[tuple[str, Any], list[dict[str, Any]]],
+    database: Database,
+    figure: Figure,
+    run_id: str,
+    chosen: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """The rows of a figure, asked once."""
+    key = (figure.name, figure.subject)
+    if key not in answers:
+        answers[key] = rows(database, figure, run_id, chosen)
+    return answers[key]
+
+
+def show_published(console: Console, database: Database, run_id: str | None) -> None:
+    """Print published figures beside a run's, one table per source and host."""
+    if run_id is None:
+        console.print("ours: no run is recorded yet")
+    else:
+        (run,) = database.report("run", run_id=run_id)
+        place = f"host {escape(run['hostname'])} ({escape(run['cpu_model'])})"
+        console.print(f"ours: run {run_id} of suite {escape(run['suite'])} on {place}", soft_wrap=True)
+    console.print(published.ABOUT)
+    show(console, published.tables(rows(database, published.PUBLISHED, run_id)))
+
+
+def published_table(database: Database, run_id: str | None) -> Table:
+    """Every published figure, with what a run has of the same case: several rows where that has several ring
+    dimensions, and none of ours where it has none, or without a run.
+    """
+    return asked(database, published.PUBLISHED, run_id)
 
 
 def heading(database: Database, run_id: str) -> str:
     """Which run it is, and how its trials ended."""
     (facts,) = database.report("run", run_id=run_id)
     counts = database.report("run_statuses", run_id=run_id)
-    told = ", ".join(f"{row['trials']} {row['status']}" for row in counts)
+    statuses = ", ".join(f"{row['trials']} {row['status']}" for row in counts)
     when = f"{facts['started_at']:%Y-%m-%d %H:%M}"
-    return f"run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {told}"
+    return f"run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
 
 
 def _show_notes(console: Console, database: Database, run_id: str, has_notes: bool) -> None:

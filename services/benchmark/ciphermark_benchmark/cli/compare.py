@@ -16,7 +16,7 @@ from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgem
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._tables import MIXED, show
+from ciphermark_benchmark.cli._result_tables import MIXED
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -24,9 +24,10 @@ from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import host_state
+from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
-from ciphermark_present.listings import comparing
 from ciphermark_present.query import Row
+from ciphermark_present.terminal import show
 
 _EPILOG = """[bold]Examples[/bold]
 
@@ -123,7 +124,7 @@ def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]
 def _show(
     console: Console, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
-    console.print(Text(comparing.verdict(found), style="bold"))
+    console.print(Text(comparing.verdict_of_runs(found), style="bold"))
     of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
     for name, run in zip("ab", of_runs, strict=True):
         place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"

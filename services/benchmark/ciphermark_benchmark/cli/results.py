@@ -12,18 +12,17 @@ import typer
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import _result_tables as result_tables
-from ciphermark_benchmark.cli import _tables as tables
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, Wanted
+from ciphermark_benchmark.cli._result_tables import MAIN_PHASE
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, Table
-from ciphermark_present import formats
+from ciphermark_present import formats, markup
 from ciphermark_present.formats import BYTE_UNITS, TIME_UNITS, Notation
-from ciphermark_present.listings import markup
-from ciphermark_present.listings.retrieval import Prices
+from ciphermark_present.printed import Prices, Wanted
+from ciphermark_workloads.catalogue import WORKLOADS
 
 _EXAMPLES = """[bold]Examples[/bold]
 
@@ -98,7 +97,9 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         if columns is not None:
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
-            _whole(database, run_id, Wanted(phase, any_security, details, notes, prices), where)
+            titles = {name: workload.title for name, workload in WORKLOADS.items()}
+            wanted = Wanted(phase, any_security, details, notes, prices, titles)
+            _whole(database, run_id, wanted, where)
 
 
 def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:
@@ -155,6 +156,6 @@ def _with_units(names: list[str], row: tuple[object, ...]) -> tuple[object, ...]
 
 def _published(database: Database, run_id: str | None, where: _Where) -> None:
     if where.form == "table":
-        tables.show_published(console_for(where.output), database, run_id)
+        result_tables.show_published(console_for(where.output), database, run_id)
     else:
-        export.write(tables.published_table(database, run_id), where.form, where.output)
+        export.write(result_tables.published_table(database, run_id), where.form, where.output)

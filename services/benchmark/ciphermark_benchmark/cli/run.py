@@ -34,6 +34,7 @@ from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
+from ciphermark_present.printed import Wanted
 
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
@@ -162,7 +163,7 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
         )
         return
     with storage.connected(home) as database:
-        result_tables.show_results(console, database, ended.run.id, result_tables.Wanted())
+        result_tables.show_results(console, database, ended.run.id, Wanted())
         refusals = database.report("refusals", run_id=ended.run.id)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))

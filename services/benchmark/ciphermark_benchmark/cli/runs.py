@@ -11,12 +11,12 @@ import typer
 from ciphermark_benchmark import archive, export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._tables import show
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db.database import Table as Answer
-from ciphermark_present.listings.printed import Head, Printed
+from ciphermark_present.printed import Head, Printed
+from ciphermark_present.terminal import show
 
 _runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
 _ID_SHOWN = 8
