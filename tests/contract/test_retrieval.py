@@ -356,10 +356,10 @@ def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     assert [scored.complaint for _, _, scored in told] == [None] * 3
     assert len({sent.public.digest for sent, _, _ in told}) == 1
     assert len({back.program for _, back, _ in told}) == 1
-    sizes = [[blob.size_bytes for blob in sent.inputs] for sent, _, _ in told]
+    sizes = [[len(part) for part in asked._server.got(sent.inputs)] for sent, _, _ in told]
     assert sizes[0] == sizes[1] == sizes[2]
     assert len(set(sizes[0])) == 1
-    assert len({len(back.outputs) for _, back, _ in told}) == 1
+    assert len({sum(blob.parts for blob in back.outputs) for _, back, _ in told}) == 1
     answers = [blob.size_bytes for _, back, _ in told for blob in back.outputs]
     assert max(answers) - min(answers) <= _ESTIMATE_BYTES
 
@@ -370,12 +370,14 @@ def test_a_query_is_sent_with_seeds_where_the_library_writes_them(
 ) -> None:
     """Then half a query travels, and the server, which knows no secret, makes the other half of the seeds."""
     case = "fast-pir three blocks"
-    sent, _, scored = _Asked(tmp_path, variant, scheme, case).passed(3)
+    asked = _Asked(tmp_path, variant, scheme, case)
+    sent, _, scored = asked.passed(3)
     assert scored.complaint is None
     polynomial = 8 * 2 * ROW  # of one prime for data, of which OpenFHE has as many
     halves = 1 if registry.declaration(variant).writes_seeded else 2
-    assert len(sent.inputs) == 3
-    assert all(blob.size_bytes // polynomial == halves for blob in sent.inputs), sent.inputs
+    parts = asked._server.got(sent.inputs)
+    assert len(parts) == 3
+    assert all(len(part) // polynomial == halves for part in parts), sent.inputs
     steps = {sample.step for sample in sent.samples if sample.stage == "answer"}
     assert {"pack", "encrypt"} <= steps
     assert ("serialize" in steps) == (halves == 2)

@@ -160,8 +160,8 @@ class BlobStore(Blobs):
         """
         pieces = self._read(blob, _lengths_and_parts)
         lengths, parts = pieces[::2], deque(pieces[1::2])
-        if lengths != [_length(part) for part in parts]:
-            raise BlobError(f"blob {blob.digest} is not made of parts")
+        if lengths != [_length(part) for part in parts] or len(parts) != blob.parts:
+            raise BlobError(f"blob {blob.digest} is not made of parts, of which {blob.parts} were named")
         return _given_away(parts)
 
     def _read(self, blob: Blob, pieces_of: Callable[[BinaryIO, int], list[bytes]]) -> list[bytes]:

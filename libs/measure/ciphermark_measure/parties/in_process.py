@@ -37,7 +37,7 @@ class _Memory(Blobs):
     def put_parts(self, parts: Iterable[bytes]) -> Blob:
         pieces, digest = list(parts), f"{len(self._parts):064x}"
         self._parts[digest] = pieces
-        return Blob(digest, sum(map(len, pieces)))
+        return Blob(digest, sum(map(len, pieces)), len(pieces))
 
     def get(self, blob: Blob) -> bytes:
         return self._parts[blob.digest][0]

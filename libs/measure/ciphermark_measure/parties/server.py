@@ -101,7 +101,7 @@ class Server(Party):
         evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
-        _require_count(loaded, stage, len(request.inputs))
+        _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
         dumped, public = self.got(request.inputs), party.load_arrays(self.store.get(request.public))
         steps = Steps(stage.name, "server")
         with steps.step("deserialize"):
