@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.program_cases import ProgramCase
 from ciphermark_adapters import registry
-from ciphermark_contract import execution
+from ciphermark_contract import interfaces
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, Vector
 from ciphermark_contract.program import Node, Program
 from ciphermark_contract.tracing import Traced
@@ -90,7 +90,7 @@ class _Ready:
     def weigh(self) -> tuple[float, float]:
         """Work and span in seconds, of the shortest of a few executions of each node."""
         program = self._traced.program
-        constants = execution.prepared(self._evaluator, program, self._traced.constants)
+        constants = interfaces.prepared(self._evaluator, program, self._traced.constants)
         costs: dict[Node, float] = {}
         for _ in range(_PASSES):
             for node, seconds in self._timed_nodes(program, constants):

@@ -29,7 +29,7 @@ CONDITION = re.compile(
 # Where operations are defined: their table, the managed forms of them, and what SEAL has of them.
 DEFINITIONS = (
     "libs/contract/ciphermark_contract/operations/",
-    "libs/contract/ciphermark_contract/managed.py",
+    "libs/contract/ciphermark_contract/interfaces.py",
     "libs/adapters/ciphermark_adapters/helib/managed.py",
     "libs/adapters/ciphermark_adapters/seal/evaluator.py",
 )

@@ -9,7 +9,7 @@ import pytest
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import OPERATIONS, where
-from ciphermark_contract.operations.arguments import SCALAR
+from ciphermark_contract.operations.operation import SCALAR
 
 from . import cells, examples, harness
 from .cells import Cell

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from ciphermark_contract import execution
+from ciphermark_contract import interfaces
 from ciphermark_contract.interfaces import Bound, Evaluator, Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operands import transformed
 from ciphermark_contract.operations import OPERATIONS, Call, Kind
@@ -131,8 +131,8 @@ def _calls(subject: Subject, circuit: Circuit, count: int) -> tuple[Bound, Bound
 
 
 def _loop(subject: Subject, traced: Traced, inputs: Sequence[Handle]) -> Bound:
-    constants = execution.prepared(subject.evaluator, traced.program, traced.constants)
-    return execution.ProgramBound(subject.evaluator, traced.program, inputs, constants)
+    constants = interfaces.prepared(subject.evaluator, traced.program, traced.constants)
+    return interfaces.ProgramBound(subject.evaluator, traced.program, inputs, constants)
 
 
 @cells.where(cells.has_threads)

@@ -57,9 +57,9 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ignored = shutil.ignore_patterns("__pycache__", "native", "native_common")
         shutil.copytree(package, folder / package.name, ignore=ignored)
     _written(
-        folder / "ciphermark_contract/operations/table_beyond.py",
-        "ROWS_BEYOND = (\n",
-        "ROWS_BEYOND = (\n"
+        folder / "ciphermark_contract/operations/table.py",
+        "_ROWS = (\n",
+        "_ROWS = (\n"
         '    Operation("double", "Twice a ciphertext.", _ONE, lambda ring, a: meaning.total(ring, a, a),\n'
         '              absence="doubles nothing in one call"),\n',
     )
@@ -94,7 +94,7 @@ def _executed(copies: Path, home: Path, *command: str) -> str:
 def test_one_file_for_the_operation_and_one_for_the_adapter_that_has_it(copies: Path) -> None:
     assert _touched(copies) == [
         "ciphermark_adapters/seal/declaration.py",
-        "ciphermark_contract/operations/table_beyond.py",
+        "ciphermark_contract/operations/table.py",
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_contract import drawing, layout, listing
+from ciphermark_contract import drawing
 from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import fresh_inputs, trace
@@ -37,11 +37,11 @@ def _program(width: int) -> Program:
     return trace(circuit, PARAMETERS, fresh_inputs(PARAMETERS, 2)).program
 
 
-SMALL, LARGE = _program(3), _program(layout.MOST_NODES)
+SMALL, LARGE = _program(3), _program(drawing.MOST_NODES)
 
 
 def test_boxes_of_a_row_do_not_overlap_and_arrows_go_down() -> None:
-    picture = layout.picture(SMALL)
+    picture = drawing.picture(SMALL)
     assert not picture.is_grouped
     assert len(picture.boxes) == len(SMALL.nodes) + len(SMALL.inputs) + len(SMALL.outputs)
     rows: dict[tuple[int, int], list[float]] = {}
@@ -56,7 +56,7 @@ def test_boxes_of_a_row_do_not_overlap_and_arrows_go_down() -> None:
 
 
 def test_large_programs_are_drawn_as_groups_with_their_counts() -> None:
-    picture = layout.picture(LARGE)
+    picture = drawing.picture(LARGE)
     assert picture.is_grouped
     top = max(level for _, level in LARGE.counts)
     texts = {(box.text, box.level) for box in picture.boxes}
@@ -77,11 +77,11 @@ def test_pictures_are_well_formed_and_within_their_frame(program: Program) -> No
 
 
 def test_a_listing_has_a_line_for_every_value() -> None:
-    lines = list(listing.lines(SMALL))
+    lines = list(drawing.lines(SMALL))
     assert len(lines) == len(SMALL.inputs) + len(SMALL.nodes) + 1
     assert lines[0] == "%0 = input 0  level 3, scale 2^40.00"
     assert lines[2] == "%2 = rotate(%0, 1)  level 3, scale 2^40.00"
     assert any(line.endswith("3 polynomials") for line in lines)
-    facts = listing.facts(SMALL)
+    facts = drawing.facts(SMALL)
     assert (facts["nodes"], facts["depth"]) == (len(SMALL.nodes), 2)
     assert facts["keys"] == "relinearization; rotation by 1, 2, 3"

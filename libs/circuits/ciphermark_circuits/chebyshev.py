@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from ciphermark_circuits import sums
 from ciphermark_circuits.products import raw_product, shrunk
-from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, lowered
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,8 +16,7 @@ import numpy as np
 from ciphermark_circuits import products, sums
 from ciphermark_circuits.logistic_regression import Rows
 from ciphermark_circuits.products import raw_product
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_contract.managed import next_lower
+from ciphermark_contract.interfaces import Evaluator, Handle, next_lower
 
 
 def train(evaluator: Evaluator, rows: Rows, kappa: int) -> Handle:

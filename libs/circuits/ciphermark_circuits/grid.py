@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ciphermark_circuits import sums
 from ciphermark_circuits.plain_products import Factors
 from ciphermark_circuits.products import raw_product, shrunk
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
-from ciphermark_contract.managed import next_lower
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector, next_lower
 
 
 def answer(

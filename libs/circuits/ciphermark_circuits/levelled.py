@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, lowered
 
 
 class Levelled:

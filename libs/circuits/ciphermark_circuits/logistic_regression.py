@@ -20,8 +20,7 @@ import numpy as np
 
 from ciphermark_circuits import sums
 from ciphermark_circuits.products import product, raw_product, shrunk
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_contract.managed import lowered, matched
+from ciphermark_contract.interfaces import Evaluator, Handle, lowered, matched
 
 C1, C3 = 0.15012, 0.001593
 # The model is kept as ρ·β: the larger, the less the noise of Z2 and its products counts, and the more that of Z. Both

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector
-from ciphermark_contract.managed import aligned, matched
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector, aligned, matched
 
 # Shares of the parameters' scale that rescaling leaves.
 _LITTLE = 2.0**-8

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ciphermark_circuits import sums
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.interfaces import Evaluator, Handle, lowered
 from ciphermark_contract.operands import restored, transformed
 from ciphermark_contract.operations import words
 from ciphermark_core.model import Parameters

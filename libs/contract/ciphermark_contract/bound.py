@@ -8,6 +8,8 @@ from itertools import repeat
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
+import numpy.typing as npt
+
 Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
 Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
 
@@ -57,3 +59,6 @@ class PythonBound(Bound):
 
     def results(self) -> list[Handle]:
         return self._results
+
+
+Vector: TypeAlias = npt.NDArray[Any]  # int64 for bfv and bgv, float64 for ckks

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations import OPERATIONS, Operation
-from ciphermark_contract.vectors import Vector
 from ciphermark_core.model import Accuracy, Parameters
 
 # Precision at which a ckks result of a deep computation still counts as right.

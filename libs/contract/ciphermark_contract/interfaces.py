@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from itertools import repeat
+from time import perf_counter_ns
+from typing import Any, TypeAlias
 
-from ciphermark_contract.bound import Bound, Handle, PythonBound, Row
+import numpy as np
+
+from ciphermark_contract.bound import Bound, Handle, PythonBound, Row, Vector
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.vectors import Vector
+from ciphermark_contract.operations import OPERATIONS, Kind, where
+from ciphermark_contract.program import Node, Program, require_constants
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
-
-if TYPE_CHECKING:
-    from ciphermark_contract.program import Program
 
 Prepared: TypeAlias = Any  # a program's constants as an evaluator takes them
 
@@ -194,9 +197,7 @@ class Evaluator(Operator):
         raise Unsupported(self.reason_against("mul_word"))
 
     def managed(self) -> Operator:
-        """The managed operations for circuits: see :class:`ciphermark_contract.managed.Managed`."""
-        from ciphermark_contract.managed import Managed  # it builds on this module
-
+        """The managed operations for circuits: see :class:`Managed`."""
         return Managed(self)
 
     def prepare_constants(
@@ -205,9 +206,7 @@ class Evaluator(Operator):
         """What a server does once for a program: it encodes ``constants``, vectors by digest, as nodes take them, on
         ``threads`` threads where programs have them. Timed apart. Raises ``ValueError`` for a vector that is missing,
         ``Unsupported`` for an operation or a key that is."""
-        from ciphermark_contract import execution  # it builds on this module
-
-        return execution.prepared(self, program, constants)
+        return encoded_constants(self, program, constants)
 
     def bind_program(
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
@@ -218,9 +217,7 @@ class Evaluator(Operator):
         nodes execute on ``threads`` threads, and results do not depend on how many; elsewhere nodes execute one after
         the other. Raises ``Unsupported`` for an operation that there is not.
         """
-        from ciphermark_contract import execution
-
-        return execution.ProgramBound(self, program, inputs, prepared)
+        return ProgramBound(self, program, inputs, prepared)
 
 
 class Adapter(ABC):
@@ -261,3 +258,245 @@ __all__ = [
     "Unsupported",
     "Vector",
 ]
+
+
+# Scales closer than this are one scale: adding such ciphertexts errs less than the ckks noise itself.
+_SCALE_TOLERANCE = 2.0**-45
+
+
+class Managed(Operator):
+    """Managed operations, built from an evaluator's primitives: the same names, with levels and scales taken care of.
+
+    ``mul`` and ``square`` relinearize; in ckks they and ``mul_plain`` rescale, in bgv they switch to the next modulus
+    while there is one. A chain too short for key switching leaves products as they are, of three and more polynomials.
+    Two ciphertexts are brought to one level and, before they are added, to one exact scale. Plaintext operands are
+    vectors here, encoded at the ciphertext's level: the encoding is part of a managed operation.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._scheme = evaluator.parameters.spec.scheme
+        managed: dict[str, Callable[..., Handle]] = {
+            "add": self._add,
+            "sub": self._sub,
+            "add_plain": self._add_plain,
+            "sub_plain": self._sub_plain,
+            "mul_plain": self._mul_plain,
+            "mul_scalar": self._mul_scalar,
+            "mul": self._mul,
+            "square": self._square,
+        }
+        primitives = evaluator.operations
+        names = where(lambda row: row.is_managed and row.name in primitives)
+        self._table = {name: managed.get(name, primitives[name]) for name in names}
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """The managed operations whose primitives exist."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """The evaluator's own reason."""
+        return self._evaluator.reason_against(operation)
+
+    def _add(self, a: Handle, b: Handle) -> Handle:
+        return self._evaluator.apply("add", *self._at_one_scale(a, b))
+
+    def _sub(self, a: Handle, b: Handle) -> Handle:
+        return self._evaluator.apply("sub", *self._at_one_scale(a, b))
+
+    def _add_plain(self, a: Handle, values: Vector) -> Handle:
+        return self._evaluator.apply("add_plain", a, self._at_scale_of(a, values))
+
+    def _sub_plain(self, a: Handle, values: Vector) -> Handle:
+        return self._evaluator.apply("sub_plain", a, self._at_scale_of(a, values))
+
+    def _mul_plain(self, a: Handle, values: Vector) -> Handle:
+        self._require_level(a)
+        product = self._evaluator.apply("mul_plain", a, self._evaluator.encode(values, like=a))
+        return self._rescaled(product)
+
+    def _mul_scalar(self, a: Handle, number: float) -> Handle:
+        self._require_level(a)
+        return self._rescaled(self._evaluator.apply("mul_scalar", a, number))
+
+    def _mul(self, a: Handle, b: Handle) -> Handle:
+        a, b = aligned(self._evaluator, a, b)
+        self._require_level(a)
+        return self._shrunk(self._evaluator.apply("mul", a, b))
+
+    def _square(self, a: Handle) -> Handle:
+        self._require_level(a)
+        return self._shrunk(self._evaluator.apply("square", a))
+
+    def _at_scale_of(self, a: Handle, values: Vector) -> Handle:
+        return self._evaluator.encode(values, like=a, scale=self._evaluator.scale(a))
+
+    def _shrunk(self, product: Handle) -> Handle:
+        if "relinearize" in self._evaluator.operations:
+            product = self._evaluator.apply("relinearize", product)
+        if self._scheme == "bgv" and self._evaluator.level(product) > 0:
+            return self._evaluator.apply("mod_switch", product)
+        return self._rescaled(product)
+
+    def _rescaled(self, product: Handle) -> Handle:
+        return self._evaluator.apply("rescale", product) if self._scheme == "ckks" else product
+
+    def _require_level(self, a: Handle) -> None:
+        if self._scheme == "ckks" and self._evaluator.level(a) == 0:
+            raise Exhausted("no level is left in the modulus chain for another multiplication")
+
+    def _at_one_scale(self, a: Handle, b: Handle) -> tuple[Handle, Handle]:
+        """Both ciphertexts at one level and, in ckks, at the scale of the lower one, for addition."""
+        evaluator = self._evaluator
+        scale_a, scale_b = evaluator.scale(a), evaluator.scale(b)
+        if scale_a is None or scale_b is None or abs(scale_a / scale_b - 1) < _SCALE_TOLERANCE:
+            return aligned(evaluator, a, b)
+        if evaluator.level(a) >= evaluator.level(b):
+            return matched(evaluator, a, b), b
+        return a, matched(evaluator, b, a)
+
+
+def matched(evaluator: Evaluator, high: Handle, low: Handle, factor: float = 1.0) -> Handle:
+    """``high``·factor at the level and exact scale of ``low`` (ckks): a product at a chosen scale, rescaled.
+
+    One level of difference pays for it. At equal levels there is none to spend, and scales that differ there
+    cannot be added.
+    """
+    level = evaluator.level(low)
+    if evaluator.level(high) == level:
+        raise ValueError(
+            f"scales {evaluator.scale(high)} and {evaluator.scale(low)} differ at one level: "
+            "multiply one of the ciphertexts by 1 first"
+        )
+    high = lowered(evaluator, high, level + 1)
+    scale_high, scale_low = evaluator.scale(high), evaluator.scale(low)
+    assert scale_high is not None
+    assert scale_low is not None
+    scale = scale_low * evaluator.parameters.moduli[level + 1] / scale_high
+    factors = evaluator.encode(np.full(evaluator.parameters.slots, factor), like=high, scale=scale)
+    return evaluator.apply("rescale", evaluator.apply("mul_plain", high, factors))
+
+
+def aligned(evaluator: Evaluator, a: Handle, b: Handle) -> tuple[Handle, Handle]:
+    """Both ciphertexts at the lower of their levels."""
+    level = min(evaluator.level(a), evaluator.level(b))
+    return lowered(evaluator, a, level), lowered(evaluator, b, level)
+
+
+def lowered(evaluator: Evaluator, a: Handle, level: int) -> Handle:
+    """The ciphertext switched down to a level; one that is not above it stays as it is."""
+    while evaluator.level(a) > level:
+        a = evaluator.apply("mod_switch", a)
+    return a
+
+
+def next_lower(evaluator: Evaluator, a: Handle) -> Handle:
+    """The ciphertext at the next modulus, where there is one and the library switches to it."""
+    if evaluator.level(a) > 0 and "mod_switch" in evaluator.operations:
+        return evaluator.apply("mod_switch", a)
+    return a
+
+
+# A node, ready to be called: function, values it takes, what follows them, first result, how many where they are a list
+# (else 0), values that die.
+_Step = tuple[Callable[..., Handle], tuple[int, ...], tuple[Handle, ...], int, int, tuple[int, ...]]
+
+
+def encoded_constants(
+    evaluator: Evaluator, program: Program, vectors: Mapping[str, Vector]
+) -> tuple[Handle, ...]:
+    """The program's constants as operands: encoded, or as vectors where the program is managed."""
+    values = require_constants(program, vectors)
+    if program.is_managed:
+        return tuple(values)
+    return tuple(
+        evaluator.encode(vector, scale=constant.scale, level=constant.level)
+        for vector, constant in zip(values, program.constants, strict=True)
+    )
+
+
+class ProgramBound(Bound):
+    """A loop over the nodes. A ciphertext is dropped after its last use."""
+
+    def __init__(
+        self, evaluator: Evaluator, program: Program, inputs: Sequence[Handle], constants: Sequence[Handle]
+    ) -> None:
+        require_inputs(evaluator, program, inputs)
+        self._inputs = list(inputs)
+        self._count = len(program.shapes)
+        self._outputs = program.outputs
+        self._steps = _steps(evaluator.managed() if program.is_managed else evaluator, program, constants)
+        self._results: list[Handle] = []
+
+    def run(self, loops: int) -> int:
+        start = perf_counter_ns()
+        for _ in repeat(None, loops):
+            results = self._executed()
+        elapsed = perf_counter_ns() - start
+        self._results = results
+        return elapsed
+
+    def results(self) -> list[Handle]:
+        """The outputs of the last execution, in order."""
+        return self._results
+
+    def _executed(self) -> list[Handle]:
+        values: list[Handle] = [*self._inputs, *repeat(None, self._count - len(self._inputs))]
+        for function, operands, others, first, count, dying in self._steps:
+            result = function(*[values[operand] for operand in operands], *others)
+            if count == 0:
+                values[first] = result
+            else:
+                values[first : first + count] = result
+            for value in dying:
+                values[value] = None
+        return [values[output] for output in self._outputs]
+
+
+def require_inputs(evaluator: Evaluator, program: Program, inputs: Sequence[Handle]) -> None:
+    """Raise ``ValueError`` for inputs that are not what the program was traced for."""
+    if len(inputs) != len(program.inputs):
+        raise ValueError(f"the program takes {len(program.inputs)} inputs, not {len(inputs)}")
+    if program.is_managed:
+        return
+    for number, (handle, shape) in enumerate(zip(inputs, program.inputs, strict=True)):
+        given = (evaluator.level(handle), evaluator.polynomials(handle))
+        if given != (shape.level, shape.polynomials):
+            raise ValueError(
+                f"input {number} has level and polynomials {given}, not {(shape.level, shape.polynomials)}"
+            )
+
+
+def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) -> list[_Step]:
+    for operation in {node.operation for node in program.nodes}:
+        operator.function(operation)
+    rows = zip(program.nodes, program.first_results, program.dying, strict=True)
+    return [
+        (
+            _function(operator, node),
+            node.operands,
+            (*(constants[index] for index in node.constants), *node.arguments),
+            first,
+            len(node.results) if OPERATIONS[node.operation].has_several_results else 0,
+            dying,
+        )
+        for node, first, dying in rows
+    ]
+
+
+def _function(operator: Operator, node: Node) -> Callable[..., Handle]:
+    """What executes a node. Encoded plaintexts where the operation takes prepared ones are brought to that form, each
+    time: how is known of ciphertexts at hand only.
+    """
+    apply = partial(operator.apply, node.operation)
+    names = where(lambda row: row.result is Kind.PREPARED and row.name in operator.operations)
+    if not names or Kind.PREPARED not in OPERATIONS[node.operation].operands:
+        return apply
+    prepare, first, end = names[0], len(node.operands), len(node.operands) + len(node.constants)
+
+    def applied(*operands: Handle) -> Handle:
+        plaintexts = (operator.apply(prepare, item, operands[0]) for item in operands[first:end])
+        return apply(*operands[:first], *plaintexts, *operands[end:])
+
+    return applied

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations import OPERATIONS, Kind, Ring, Shape, padded
 from ciphermark_contract.program import Node, Program
-from ciphermark_contract.vectors import Vector
 from ciphermark_core.model import LayerFacts, OperationCount
 
 _WORD_BYTES = 8

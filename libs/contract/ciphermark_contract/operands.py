@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Handle, Row
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.bound import Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Row, lowered
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded, where
-from ciphermark_contract.vectors import Vector
 
 # The vector number i of an operand set, and a ciphertext of it on the evaluator's side.
 Draw = Callable[[int], Vector]

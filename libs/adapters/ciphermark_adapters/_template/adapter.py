@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,

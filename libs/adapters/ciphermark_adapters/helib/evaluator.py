@@ -13,8 +13,7 @@ from ciphermark_adapters.helib.managed import HElibManaged
 from ciphermark_adapters.helib.public_material import PublicMaterial
 from ciphermark_adapters.helib.slots import Slots
 from ciphermark_adapters.native_binding import Binder, NativeBound, execute
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Bound,
     Handle,

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ciphermark_contract.interfaces import Handle
-from ciphermark_contract.managed import Managed
+from ciphermark_contract.interfaces import Handle, Managed
 
 
 class HElibManaged(Managed):

@@ -14,8 +14,7 @@ from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
 from ciphermark_adapters.openfhe.ciphertexts import dump, load
 from ciphermark_adapters.openfhe.native import Naturalizer
 from ciphermark_adapters.openfhe.public_material import PublicMaterial
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
 

@@ -15,8 +15,7 @@ from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
 from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,

@@ -14,9 +14,8 @@ from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeEvaluator, ProgramNode, SealModule
 from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
-from ciphermark_contract import execution
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract import interfaces
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, KeyRequest, Prepared, Row, Unsupported, Vector
 from ciphermark_contract.operations import OPERATIONS, Kind, words
 from ciphermark_contract.program import Node, Program, require_constants
@@ -93,7 +92,7 @@ class SealEvaluator(DeclaredEvaluator):
         """See the contract: interpreted with the GIL released."""
         if program.is_managed:
             return super().bind_program(program, inputs, prepared, threads)
-        execution.require_inputs(self, program, inputs)
+        interfaces.require_inputs(self, program, inputs)
         bound: Bound = prepared.bind(inputs, threads)
         return bound
 

@@ -23,8 +23,7 @@ from ciphermark_adapters import provenance
 from ciphermark_adapters.seal_wrappers import SealBound, padded
 from ciphermark_adapters.tenseal import parameters as parameter_sets
 from ciphermark_adapters.tenseal.managed import ManagedVectors, VectorOperator
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.declared_evaluator import DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations.meaning import Ring, smallest_root
-from ciphermark_contract.vectors import Vector
 
 _EXACT_BELOW = 1 << 31  # products of two residues fit 64 bits
 

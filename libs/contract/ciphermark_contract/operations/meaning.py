@@ -12,7 +12,7 @@ from functools import cache, reduce
 
 import numpy as np
 
-from ciphermark_contract.vectors import Vector
+from ciphermark_contract.bound import Vector
 from ciphermark_core.model import Parameters
 
 

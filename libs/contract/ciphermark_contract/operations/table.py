@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ciphermark_contract import noise_bound
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import arguments, meaning, shapes
-from ciphermark_contract.operations.operation import Kind, Operation
-from ciphermark_contract.operations.table_beyond import ROWS_BEYOND, keys_of_elements, keys_of_steps
+from ciphermark_contract.operations import coefficients, meaning, operation, shapes, words
+from ciphermark_contract.operations.operation import Kind, Number, Operation
 
 _ONE = (Kind.CIPHERTEXT,)
 _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
 _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
 _PREPARED = (Kind.TRANSFORMED, Kind.PREPARED)
 _ENCODED_SO = "ckks encodes to evaluation form: {} takes such plaintexts"
+_KEPT_SO = "bgv and ckks ciphertexts are kept in evaluation form"
+_NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
 
 def _relinearization() -> KeyRequest:
     return KeyRequest.of(relinearization=True)
+
+
+def keys_of_steps(*steps: Number) -> KeyRequest:
+    """A rotation key for each of the steps."""
+    return KeyRequest.of(rotations=map(int, steps))
+
+
+def keys_of_elements(*elements: Number) -> KeyRequest:
+    """A key for the automorphism of each Galois element."""
+    return KeyRequest.of(automorphisms=map(int, elements))
 
 
 _ROWS = (
@@ -173,7 +185,7 @@ _ROWS = (
         _ONE,
         meaning.rotated,
         shapes.turned,
-        argument=arguments.STEPS,
+        argument=operation.STEPS,
         keys=keys_of_steps,
         is_rotation=True,
         is_repeatable=True,
@@ -194,7 +206,194 @@ _ROWS = (
         is_managed=True,
         is_default=True,
     ),
-    *ROWS_BEYOND,
+    Operation(
+        "rotate_hoisted",
+        "One ciphertext rotated by several steps at once: what they share is computed once, and each has a result.",
+        _ONE,
+        meaning.rotated_to_many,
+        shapes.turned,
+        result=Kind.CIPHERTEXTS,
+        absence="has no call that decomposes a ciphertext once for several rotations",
+        argument=operation.SEVERAL_STEPS,
+        keys=keys_of_steps,
+        is_rotation=True,
+        is_managed=True,
+    ),
+    Operation(
+        "substitute",
+        "The automorphism X → X^k of a Galois element k: slots change places as the library orders them.",
+        _ONE,
+        meaning.substituted,
+        shapes.turned,
+        absence="has no call for an automorphism of one's own choice",
+        argument=operation.ELEMENT,
+        keys=keys_of_elements,
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "conjugate",
+        "Every slot conjugated; real values stay.",
+        _ONE,
+        meaning.same,
+        shapes.turned,
+        schemes=("ckks",),
+        not_in="bfv and bgv slots are integers: there is nothing to conjugate",
+        absence="has no call that conjugates",
+        keys=lambda: keys_of_elements(-1),
+        is_rotation=True,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add_scalar",
+        "The sum of a ciphertext and one number, in every slot.",
+        _ONE,
+        meaning.total,
+        absence=_NO_SCALAR,
+        argument=operation.SCALAR,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "mul_scalar",
+        "The product of a ciphertext and one number, in every slot; ckks encodes it at the default scale.",
+        _ONE,
+        meaning.product,
+        shapes.multiplied_by_number,
+        absence=_NO_SCALAR,
+        argument=operation.SCALAR,
+        is_multiplication=True,
+        is_managed=True,
+    ),
+    Operation(
+        "weighted_sum",
+        "The sum of as many ciphertexts, each times a number of its own; ckks encodes these at the default scale.",
+        (Kind.CIPHERTEXT, Kind.NUMBER),
+        meaning.weighted_sum,
+        shapes.weighted_sum,
+        absence="has no call for a sum of products with numbers",
+        argument=operation.COUNT,
+        is_multiplication=True,
+    ),
+    Operation(
+        "mul_monomial",
+        "The product of a ciphertext and X^k: its coefficients shifted, and no noise added.",
+        _ONE,
+        meaning.shifted,
+        schemes=("bfv", "bgv"),
+        not_in="slots of a product with X^k are complex",
+        absence="has no call for a product with X^k",
+        argument=operation.EXPONENT,
+        is_repeatable=True,
+        is_managed=True,
+    ),
+    Operation(
+        "add_many",
+        "The sum of many ciphertexts in one call.",
+        (Kind.CIPHERTEXT,),
+        meaning.total_of_many,
+        shapes.added_many,
+        absence="has no call that adds more than two ciphertexts",
+        argument=operation.COUNT,
+    ),
+    Operation(
+        "encode",
+        "A vector of values encoded as a plaintext, at the top level and the default scale.",
+        (Kind.VECTOR,),
+        meaning.same,
+        shapes.encoded,
+        result=Kind.PLAINTEXT,
+        absence="has no plaintext objects: its operations encode by themselves",
+    ),
+    Operation(
+        "encode_coefficients",
+        "A vector encoded as the coefficients of a plaintext: slots get the values of that polynomial.",
+        (Kind.VECTOR,),
+        coefficients.slots_of,
+        shapes.encoded,
+        result=Kind.PLAINTEXT,
+        schemes=("bfv", "bgv"),
+        not_in="coefficients of ckks are rounded multiples of a scale: use encode",
+        absence="has no call that takes the coefficients of a plaintext: encode their slots",
+    ),
+    Operation(
+        "transform_plain",
+        "An encoded plaintext brought to evaluation form, at the level of a ciphertext.",
+        (Kind.PLAINTEXT, Kind.CIPHERTEXT),
+        meaning.same,
+        shapes.placed,
+        result=Kind.PREPARED,
+        schemes=("bfv", "bgv"),
+        not_in="ckks encodes to evaluation form",
+        absence="has no call that transforms a plaintext apart from other operations",
+    ),
+    Operation(
+        "transform_ciphertext",
+        "A ciphertext brought to evaluation form.",
+        _ONE,
+        meaning.same,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv",),
+        not_in=_KEPT_SO,
+        absence="has no call that transforms a ciphertext",
+    ),
+    Operation(
+        "transform_back",
+        "A ciphertext brought from evaluation form back to its coefficients.",
+        (Kind.TRANSFORMED,),
+        meaning.same,
+        schemes=("bfv",),
+        not_in=_KEPT_SO,
+        absence="has no call that transforms a ciphertext",
+    ),
+    Operation(
+        "multiply_accumulate",
+        "The inner product of as many ciphertexts and plaintexts, all in evaluation form already, not rescaled.",
+        (Kind.TRANSFORMED, Kind.PREPARED),
+        meaning.inner_product,
+        shapes.accumulated,
+        result=Kind.TRANSFORMED,
+        absence="has no call for a sum of products with plaintexts",
+        argument=operation.COUNT,
+        is_multiplication=True,
+    ),
+    Operation(
+        "mul_word",
+        "The product of a ciphertext in evaluation form and a plaintext of one word of another ciphertext.",
+        (Kind.TRANSFORMED, Kind.WORDS),
+        words.multiplied,
+        words.shape_of_product,
+        result=Kind.TRANSFORMED,
+        schemes=("bfv",),
+        not_in="words are those of ciphertexts in coefficient form: bgv and ckks keep evaluation form",
+        absence="gives no access to the coefficients of a ciphertext",
+        argument=operation.WORD,
+        is_multiplication=True,
+    ),
+    Operation(
+        "key_switch",
+        "A ciphertext brought from its secret key to a second one of the same owner.",
+        _ONE,
+        meaning.same,
+        shapes.turned,
+        absence="has no call that switches to another secret key",
+        keys=lambda: KeyRequest.of(switching=True),
+    ),
+    Operation(
+        "bootstrap",
+        "A ciphertext of a low level brought to the top level less the depth that bootstrapping consumes.",
+        _ONE,
+        meaning.same,
+        shapes.bootstrapped,
+        schemes=("ckks",),
+        not_in="bootstrapping of bfv and bgv lowers noise, not levels: no library here has it bound",
+        absence="has no bootstrapping that this adapter sets up",
+        keys=lambda: KeyRequest.of(relinearization=True, bootstrapping=True),
+        operand_level=lambda parameters: parameters.require_bootstrapping().operand_level,
+        error=noise_bound.bootstrapped,
+    ),
 )
 
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations import coefficients
 from ciphermark_contract.operations.meaning import Ring, product
 from ciphermark_contract.operations.shapes import Shape, top_level
-from ciphermark_contract.vectors import Vector
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters
 

@@ -23,8 +23,7 @@ import numpy.typing as npt
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts, Operand
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
-from ciphermark_contract.managed import next_lower
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector, next_lower
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference import on_images

@@ -8,8 +8,7 @@ from itertools import islice
 import numpy as np
 
 from ciphermark_circuits import diagonals
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector, lowered
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.cryptonets import Affine, CryptoNets, Weights

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract import checking
-from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
-from ciphermark_contract.managed import next_lower
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, next_lower
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import Metric, register

@@ -23,8 +23,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ciphermark_circuits import selection
+from ciphermark_contract.bound import Vector
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest
-from ciphermark_contract.vectors import Vector
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import database

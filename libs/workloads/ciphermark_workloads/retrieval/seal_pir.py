@@ -15,8 +15,7 @@ import numpy as np
 
 from ciphermark_circuits import words
 from ciphermark_circuits.plain_products import Factors
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, Vector
-from ciphermark_contract.managed import lowered
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, Vector, lowered
 from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import grids

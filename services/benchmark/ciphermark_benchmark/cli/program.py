@@ -16,7 +16,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_benchmark.suite import programs
 from ciphermark_benchmark.suite.programs import Question
-from ciphermark_contract import drawing, listing
+from ciphermark_contract import drawing
 from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
@@ -62,9 +62,9 @@ def show(
     console = console_for()
     for name, program in _found(wanted, scheme, variant, stage).items():
         console.print(f"[bold]{wanted[0]}, {name}[/bold]")
-        for fact, value in listing.facts(program).items():
+        for fact, value in drawing.facts(program).items():
             console.print(f"  {fact:<26} {value}", soft_wrap=True, markup=False)
-        for line in listing.lines(program):
+        for line in drawing.lines(program):
             console.print(f"  {line}", soft_wrap=True, markup=False)
 
 
