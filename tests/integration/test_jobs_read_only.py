@@ -40,7 +40,6 @@ def takes_nothing(home: Path) -> Callable[[bool], None]:
     return switch
 
 
-@pytest.mark.extended
 @pytest.mark.parametrize("passes_at", [range(10), (0,)])
 @pytest.mark.usefixtures("planted")
 def test_a_job_outlasts_a_database_that_takes_nothing(
