@@ -36,7 +36,7 @@ from ciphermark_dashboards.store import Store
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web import health
-from ciphermark_web.watched import Watched
+from ciphermark_web.availability import Watched
 
 _RETRY_S = 5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

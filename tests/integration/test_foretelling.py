@@ -9,7 +9,7 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import files, plan, shipped
-from ciphermark_benchmark.suite.foretelling import Foretelling
+from ciphermark_benchmark.suite.feasibility import ParameterFeasibility
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import host
 from ciphermark_core.errors import Unsupported
@@ -51,7 +51,7 @@ def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
     if here.reason is not None:
         pytest.skip(f"{variant}: {here.reason}")
     cases = [item for item in planned(name) if item.case.variant == variant]
-    foretelling = Foretelling()
+    foretelling = ParameterFeasibility()
     for item in cases:
         case, spec = item.case, item.case.parameters
         if spec.scheme not in here.declaration.schemes:

@@ -19,8 +19,7 @@ from ciphermark_client.data_sets import DataSets
 from ciphermark_measure.parties import messages
 from ciphermark_parties.api import model_of
 from ciphermark_server import app as server
-from ciphermark_web.examples import bodies, spread
-from ciphermark_web.problems import KINDS
+from ciphermark_web.problems import KINDS, bodies, spread
 from ciphermark_web.serving import Listening
 
 REPOSITORY = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.suite import files, fitting, plan
+from ciphermark_benchmark.suite import feasibility, files, plan
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
@@ -85,7 +85,7 @@ def test_what_a_variant_lacks_is_told_of_it_alone(tmp_path):
     ],
 )
 def test_what_a_workload_does_wrong_is_left_to_its_trial(tmp_path, what, circuit, monkeypatch, capfd):
-    monkeypatch.setattr(fitting, "_DEADLINE_S", 1.0)
+    monkeypatch.setattr(feasibility, "_DEADLINE_S", 1.0)
     assert reasons(tmp_path, what, PRODUCTS, circuit, ("seal", "cleartext")) == [None, None]
     assert capfd.readouterr().out == ""
 
@@ -105,7 +105,9 @@ def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypa
     workload = WORKLOADS["lmc-plain"]
     monkeypatch.setattr(type(workload), "keys", lambda *_: request_)
     spec = replace(workload.parameters("ckks"), ring_dimension=8192, modulus_bits=modulus_bits)
-    asked = fitting.Fitting().reason_against(workload, case_of(spec), registry.declaration("pyfhel"), BOSTON)
+    asked = feasibility.ProgramFeasibility().reason_against(
+        workload, case_of(spec), registry.declaration("pyfhel"), BOSTON
+    )
     assert told in asked
 
 
@@ -113,7 +115,7 @@ def test_data_that_are_elsewhere_are_stood_in_for():
     """A data set of another shape that nobody here has: the program goes by its shape."""
     workload, declared = WORKLOADS["lr-k3-encrypted"], registry.declaration("seal")
     spec = workload.parameters("ckks")
-    ask = fitting.Fitting().reason_against
+    ask = feasibility.ProgramFeasibility().reason_against
     assert ask(workload, case_of(spec), declared, Known("mine@00000000", 20_000, 40)) is None
     wide = ask(workload, case_of(spec), declared, Known("mine@00000001", 20_000, 9_000))
     assert "9001 columns need blocks" in wide
@@ -123,7 +125,9 @@ def test_what_a_library_chooses_by_itself_is_left_to_it():
     workload = WORKLOADS["lmc-encrypted"]
     spec = replace(workload.parameters("bfv"), modulus_bits=None)
     assert (
-        fitting.Fitting().reason_against(workload, case_of(spec), registry.declaration("seal"), BOSTON)
+        feasibility.ProgramFeasibility().reason_against(
+            workload, case_of(spec), registry.declaration("seal"), BOSTON
+        )
         is None
     )
 

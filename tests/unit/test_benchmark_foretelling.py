@@ -10,7 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import archive
 from ciphermark_benchmark.suite import files, plan
-from ciphermark_benchmark.suite.foretelling import Foretelling
+from ciphermark_benchmark.suite.feasibility import ParameterFeasibility
 from ciphermark_core.model import Case, ParameterSpec
 
 REFERENCE = sorted((Path(__file__).parents[2] / "reference").glob("*.jsonl.xz"))
@@ -19,7 +19,7 @@ SMALLEST = {"ring_dimension_is_minimum": True}
 
 def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
     case = Case(variant, "arithmetic", operation, spec, 16, "random")
-    return Foretelling().reason_against(case, registry.declaration(variant))
+    return ParameterFeasibility().reason_against(case, registry.declaration(variant))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_libraries_that_declare_the_same_are_asked_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         type(cleartext), "resolve", lambda self, spec: asked.append(spec) or resolve(self, spec)
     )
-    foretelling, spec = Foretelling(), ParameterSpec("bfv", 4096, plain_modulus=65537)
+    foretelling, spec = ParameterFeasibility(), ParameterSpec("bfv", 4096, plain_modulus=65537)
     for variant in ("seal", "seal-hexl", "tenseal"):
         for operation in ("add", "mul"):
             case = Case(variant, "arithmetic", operation, spec, 16, "random")

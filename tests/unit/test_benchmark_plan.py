@@ -12,9 +12,8 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.suite import estimate, plan
-from ciphermark_benchmark.suite.budget import BudgetText
+from ciphermark_benchmark.suite.fields import BudgetText, defaults
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS

@@ -10,7 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.jobs.needs import Offer, reason_against
 from ciphermark_benchmark.suite import files, process_limit, shipped
-from ciphermark_benchmark.suite.budget import BudgetText
+from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.process_limit import Capacity
 

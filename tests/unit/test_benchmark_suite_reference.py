@@ -9,8 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from ciphermark_benchmark.suite import form, reference
-from ciphermark_benchmark.suite.budget import BudgetText
-from ciphermark_benchmark.suite.fields import PlainModulus
+from ciphermark_benchmark.suite.fields import BudgetText, PlainModulus
 
 DOCS = Path(__file__).parents[2] / "docs"
 FORMS = (form.Suite, BudgetText, form.ExperimentText, form.FORMS["family"], PlainModulus)

@@ -14,7 +14,7 @@ from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_benchmark.suite import estimate, plan
-from ciphermark_benchmark.suite.budget import BudgetText
+from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.program import Program
 from ciphermark_core import earlier

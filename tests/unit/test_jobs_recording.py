@@ -8,8 +8,7 @@ import pytest
 
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.runner import recorder
-from ciphermark_benchmark.suite.plan import Block, Comparison, Plan
-from ciphermark_benchmark.suite.refused import Refused
+from ciphermark_benchmark.suite.plan import Block, Comparison, Plan, Refused
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 

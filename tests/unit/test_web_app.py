@@ -21,8 +21,7 @@ from starlette.testclient import TestClient
 from ciphermark_web import health, logs
 from ciphermark_web.app import Service, assembled
 from ciphermark_web.limits import BodyRule
-from ciphermark_web.metrics import Metrics
-from ciphermark_web.observe import told
+from ciphermark_web.observe import Metrics, told
 from ciphermark_web.problems import KINDS, Problem, documented
 
 TOKEN = "0123456789-0123456789"

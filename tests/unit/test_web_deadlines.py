@@ -9,7 +9,7 @@ import time
 import pytest
 import uvicorn
 
-from ciphermark_web import deadlines
+from ciphermark_web import serving
 
 ALLOWED_S = 0.5
 ROOMY_S = 8.0  # where something has to be sent in time, on a host that may stop for seconds
@@ -30,11 +30,11 @@ async def app(scope, receive, send):
 
 @pytest.fixture(scope="module")
 def port():
-    allowed = dict(deadlines.ALLOWED_S)
-    deadlines.ALLOWED_S.update(dict.fromkeys(allowed, ALLOWED_S))
+    allowed = dict(serving.ALLOWED_S)
+    serving.ALLOWED_S.update(dict.fromkeys(allowed, ALLOWED_S))
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        app, http=deadlines.Deadlined, log_config=None, lifespan="off", ws="none", timeout_keep_alive=30
+        app, http=serving.Deadlined, log_config=None, lifespan="off", ws="none", timeout_keep_alive=30
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -42,7 +42,7 @@ def port():
     yield listening.getsockname()[1]
     server.should_exit = True
     thread.join()
-    deadlines.ALLOWED_S.update(allowed)
+    serving.ALLOWED_S.update(allowed)
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_who_lets_the_service_wait_is_cut_off(connection, sent, trickle):
 
 
 def test_who_sends_in_time_is_answered_and_may_pause_between_requests(port, monkeypatch):
-    for name in deadlines.ALLOWED_S:
-        monkeypatch.setitem(deadlines.ALLOWED_S, name, ROOMY_S)
+    for name in serving.ALLOWED_S:
+        monkeypatch.setitem(serving.ALLOWED_S, name, ROOMY_S)
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
         for pause_s in (1.5 * ROOMY_S, 0):
             connection.sendall(WHOLE)

@@ -10,12 +10,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, FastAPI, Header
 from fastapi.security import HTTPBearer
 from starlette.middleware import Middleware
+from starlette.requests import Request
 
-from ciphermark_web import belonging, health, problems, queries
-from ciphermark_web.guard import Guarded
-from ciphermark_web.limits import BodyRule, Limited
-from ciphermark_web.metrics import Metrics
-from ciphermark_web.observe import Observed
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_web import health, problems, request_ids
+from ciphermark_web.limits import BodyRule, Guarded, Limited
+from ciphermark_web.observe import Metrics, Observed
+from ciphermark_web.problems import Problem
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -52,7 +53,7 @@ def assembled(service: Service) -> FastAPI:
         redoc_url=None,
         lifespan=service.lifespan,
         redirect_slashes=False,
-        dependencies=[Depends(queries.known_only)],
+        dependencies=[Depends(known_only)],
         middleware=[
             Middleware(Observed, metrics=service.metrics),
             Middleware(Guarded, token=service.token),
@@ -76,11 +77,34 @@ _documented_bearer = HTTPBearer(auto_error=False, description="this service's to
 
 async def _documented_ids(
     x_run_id: Annotated[
-        str | None, Header(description="the run that this belongs to", pattern=belonging.ID_PATTERN)
+        str | None, Header(description="the run that this belongs to", pattern=request_ids.ID_PATTERN)
     ] = None,
     x_trial_id: Annotated[
-        str | None, Header(description="the trial that this belongs to", pattern=belonging.ID_PATTERN)
+        str | None, Header(description="the trial that this belongs to", pattern=request_ids.ID_PATTERN)
     ] = None,
 ) -> AsyncIterator[None]:
     """The ids appear in every line of the log, and in the answer."""
     yield
+
+
+_SHOWN_CHARACTERS = 64  # of a name; it may be anything
+
+
+async def known_only(request: Request) -> None:
+    """Raise ``Problem`` for a query parameter that the description of the request's route does not name."""
+    if not request.query_params:
+        return
+    known = _described_queries(request)
+    for name in request.query_params:
+        if name not in known:
+            shown = name[:_SHOWN_CHARACTERS]
+            here = f"known here: {', '.join(known)}" if known else "none is taken here"
+            raise Problem(
+                "invalid", f"query: unknown parameter {shown!r}{did_you_mean(shown, known)}; {here}"
+            )
+
+
+def _described_queries(request: Request) -> list[str]:
+    """The query parameters of the request's route, as OpenAPI has them."""
+    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    return [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
-from ciphermark_web import metrics, problems
+from ciphermark_web import observe, problems
 
 READY = "/readyz"
 Check = Callable[[], str | None]  # why not, or None; told to anyone, so without paths and names
@@ -81,7 +81,7 @@ def told(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NONE) ->
     return JSONResponse({"ready": is_ready, "checks": found, "notes": beside}, 200 if is_ready else 503)
 
 
-def metrics_router(counted: metrics.Metrics) -> APIRouter:
+def metrics_router(counted: observe.Metrics) -> APIRouter:
     """``/metrics``, for those who have the token."""
     made = APIRouter(tags=["health"])
 
@@ -92,7 +92,7 @@ def metrics_router(counted: metrics.Metrics) -> APIRouter:
         responses=problems.documented() | {200: {"content": {"text/plain": _EXPOSED}}},
     )
     def exposed() -> Response:
-        return Response(counted.exposed(), media_type=metrics.MEDIA_TYPE)
+        return Response(counted.exposed(), media_type=observe.MEDIA_TYPE)
 
     return made
 

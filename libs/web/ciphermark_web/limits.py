@@ -1,4 +1,4 @@
-"""What bodies are accepted: how large, and of which content type."""
+"""What is accepted: nothing but health without the token; and bodies how large, and of which content type."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ciphermark_web import tokens
 from ciphermark_web.problems import Problem
 
 
@@ -113,3 +114,25 @@ def _require_media_type(content_type: str, rule: BodyRule) -> None:
     charset = parameters.strip().lower().replace('"', "")
     if given.strip().lower() != rule.media_type or charset not in ("", "charset=utf-8"):
         raise Problem("wrong-content-type", f"send {rule.media_type} here, in UTF-8")
+
+
+OPEN_PATHS = ("/healthz", "/readyz")
+
+
+class Guarded:
+    """Answers 401 to everything without the right bearer token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        is_open = scope["type"] != "http" or scope["path"] in OPEN_PATHS
+        if not (is_open or tokens.is_right(self._token, Headers(scope=scope).get("authorization"))):
+            raise Problem(
+                "unauthorized",
+                "send `Authorization: Bearer …` with this service's token",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        await self._app(scope, receive, send)

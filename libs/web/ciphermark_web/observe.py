@@ -6,11 +6,18 @@ import re
 from time import perf_counter
 
 import structlog
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ciphermark_web import belonging, problems
-from ciphermark_web.metrics import Metrics
+from ciphermark_web import problems, request_ids
 from ciphermark_web.problems import Problem
 
 _UNMATCHED = "(none)"
@@ -37,7 +44,7 @@ class Observed:
         exchange = _Exchange(scope, receive, send)
         structlog.contextvars.clear_contextvars()
         try:
-            exchange.ids = belonging.ids(Headers(scope=scope))
+            exchange.ids = request_ids.ids(Headers(scope=scope))
             structlog.contextvars.bind_contextvars(**exchange.ids)
             await self._app(scope, exchange.receive, exchange.send)
         except Problem as problem:
@@ -103,7 +110,7 @@ class _Exchange:
             headers = MutableHeaders(scope=message)
             headers["cache-control"] = "no-store"
             headers["x-content-type-options"] = "nosniff"
-            for name, header in (("run_id", belonging.RUN_HEADER), ("trial_id", belonging.TRIAL_HEADER)):
+            for name, header in (("run_id", request_ids.RUN_HEADER), ("trial_id", request_ids.TRIAL_HEADER)):
                 if name in self.ids:
                     headers[header] = self.ids[name]
         await self._send(message)
@@ -113,3 +120,43 @@ class _Exchange:
         if not self._is_answered:
             problem = Problem("internal", "this is a bug of the service; its log says more")
             await problems.response(problem)(self.scope, self._receive, self.send)
+
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the time of the first request is of no use
+_BUCKETS_S = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0, 300.0)
+
+
+class Metrics:
+    """Requests and what they carried; services add their own to ``registry``."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        labels = ("method", "route")
+        self._requests = Counter(
+            "ciphermark_requests", "Requests answered", (*labels, "status"), registry=self.registry
+        )
+        self._durations = Histogram(
+            "ciphermark_request_seconds",
+            "Time from a request's arrival to the end of its answer",
+            labels,
+            buckets=_BUCKETS_S,
+            registry=self.registry,
+        )
+        self._bytes = Counter(
+            "ciphermark_request_bytes", "Bytes of request bodies", labels, registry=self.registry
+        )
+
+    def count(self, method: str, route: str, status: int, duration_s: float) -> None:
+        """Count one answered request; ``route`` is the template, not the path."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._durations.labels(method, route).observe(duration_s)
+
+    def count_bytes(self, method: str, route: str, size_bytes: int) -> None:
+        """Count the body of a request."""
+        self._bytes.labels(method, route).inc(size_bytes)
+
+    def exposed(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)

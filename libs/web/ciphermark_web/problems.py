@@ -7,7 +7,7 @@ problem ends as; it is absent where no library was at work.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +20,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ciphermark_core.model import Status
-from ciphermark_web import examples
 
 MEDIA_TYPE = "application/problem+json"
 # Kind of problem: HTTP status and title.
@@ -189,8 +188,50 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         )
         schemas = made.setdefault("components", {}).setdefault("schemas", {})
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
-        examples.spread(made)
+        spread(made)
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
         app.openapi_schema = made
     return app.openapi_schema
+
+
+Schema = Mapping[str, Any]
+
+
+def spread(description: dict[str, Any]) -> None:
+    """Give every body of an OpenAPI description an example; one whose schema has too few of them stays as it is."""
+    schemas = description["components"]["schemas"]
+    for body in bodies(description):
+        if not {"example", "examples"} & body.keys():
+            for example in _example_of(body["schema"], schemas):
+                body["example"] = example
+
+
+def bodies(description: Schema) -> Iterator[dict[str, Any]]:
+    """The media types of all requests and answers of an OpenAPI description."""
+    for path in description["paths"].values():
+        for operation in path.values():
+            for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+                yield from part.get("content", {}).values()
+
+
+def _example_of(schema: Schema, schemas: Schema) -> list[Any]:
+    """The example of a schema, in a list; an empty one where there is none."""
+    if "examples" in schema:
+        return [schema["examples"][0]]
+    if "$ref" in schema:
+        return _example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    if "properties" in schema:
+        return _example_of_properties(schema, schemas)
+    if "items" in schema:
+        item = _example_of(schema["items"], schemas)
+        return [item] if item else []
+    return []
+
+
+def _example_of_properties(schema: Schema, schemas: Schema) -> list[Any]:
+    """Of all properties that have an example; none where a required one has not."""
+    found = {name: _example_of(item, schemas) for name, item in schema["properties"].items()}
+    if not all(found[name] for name in schema.get("required", ())):
+        return []
+    return [{name: example[0] for name, example in found.items() if example}]

@@ -32,13 +32,12 @@ from ciphermark_db.database import Database, DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
-from ciphermark_web.guard import OPEN_PATHS
-from ciphermark_web.limits import BodyRule
-from ciphermark_web.metrics import Metrics
+from ciphermark_web.availability import Watched
+from ciphermark_web.limits import OPEN_PATHS, BodyRule
+from ciphermark_web.observe import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.serving import Listening, listening
 from ciphermark_web.serving import serve as listen
-from ciphermark_web.watched import Watched
 
 PORT = 8100
 STALLED_S = 30.0

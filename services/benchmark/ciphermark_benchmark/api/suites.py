@@ -15,8 +15,8 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 
 from ciphermark_benchmark.data_sets.finder import Finder
 from ciphermark_benchmark.suite import files, shipped
+from ciphermark_benchmark.suite.fields import defaults
 from ciphermark_benchmark.suite.form import ExperimentText, Suite
-from ciphermark_benchmark.suite.operations import defaults
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"

@@ -32,9 +32,8 @@ from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.recorder import Record, Recorder
 from ciphermark_benchmark.suite import files, plan, process_limit
-from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
-from ciphermark_benchmark.suite.workloads import WorkloadText
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome

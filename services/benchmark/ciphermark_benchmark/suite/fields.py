@@ -1,17 +1,86 @@
-"""What the forms of all experiments have in common: variants, rings, sizes of primes."""
+"""What the forms of all experiments have in common: variants, rings, primes, dimensions, operations, budget."""
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.suite.dimensions import Several
+from ciphermark_analysis.estimates import LOOKS
+from ciphermark_contract.operations import OPERATIONS, read, where
+from ciphermark_core import earlier
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import Division
 from ciphermark_core.model import BootstrappingParameters
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_measure.experiments import KINDS
+from ciphermark_measure.experiments.base import Varied
+
+T = TypeVar("T")
+
+
+def distinct(values: list[T]) -> list[T]:
+    """Refuse a list that names something twice."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise ValueError(f"{value!r} is listed twice")
+    return values
+
+
+Several = Annotated[list[T], Field(min_length=1), AfterValidator(distinct)]
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list; one value as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def field_of(varied: Varied) -> tuple[Any, Any]:
+    """A dimension as a field of the form: its type, and what pydantic is told of it."""
+    number = Annotated[int, Field(ge=1, le=varied.most)]
+    kind: Any = Several[number] if varied.is_list else number
+    description = varied.dimension.sentence
+    examples = [varied.example]
+    if varied.default is not None:
+        return kind, Field(varied.default, description=description, examples=examples)
+    return kind | None, Field(None, validate_default=True, description=description, examples=examples)
+
+
+def owned(varied: Varied) -> Any:
+    """A validator: what has no default is written where it is varied, and nowhere else."""
+    name = varied.dimension.name
+    owners = [row.name for row in KINDS.values() if varied in row.varied]
+
+    def check(cls: type[BaseModel], value: Any, info: ValidationInfo) -> Any:
+        kind = info.data.get("kind")
+        if kind in owners and value is None:
+            sentence = varied.dimension.sentence.partition(" (")[0]
+            told = f"{sentence[:1].lower()}{sentence[1:].rstrip('.')}"
+            raise ValueError(f"{kind} needs `{name}`: {told}, such as {varied.example}")
+        if kind is not None and kind not in owners and value is not None and varied.default is None:
+            raise ValueError(f"{name} are for the kind {' or '.join(owners)}, not for {kind}")
+        return value
+
+    return field_validator(name)(classmethod(check))
+
+
+VARIED = {varied.dimension.name: varied for row in KINDS.values() for varied in row.varied}
+
 
 # The largest ring of the security tables, and of any library here.
 _LARGEST_RING = 131_072
@@ -95,3 +164,194 @@ class PlainModulus(Strict):
         if (self.bits is None) == (self.value is None):
             raise ValueError("plain_modulus takes either bits or value")
         return self
+
+
+_WEEK_S = 7 * 24 * 3600
+_LARGEST_MEMORY_MB = 1 << 24
+_WIDEST = 0.5
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+# What a budget with a precision ends at, where it does not say.
+_MOST_SAMPLES = 64
+_MOST_TIME_S = 10.0
+
+
+def _share(value: Any) -> Any:
+    """``2%`` as 0.02; whatever else as it is."""
+    percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    share = float(percent[1]) / 100 if percent else value
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= _WIDEST:
+        raise ValueError(f"must be more than 0 % and at most {_WIDEST:.0%}, such as 2%, not {value!r}")
+    return float(share)
+
+
+Precision = Annotated[
+    float,
+    BeforeValidator(_share),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0, "maximum": _WIDEST},
+                {"type": "string", "pattern": f"^{_PERCENT.pattern}$"},
+            ]
+        }
+    ),
+]
+
+
+class BudgetText(Strict):
+    """How much measuring each trial gets."""
+
+    processes: int = Field(1, ge=1, le=100, description="fresh workers per case", examples=[3])
+    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial", examples=[20])
+    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count", examples=[2])
+    min_time_s: float = Field(
+        0.3, ge=0, le=3600, description="least time of the operation's samples, in seconds", examples=[0.5]
+    )
+    timeout_s: float = Field(
+        300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended; seconds", examples=[60]
+    )
+    memory_mb: int = Field(
+        8192,
+        ge=64,
+        le=_LARGEST_MEMORY_MB,
+        description="private memory a worker may have, in MB",
+        examples=[4096],
+    )
+    precision: Precision | None = Field(
+        None,
+        description="relative half-width of the median's interval at which a phase has enough samples; without it the "
+        "least are enough",
+        examples=["2%"],
+    )
+    most_samples: int | None = Field(
+        None,
+        ge=1,
+        le=LOOKS[-1],
+        description=f"with a precision: enough samples in any case; {_MOST_SAMPLES} or the least, where not given",
+        examples=[24],
+    )
+    most_time_s: float | None = Field(
+        None,
+        gt=0,
+        le=_WEEK_S,
+        description="with a precision: a phase that was sampled for so many seconds has enough, once it has the least; "
+        f"{_MOST_TIME_S:g}, or the least time, where not given",
+        examples=[2],
+    )
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        reason = next(filter(None, (self._lacks_precision(), self._too_few(), self._too_short())), None)
+        if reason is not None:
+            raise ValueError(reason)
+        return self
+
+    def _lacks_precision(self) -> str | None:
+        idle = [name for name in ("most_samples", "most_time_s") if getattr(self, name) is not None]
+        if self.precision is None and idle:
+            return f"{' and '.join(idle)} limit what a `precision` asks for, and there is none"
+        return None
+
+    def _too_few(self) -> str | None:
+        most = self.most_samples
+        if most is None:
+            return None
+        if most < self.samples:
+            return f"most_samples ({most}) is less than samples ({self.samples}), which are the least"
+        if most < LOOKS[0]:
+            return f"most_samples ({most}) is too few for a precision: an interval that may end early needs {LOOKS[0]}"
+        return None
+
+    def _too_short(self) -> str | None:
+        """Of two times only those are compared that were written: defaults give way."""
+        written = {name: getattr(self, name) for name in ("min_time_s", "most_time_s", "timeout_s")}
+        known = [(name, s) for name, s in written.items() if name in self.model_fields_set and s is not None]
+        for (shorter, less_s), (longer, more_s) in pairwise(known):
+            if less_s > more_s:
+                return f"{shorter} ({less_s:g}) is more than {longer} ({more_s:g})"
+        return None
+
+    @property
+    def budget(self) -> Budget:
+        """What it comes to, with all that it leaves open."""
+        written = self.model_dump(exclude={"most_samples", "most_time_s"})
+        if self.precision is None:
+            return Budget(**written)
+        most_time_s = self.most_time_s or min(max(_MOST_TIME_S, self.min_time_s), self.timeout_s)
+        most_samples = self.most_samples or max(_MOST_SAMPLES, self.samples)
+        return Budget(**written, most_samples=most_samples, most_time_s=most_time_s)
+
+
+PRODUCTS = where(lambda row: row.is_product)
+
+
+def _texts(name: str) -> Iterator[str]:
+    """One name as cases write it: with each of its default arguments, where it has arguments."""
+    if name not in OPERATIONS:
+        yield name
+        return
+    yield from (call.text for call in OPERATIONS[name].calls())
+
+
+def defaults(kind: str) -> tuple[str, ...]:
+    """The operations that an experiment takes where a suite names none."""
+    return tuple(text for name in KINDS[kind].defaults for text in _texts(name))
+
+
+def written(value: Any) -> Any:
+    """The list of operations with one text per case: ``rotate: [1, 64]`` becomes ``rotate(1)`` and ``rotate(64)``."""
+    if not isinstance(value, list):
+        return value
+    return [text for item in value for text in _written(item)]
+
+
+def _written(item: Any) -> Iterator[Any]:
+    if isinstance(item, Mapping):
+        for name, arguments in item.items():
+            yield from (_call(name, argument) for argument in as_list(arguments))
+    elif isinstance(item, str) and earlier.word(item) == item:
+        yield from _texts(item)
+    else:
+        yield earlier.word(item) if isinstance(item, str) else item
+
+
+def _call(name: Any, argument: Any) -> str:
+    return f"{name}({', '.join(map(str, as_list(argument)))})"
+
+
+def kind_of(text: str, kind: str) -> str:
+    """The kind of the cases that an operation makes in an experiment: another one where only that has it."""
+    row = KINDS[kind]
+    return kind if row.also is None or text.partition("(")[0] in row.operations else row.also
+
+
+def require_known(text: str, kind: str) -> None:
+    """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
+    row, name = KINDS[kind], text.partition("(")[0]
+    known = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
+    if name not in known:
+        raise ValueError(
+            f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; it knows {', '.join(known)}"
+        )
+    if name in OPERATIONS:
+        read(text)
+
+
+def _json_schema() -> dict[str, Any]:
+    with_arguments = {
+        row.name: {
+            "description": f"{row.summary} Takes {row.argument.sentence}.",
+            "anyOf": [{"type": ["array", "number"]}],
+        }
+        for row in OPERATIONS.values()
+        if row.argument is not None
+    }
+    return {
+        "anyOf": [
+            {"type": "string", "description": "a name, or with its arguments: rotate(64)"},
+            {"type": "object", "properties": with_arguments, "additionalProperties": False},
+        ]
+    }
+
+
+OperationText = Annotated[str, WithJsonSchema(_json_schema())]

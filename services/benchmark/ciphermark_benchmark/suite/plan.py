@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product, starmap
+from typing import NamedTuple
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
-from ciphermark_benchmark.suite.dimensions import as_list
-from ciphermark_benchmark.suite.foretelling import Foretelling
-from ciphermark_benchmark.suite.form import ExperimentText, Suite
-from ciphermark_benchmark.suite.operations import defaults, kind_of
-from ciphermark_benchmark.suite.refused import Refused
-from ciphermark_benchmark.suite.workloads import WorkloadText
+from ciphermark_benchmark.suite.feasibility import ParameterFeasibility
+from ciphermark_benchmark.suite.fields import as_list, defaults, kind_of
+from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
@@ -78,7 +76,7 @@ class Plan:
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     found: dict[str, PlannedCase] = {}
-    foretelling = Foretelling()
+    foretelling = ParameterFeasibility()
     of_workloads = partial(workload_cases.cases, memory_mb=suite.budget.memory_mb)
     for planned in _of_experiments(suite, available, of_workloads):
         case = planned.case
@@ -302,3 +300,11 @@ def _reason_against(case: Case, available: Availability) -> str | None:
         return f"{declared.library} cannot be given {case.threads} threads here"
     against_division = declared.reason_against_division(case.parameters.division)
     return against_division or KINDS[case.experiment].reason(case, declared)
+
+
+class Refused(NamedTuple):
+    """A trial that is not executed, and what it comes to."""
+
+    trial: Trial
+    reason: str
+    status: Status = "unsupported"

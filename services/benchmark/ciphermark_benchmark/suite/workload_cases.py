@@ -10,9 +10,9 @@ import msgspec
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets.known import Known
-from ciphermark_benchmark.suite.dimensions import as_list
-from ciphermark_benchmark.suite.fitting import Fitting, reason_against_memory
-from ciphermark_benchmark.suite.workloads import WorkloadText
+from ciphermark_benchmark.suite.feasibility import ProgramFeasibility, reason_against_memory
+from ciphermark_benchmark.suite.fields import as_list
+from ciphermark_benchmark.suite.form import WorkloadText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core.descriptor import DATA_SET, Value
 from ciphermark_core.errors import Unsupported
@@ -33,7 +33,7 @@ def cases(
     """Every case, where a party has ``memory_mb`` if that is known. Of the schemes asked for, a workload has those it
     offers.
     """
-    fitting = Fitting()
+    fitting = ProgramFeasibility()
     for workload, case, data, reason in _known(experiment, available):
         declared = available[case.variant].declaration
         needed_mb = None if reason else fitting.server_mb(workload, case)

@@ -1,10 +1,20 @@
-"""Why a workload's programs cannot be executed with a library, found out by tracing them: levels follow from the sizes
-of primes that are asked for, of which every library has as many. No library is loaded, and no party started.
+"""What a library would refuse, found out without loading it and without starting a party.
+
+Parameters: those that a request leads to nowhere, and operations that they have no keys for. A library that takes
+primes of the sizes asked for makes of a request what ``cleartext`` makes of it. Of one that chooses them by itself only
+what it declares is known, and where the primes for data alone are too many; the rest is for a run to report.
+
+Programs: a workload's are traced, since levels follow from the sizes of primes, of which every library has as many.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,18 +22,79 @@ import numpy.typing as npt
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.data_sets.known import Known
-from ciphermark_benchmark.suite.forked import forked
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
+from ciphermark_contract.operations import OPERATIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import parameter_selection
+from ciphermark_measure.parameter_selection import reason_against_keys, resolved
 from ciphermark_measure.parties.inputs import shared_public
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.programs import all_traced, keys_of
+
+_DEEPEST = 256  # chains for more take their time to make, and are secure at no ring dimension
+
+
+class _OnlyTheLibraryKnowsError(Exception):
+    """The request leaves to the library what it does not declare."""
+
+
+class ParameterFeasibility:
+    """Asks the same of a library only once, and of libraries that declare the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Parameters | str | None] = {}
+
+    def reason_against(self, case: Case, declared: Declaration) -> str | None:
+        """Why a case cannot be executed; ``None`` where nothing is known against it."""
+        spec = case.parameters
+        key = (spec, declared.refusal, declared.default_chain, declared.chooses_primes)
+        if key not in self._known:
+            self._known[key] = _resolved(spec, declared)
+        known = self._known[key]
+        if isinstance(known, Parameters):
+            is_operation = case.operation.partition("(")[0] in OPERATIONS
+            return reason_against_keys(case.operation, known) if is_operation else None
+        return known
+
+
+def _resolved(spec: ParameterSpec, declared: Declaration) -> Parameters | str | None:
+    """The parameters, or why there are none; ``None`` where only the library knows."""
+    reason = declared.refusal(spec)
+    if reason is not None or (spec.depth or 0) > _DEEPEST:
+        return reason
+    try:
+        return resolved(_AsAsked(declared), spec)
+    except Unsupported as error:
+        return str(error)
+    except _OnlyTheLibraryKnowsError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _AsAsked:
+    """Resolves as a library does that takes the largest primes of the sizes asked for; of others, what they declare."""
+
+    declared: Declaration
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        """See :class:`ciphermark_measure.parameter_selection.Resolver`."""
+        reason = self.declared.refusal(spec)
+        if reason is not None:
+            raise Unsupported(reason)
+        if self.declared.chooses_primes:
+            raise _OnlyTheLibraryKnowsError
+        sizes = spec.modulus_bits
+        if sizes is None and spec.scheme != "ckks":
+            sizes = self.declared.default_chain(spec)
+            if sizes is None:
+                raise _OnlyTheLibraryKnowsError
+        return registry.load("cleartext").resolve(replace(spec, modulus_bits=sizes))
+
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
@@ -40,7 +111,7 @@ _KEYS = {
 }
 
 
-class Fitting:
+class ProgramFeasibility:
     """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
     loop or crash: what it does then is for the parties to tell.
     """
@@ -83,7 +154,7 @@ class Fitting:
 
 def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
     try:
-        parameters = _foretold(case.parameters)
+        parameters = _expected_parameters(case.parameters)
         if parameters is None:
             return None
         outline = workload.outline(parameters)
@@ -101,7 +172,7 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
     return _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
 
 
-def _foretold(spec: ParameterSpec) -> Parameters | None:
+def _expected_parameters(spec: ParameterSpec) -> Parameters | None:
     """The parameters with the largest primes of the sizes asked for; ``None`` where a library's default decides."""
     if spec.modulus_bits is None and spec.scheme != "ckks":
         return None
@@ -126,7 +197,7 @@ def _data(known: Known) -> DataSet:
 
 def _server_mb(workload: AnyWorkload, case: Case) -> int | None:
     try:
-        parameters = _foretold(case.parameters)
+        parameters = _expected_parameters(case.parameters)
         needed_bytes = 0 if parameters is None else workload.server_bytes(parameters)
     except Exception:  # parameters or a size that cannot be: asked once more where that is told
         return None
@@ -162,3 +233,34 @@ def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str 
     return parameter_selection.reason_against(
         parameters.ring_dimension, parameters.log_qp, parameters.spec.security
     )
+
+
+def forked(action: Callable[[], T], deadline_s: float) -> T | None:
+    """What an action returns, done by a forked process without output; ``None`` where that ends without an answer.
+
+    Raises ``TimeoutError`` where it takes longer. Only for a process of one thread.
+    """
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(there, action), daemon=True)
+    process.start()
+    there.close()
+    try:
+        if not here.poll(deadline_s):
+            raise TimeoutError
+        answer: T = here.recv()
+        return answer
+    except EOFError:
+        return None
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+
+
+def _answer(there: Connection, action: Callable[[], object]) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    with suppress(Exception):  # no answer is one
+        there.send(action())
