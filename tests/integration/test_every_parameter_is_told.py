@@ -46,7 +46,7 @@ PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, _COUNTS, b"content", (_L
 _OF_NO_CASE = {"security", "program_count", "runs", "hosts", "host_state"}
 VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name not in _OF_NO_CASE]
 # What identifies a run or a trial, and so differs between two recordings of one case.
-_OF_RUN = {"run_id", "trial_id", "started_at"}
+_OF_RUN = {"run_id", "trial_id", "case_info_id", "started_at"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ compared as (
         ci_low,
         ci_high,
         standing,
+        rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
         count(*) over (partition by comparison_key, is_composed) as variants
     from ranking
     where
@@ -51,7 +52,7 @@ counts as (
         division,
         count(*) filter (where is_common) as common_cases,
         count(*) filter (where variants > 1) as compared_cases,
-        count(*) filter (where variants > 1 and standing in ('win', 'tie')) as fastest_in,
+        count(*) filter (where variants > 1 and is_fastest) as fastest_in,
         count(*) filter (where variants > 1 and standing = 'win') as wins,
         count(*) filter (where variants > 1 and standing = 'tie') as ties
     from marked

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import storage
+from ciphermark_benchmark import run_names, storage
 from ciphermark_benchmark.runner.recorder import caught_up
 
 _db = typer.Typer(
@@ -19,6 +21,7 @@ def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
     _db.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")(migrate)
+    _db.command("rebuild", epilog="[bold]Example[/bold]  ciphermark db rebuild last")(rebuild)
     _db.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")(stop)
     app.add_typer(_db, name="db")
 
@@ -32,6 +35,19 @@ def migrate() -> None:
     """Bring the schema to this version, and record what waits in journals."""
     caught_up(homes.find()).close()
     typer.echo("the schema is up to date")
+
+
+def rebuild(
+    run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} By default: every run.")] = None,
+) -> None:
+    """Compute results and ratios anew from the recorded samples.
+
+    Recording, importing and migrating do so by themselves where it is needed.
+    """
+    with caught_up(homes.find()) as database:
+        runs = database.run_ids() if run is None else [run_names.found(database, run)]
+        for run_id in database.rebuild(runs):
+            typer.echo(f"rebuilt: {run_id}")
 
 
 def stop() -> None:
