@@ -299,3 +299,22 @@ def test_published_figures_need_no_run(tmp_path, new_url):
 def test_the_last_run_is_the_default(recorded):
     ciphermark, ids = recorded
     assert ciphermark("results").out == ciphermark("results", ids[2]).out
+
+
+@pytest.mark.parametrize(("options", "code", "verdict"), [((), 0, "no difference"), (("--uncorrected",), 1, "slower")])
+def test_times_are_compared_as_the_clock_measured_them_on_request(tmp_path, new_url, make, options, code, verdict):
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        ids = []
+        for slow_down in (1.0, 2.0):
+            run = make.run()
+            database.record_run(run)
+            case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
+            times = [replace(sample, slow_down=slow_down) for sample in make.times([0.003 * slow_down] * 12)]
+            database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
+            ids.append(run.id)
+    compared = Ciphermark(tmp_path / "home", url)("compare", *ids, *options, "--format", "json", code=code)
+    (row,) = json.loads(compared.out)
+    assert row["verdict"] == verdict
+    assert row["ratio"] == pytest.approx(0.5 if options else 1.0)

@@ -23,6 +23,8 @@ MIXED = (
     "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "
     "and its row says so"
 )
+UNCORRECTED = "Times are as the clock measured them: host interference is not corrected."
+UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
 
 
 def show_results(console: Console, database: Database, run_id: str, wanted: Wanted) -> None:

@@ -16,7 +16,7 @@ from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgem
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MIXED
+from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -43,11 +43,12 @@ _CAVEATS = 2  # of a run, at a glance
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """Across security levels or not, relative to what, and whether every case is shown."""
+    """Across security levels or not, relative to what, whether every case is shown, and times without correction."""
 
     any_security: bool
     reference: str | None
     is_whole: bool
+    is_uncorrected: bool
 
 
 def add_to(app: typer.Typer) -> None:
@@ -71,10 +72,11 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     any_security: Annotated[
         bool, typer.Option("--any-security", help="Form ratios across security levels, too; rows say where.")
     ] = False,
+    uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
-    how = _How(any_security, relative_to, all)
+    how = _How(any_security, relative_to, all, uncorrected)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
         with caught_up(homes.find()) as database:
@@ -98,6 +100,8 @@ def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict
     across levels where asked; times are relative to the reference where there is one.
     """
     a, b = (rows(database, TWO_RUNS, run_id) for run_id in runs)
+    if how.is_uncorrected:
+        a, b = comparison.uncorrected(a), comparison.uncorrected(b)
     known = settled(paired(a, b))
     if how.reference is None:
         judged = two_runs.judgements(known, how.any_security)
@@ -150,6 +154,8 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
         told.append("the hosts are not the same: what differs may be theirs")
     if how.any_security:
         told.append(MIXED)
+    if how.is_uncorrected:
+        told.append(UNCORRECTED)
     if how.reference is not None:
         told.append(f"times of b are told as {how.reference} says that they would be on a's host")
     drift = comparison.drift(found)
