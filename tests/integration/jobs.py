@@ -103,7 +103,7 @@ class Jobs:
     def assert_exactly_once(self, job_id: str, trials: int) -> None:
         """Every case of the job is recorded once, with its samples once, and every comparison on one host."""
         found = self.rows(
-            "select t.id, t.case_key, t.process, t.status, t.run_id, c.comparison_key from trial t "
+            "select t.id, c.case_key, t.process, t.status, t.run_id, c.comparison_key from trial t "
             "join case_info c using (case_info_id) join run r on r.id = t.run_id "
             "where r.id = %(id)s or r.continues = %(id)s",
             {"id": job_id},

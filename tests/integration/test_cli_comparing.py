@@ -301,8 +301,12 @@ def test_the_last_run_is_the_default(recorded):
     assert ciphermark("results").out == ciphermark("results", ids[2]).out
 
 
-@pytest.mark.parametrize(("options", "code", "verdict"), [((), 0, "no difference"), (("--uncorrected",), 1, "slower")])
-def test_times_are_compared_as_the_clock_measured_them_on_request(tmp_path, new_url, make, options, code, verdict):
+@pytest.mark.parametrize(
+    ("options", "code", "verdict"), [((), 0, "no difference"), (("--uncorrected",), 1, "slower")]
+)
+def test_times_are_compared_as_the_clock_measured_them_on_request(
+    tmp_path, new_url, make, options, code, verdict
+):
     url = new_url()
     with Database.open(url) as database:
         database.migrate()

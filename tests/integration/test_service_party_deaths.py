@@ -21,8 +21,9 @@ VARIANTS = ["planted-waits", "cleartext"]
 SCHEMES = ["bfv", "bgv", "ckks"]
 TRIALS = len(VARIANTS) * len(SCHEMES)
 TOLD = (
-    "select t.id, t.case_key, t.process, t.status, t.error, count(s.trial_id) as samples "
-    "from trial t left join samples s on s.trial_id = t.id where t.run_id = %s group by t.id"
+    "select t.id, c.case_key, t.process, t.status, t.error, count(s.trial_id) as samples from trial t "
+    "join case_info c using (case_info_id) left join samples s on s.trial_id = t.id "
+    "where t.run_id = %s group by t.id, c.case_key"
 )
 
 
