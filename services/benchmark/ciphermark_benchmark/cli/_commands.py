@@ -18,7 +18,6 @@ from typer.core import TyperCommand, TyperGroup
 from ciphermark_benchmark import __version__
 from ciphermark_core import loading
 from ciphermark_core.errors import UserError
-from ciphermark_db.database import DatabaseUnavailable
 
 
 def names() -> list[str]:
@@ -83,10 +82,14 @@ def execute() -> None:
         app()
     except UserError as error:
         _fail(str(error), 2)
-    except DatabaseUnavailable as error:
-        _fail(str(error), 1)
     except OSError as error:
         _fail(f"{error.filename or 'the system'}: {error.strerror}", 1)
+    except Exception as error:
+        from ciphermark_db.database import DatabaseUnavailable  # large; loaded already where it was raised
+
+        if not isinstance(error, DatabaseUnavailable):
+            raise
+        _fail(str(error), 1)
 
 
 def _fail(reason: str, code: int) -> None:
