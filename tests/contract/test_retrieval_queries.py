@@ -153,7 +153,9 @@ def test_queries_of_too_few_or_too_many_ciphertexts_are_refused_before_any_work(
     server.answer(messages.Load(variant, name, made.material, dict(options)))
     sent = client.answer(messages.Encrypt("answer", messages.Source(1)))
     assert isinstance(sent, messages.Encrypted), sent
-    assert len(sent.inputs) == count
+    parts = server.got(sent.inputs)
+    assert len(parts) == count
+    few, many = server.kept(parts[1:]), server.kept([*parts, parts[0]])
 
     def answered(inputs: tuple[Blob, ...]) -> messages.Reply:
         return server.answer(messages.Evaluate("answer", inputs, sent.public))
@@ -161,14 +163,14 @@ def test_queries_of_too_few_or_too_many_ciphertexts_are_refused_before_any_work(
     def require_refused(inputs: tuple[Blob, ...]) -> None:
         reply = answered(inputs)
         assert isinstance(reply, messages.Refused), reply
-        told = f"{name} takes {count} ciphertexts in the stage answer, not {len(inputs)}"
+        told = f"{name} takes {count} ciphertexts in the stage answer, not {inputs[0].parts}"
         assert (reply.cause, told in reply.error) == ("UserError", True)
 
-    for inputs in (sent.inputs[1:], (*sent.inputs, sent.inputs[0])):
+    for inputs in (few, many):
         require_refused(inputs)
     assert isinstance(server.answer(messages.Describe("answer")), messages.Refused)  # nothing was made
     assert isinstance(answered(sent.inputs), messages.Evaluated)
-    for inputs in (sent.inputs[1:], (*sent.inputs, sent.inputs[0])):
+    for inputs in (few, many):
         require_refused(inputs)
     again = answered(sent.inputs)
     assert isinstance(again, messages.Evaluated), again
