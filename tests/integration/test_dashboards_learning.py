@@ -12,7 +12,7 @@ import pytest
 from command import Ciphermark
 from starlette.testclient import TestClient
 
-from ciphermark_core.earlier import place
+from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ciphermark_analysis.resampling import Rounds, spread
-from ciphermark_core.earlier import place
+from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings

@@ -17,7 +17,7 @@ from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.program import Program
-from ciphermark_core import earlier
+from ciphermark_core import legacy_format
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_measure.parties import messages
@@ -340,7 +340,7 @@ def test_a_trial_that_takes_too_long_is_told_so(tmp_path):
 def times(**spent):
     """Samples of wall time, and of half as much CPU time, by phase (``__`` for the dot)."""
     return [
-        Sample(metric, value * share, *earlier.place(phase.replace("__", ".")))
+        Sample(metric, value * share, *legacy_format.place(phase.replace("__", ".")))
         for phase, value in spent.items()
         for metric, share in (("time", 1.0), ("cpu_time", 0.5))
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ciphermark_core import earlier
+from ciphermark_core import legacy_format
 from ciphermark_core.model import Case, ParameterSpec
 
 SPEC = ParameterSpec("bfv", 8192, None, 1032193)
@@ -21,7 +21,7 @@ STORED = json.loads((Path(__file__).parent / "earlier/cases.json").read_text())
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda item: item["key"][:8])
 def test_keys_of_stored_cases_stay(stored: dict[str, Any]) -> None:
-    case = earlier.case(stored["stored"])
+    case = legacy_format.case(stored["stored"])
     assert (case.key, case.comparison_key) == (stored["key"], stored["comparison_key"])
 
 

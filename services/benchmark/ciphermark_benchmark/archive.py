@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
-from ciphermark_core import earlier, names, wire
+from ciphermark_core import legacy_format, names, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.database import Database
@@ -75,7 +75,7 @@ def read(path: Path) -> tuple[Header, list[Outcome]]:
     lines = iter(_unpacked(path).splitlines())
     try:
         header = wire.from_line(next(lines, b""), Header)
-        outcomes = [earlier.outcome(line) for line in lines]
+        outcomes = [legacy_format.outcome(line) for line in lines]
     except ValueError as error:
         raise UserError(f"{path} is no archive of a run that this version reads: {error}") from None
     names.required(header.run.id, "the id of a run")  # files are named by it

@@ -18,7 +18,7 @@ from time import sleep
 from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.run_names import LATEST
-from ciphermark_core import earlier, wire
+from ciphermark_core import legacy_format, wire
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
@@ -128,7 +128,7 @@ class Journal:
             next(file)
             for line in file:
                 if line.endswith(b"\n"):
-                    yield earlier.outcome(line)
+                    yield legacy_format.outcome(line)
 
     def retire(self, home: Home) -> None:
         """Put the journal of a finished and recorded run aside."""

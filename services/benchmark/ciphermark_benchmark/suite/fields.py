@@ -22,7 +22,7 @@ from pydantic import (
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import LOOKS
 from ciphermark_contract.operations import OPERATIONS, read, where
-from ciphermark_core import earlier
+from ciphermark_core import legacy_format
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import Division
@@ -309,10 +309,10 @@ def _written(item: Any) -> Iterator[Any]:
     if isinstance(item, Mapping):
         for name, arguments in item.items():
             yield from (_call(name, argument) for argument in as_list(arguments))
-    elif isinstance(item, str) and earlier.word(item) == item:
+    elif isinstance(item, str) and legacy_format.word(item) == item:
         yield from _texts(item)
     else:
-        yield earlier.word(item) if isinstance(item, str) else item
+        yield legacy_format.word(item) if isinstance(item, str) else item
 
 
 def _call(name: Any, argument: Any) -> str:

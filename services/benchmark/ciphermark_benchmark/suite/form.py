@@ -42,7 +42,7 @@ from ciphermark_benchmark.suite.fields import (
     require_known,
     written,
 )
-from ciphermark_core import earlier
+from ciphermark_core import legacy_format
 from ciphermark_core.descriptor import REPETITIONS, Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme, SecretDistribution
@@ -69,7 +69,7 @@ T = TypeVar("T")
 class Matrix(Strict):
     """What all experiments but those of workloads have."""
 
-    kind: Annotated[KindName, BeforeValidator(earlier.word)] = Field(
+    kind: Annotated[KindName, BeforeValidator(legacy_format.word)] = Field(
         description="what is measured", examples=["arithmetic"]
     )
     variants: Several[Variant] = Field(

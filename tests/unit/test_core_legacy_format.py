@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_core import earlier, wire
+from ciphermark_core import legacy_format, wire
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Sample
 
@@ -14,7 +14,7 @@ HEADER, *LINES = (Path(__file__).parent / "earlier/journal.jsonl").read_bytes().
 
 
 def test_a_repetition_that_was_a_chain() -> None:
-    outcome = earlier.outcome(LINES[0])
+    outcome = legacy_format.outcome(LINES[0])
     case = outcome.trial.case
     assert (case.experiment, dict(case.dimensions)) == ("repetition", {"repetitions": 3})
     assert case.parameters.ring_dimension_is_minimum
@@ -27,7 +27,7 @@ def test_a_repetition_that_was_a_chain() -> None:
 
 
 def test_phases_are_stages_with_parties_and_steps() -> None:
-    samples = earlier.outcome(LINES[1]).samples
+    samples = legacy_format.outcome(LINES[1]).samples
     assert [(item.stage, item.party, item.step) for item in samples] == [
         ("train", None, None),
         ("train", None, "encrypt"),
@@ -39,7 +39,7 @@ def test_phases_are_stages_with_parties_and_steps() -> None:
 
 
 def test_a_trial_without_samples() -> None:
-    outcome = earlier.outcome(LINES[2])
+    outcome = legacy_format.outcome(LINES[2])
     assert (outcome.status, outcome.error, outcome.samples, outcome.parameters) == (
         "unsupported",
         "no",
@@ -50,11 +50,11 @@ def test_a_trial_without_samples() -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
 def test_what_is_written_anew_reads_the_same(line: bytes) -> None:
-    outcome = earlier.outcome(line)
-    assert earlier.outcome(wire.to_line(outcome)) == outcome
+    outcome = legacy_format.outcome(line)
+    assert legacy_format.outcome(wire.to_line(outcome)) == outcome
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b"[]", b'{"trial": 3}', b'{"trial": {"case": []}}', HEADER])
 def test_anything_else_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"outcome|JSON|truncated|Expected"):
-        earlier.outcome(line)
+        legacy_format.outcome(line)
