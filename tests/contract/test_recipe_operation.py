@@ -1,4 +1,8 @@
-"""CONTRIBUTING's recipe for an operation, on a copy: a row of the table, and one file of the adapter that has it."""
+"""CONTRIBUTING's recipe for an operation, on a copy: a row of the table, and one file of the adapter that has it.
+
+One operation is plain. The other has keys of its own, an operand below the top, an effect on the level and a noise
+model.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -28,7 +33,7 @@ experiments:
     variants: [cleartext, seal]
     schemes: [bfv, ckks]
     ring_dimension: [4096]
-    operations: [double]
+    operations: [double, turn_down]
 """
 
 
@@ -61,14 +66,24 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "_ROWS = (\n",
         "_ROWS = (\n"
         '    Operation("double", "Twice a ciphertext.", _ONE, lambda ring, a: meaning.total(ring, a, a),\n'
-        '              absence="doubles nothing in one call"),\n',
+        '              absence="doubles nothing in one call"),\n'
+        '    Operation("turn_down", "A ciphertext of level 1 turned by 1 step, at level 0.", _ONE,\n'
+        "              lambda ring, a: meaning.rotated(ring, a, 1),\n"
+        "              lambda parameters, a: shapes.switched(parameters, shapes.turned(parameters, a)),\n"
+        '              schemes=("ckks",), not_in="bfv has no level to leave",\n'
+        '              absence="turns nothing down", keys=lambda: keys_of_steps(1),\n'
+        "              operand_level=lambda parameters: 1,\n"
+        "              error=lambda parameters, n: 2 * noise_bound.one_operation(parameters, n)),\n",
     )
     seal = folder / "ciphermark_adapters/seal/declaration.py"
     _written(seal, '"relinearize", "mod_switch",', '"double", "relinearize", "mod_switch",')
+    _written(seal, '(*_COMMON, "rescale",', '(*_COMMON, "turn_down", "rescale",')
     _written(
         seal,
         "        composed=_COMPOSED,\n",
-        '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a)},\n'
+        '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a),\n'
+        '               "turn_down": lambda evaluator: lambda a: evaluator.apply(\n'
+        '                   "mod_switch", evaluator.apply("rotate", a, 1))},\n'
         "        composed=_COMPOSED,\n",
     )
     return folder
@@ -116,7 +131,14 @@ def test_an_operation_of_seal_is_one_kernel_and_its_name_in_the_declaration() ->
 @pytest.mark.variants("seal")
 def test_the_contract_suite_covers_it(variant: str, copies: Path, tmp_path: Path) -> None:
     variants = [word for name in ("cleartext", variant, "tenseal") for word in ("--variant", name)]
-    options = ("-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'pytest'}", "-k", "double")
+    options = (
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--basetemp={tmp_path / 'pytest'}",
+        "-k",
+        "double or turn_down or not_declared",
+    )
     printed = _executed(copies, tmp_path, "pytest", "tests/contract", *variants, *options)
     assert "passed" in printed.splitlines()[-1]
 
@@ -131,5 +153,14 @@ def test_a_suite_measures_it(variant: str, copies: Path, tmp_path: Path) -> None
     finally:
         _executed(copies, home, "ciphermark_benchmark.cli.main", "db", "stop")
     found = [json.loads(line) for line in outcomes.read_text().splitlines()]
-    assert [outcome["status"] for outcome in found] == ["ok"] * 4
-    assert {outcome["trial"]["case"]["operation"] for outcome in found} == {"double"}
+    cases = [outcome["trial"]["case"] for outcome in found]
+    statuses = Counter(
+        (case["operation"], case["parameters"]["scheme"], outcome["status"])
+        for case, outcome in zip(cases, found, strict=True)
+    )
+    assert statuses == {
+        ("double", "bfv", "ok"): 2,
+        ("double", "ckks", "ok"): 2,
+        ("turn_down", "ckks", "ok"): 2,
+        ("turn_down", "bfv", "unsupported"): 2,
+    }

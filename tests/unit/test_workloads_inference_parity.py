@@ -16,7 +16,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_circuits import horner
+from ciphermark_circuits import sums
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
@@ -109,12 +109,12 @@ def test_a_turned_total_takes_as_many_rotations_as_items_less_one(items, chains)
     chosen = parameters(64, 1)
     vectors = [np.random.default_rng(i).normal(size=32) for i in range(items)]
     found = executed(
-        lambda evaluator, given: [horner.turned_total(evaluator, given, 3, chains)], vectors, chosen
+        lambda evaluator, given: [sums.turned_total(evaluator, given, 3, chains)], vectors, chosen
     )
     expected = sum(np.roll(vector, -3 * place) for place, vector in enumerate(vectors))
     np.testing.assert_allclose(found.outputs[0], expected, atol=1e-9)
     assert found.counts["rotate"] == items - 1
-    assert {*found.program.keys.steps} == ({*horner.steps(items, 3, chains)} if items > 1 else set())
+    assert {*found.program.keys.steps} == ({*sums.steps(items, 3, chains)} if items > 1 else set())
 
 
 def without_weights(layout):

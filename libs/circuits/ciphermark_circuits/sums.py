@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from ciphermark_circuits.layout import powers
@@ -38,3 +38,61 @@ def sum_of_blocks(evaluator: Evaluator, a: Handle, block: int) -> Handle:
 def inner_products(evaluator: Evaluator, a: Handle, b: Handle, block: int) -> Handle:
     """The inner product of each pair of blocks, in their first slots. One multiplication deep."""
     return sum_in_blocks(evaluator, product(evaluator, a, b), block)
+
+
+# What makes many products and their sum one operation.
+_FUSED = ("weighted_sum",)
+
+
+def weighted(
+    evaluator: Evaluator, ciphertexts: Sequence[Handle], rows: Sequence[Sequence[float]]
+) -> list[Handle]:
+    """Σ row[i]·ciphertexts[i] of each row, of ciphertexts of one level and scale; not rescaled."""
+    return [_sum(evaluator, ciphertexts, row) for row in rows]
+
+
+def _sum(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[float]) -> Handle:
+    fused = next((name for name in _FUSED if name in evaluator.operations), None)
+    if fused is not None and len(ciphertexts) > 1:
+        return evaluator.apply(fused, *ciphertexts, *weights)
+    products = (
+        evaluator.apply("mul_scalar", item, weight) for item, weight in zip(ciphertexts, weights, strict=True)
+    )
+    return total(evaluator, products)
+
+
+# What decomposes a ciphertext once for all of its rotations.
+_HOISTED = ("rotate_hoisted",)
+
+
+def all_of(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> list[Handle]:
+    """``a`` turned by each of the steps, and itself for 0."""
+    turns = [step for step in steps if step]
+    hoisted = next((name for name in _HOISTED if name in evaluator.operations), None)
+    if hoisted is not None and len(turns) > 1:
+        made = iter(evaluator.apply(hoisted, a, *turns))
+    else:
+        made = (evaluator.apply("rotate", a, step) for step in turns)
+    return [next(made) if step else a for step in steps]
+
+
+def steps(count: int, step: int, chains: int = 1) -> tuple[int, ...]:
+    """The rotations that :func:`turned_total` of ``count`` ciphertexts takes."""
+    return (step,) if chains == 1 else (step, count // chains * step)
+
+
+def turned_total(evaluator: Evaluator, items: Sequence[Handle], step: int, chains: int = 1) -> Handle:
+    """Σ_j (items[j] turned by j·step): the last is turned, the one before it added, and so on, which are as many
+    rotations as ciphertexts less one.
+
+    ``chains``, a divisor of their number, are independent of each other until they are put together likewise: so many
+    threads have work. Rotations stay as many.
+    """
+    length = len(items) // chains
+    totals = [items[end - 1] for end in range(length, len(items) + 1, length)]
+    for place in range(length - 2, -1, -1):
+        totals = [
+            evaluator.apply("add", evaluator.apply("rotate", total, step), items[chain * length + place])
+            for chain, total in enumerate(totals)
+        ]
+    return totals[0] if chains == 1 else turned_total(evaluator, totals, length * step)

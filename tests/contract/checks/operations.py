@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract.interfaces import Bound, Operator
+from ciphermark_contract.operations import OPERATIONS
 
 from .. import examples
 from ..examples import Example
@@ -38,7 +39,7 @@ def works(subject: Subject, operator: Operator, name: str, make: Maker) -> None:
 
 def all_work(subject: Subject) -> None:
     """Every declared operation is right, managed or not."""
-    for name in subject.declared.operations[subject.scheme]:
+    for name in subject.able(OPERATIONS):
         works(subject, subject.evaluator, name, examples.primitive)
     for name in subject.declared.managed[subject.scheme]:
         works(subject, subject.managed, name, examples.managed)

@@ -10,10 +10,14 @@ from typing import Any
 import openfhe
 
 from ciphermark_adapters.openfhe import bootstrapping
-from ciphermark_adapters.openfhe.bound import OpenfheBound, checked
-from ciphermark_adapters.openfhe.ciphertexts import dump, load
-from ciphermark_adapters.openfhe.native import Naturalizer
-from ciphermark_adapters.openfhe.public_material import PublicMaterial
+from ciphermark_adapters.openfhe.ciphertexts import (
+    Naturalizer,
+    OpenfheBound,
+    PublicMaterial,
+    checked,
+    dump,
+    load,
+)
 from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, Row, Vector
 
@@ -63,7 +67,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return plaintext
 
     def load(self, data: bytes) -> Handle:
-        """See the contract. The ciphertext becomes one of the library: see :mod:`.native`."""
+        """See the contract. The ciphertext becomes one of the library: see :class:`.ciphertexts.Naturalizer`."""
         return self._naturalizer.copied(load(data))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:

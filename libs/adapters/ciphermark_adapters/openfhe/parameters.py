@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.openfhe import bootstrapping, contexts, key_switching, limits
+from ciphermark_adapters.openfhe import bootstrapping, contexts, limits
 from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
@@ -27,7 +27,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    choices = key_switching.choices(spec, len(data)) if has_special else [None]
+    choices = limits.choices(spec, len(data)) if has_special else [None]
     several = (_switched(spec, data, switching) for switching in choices)
     return requests.first_secure(several)
 
@@ -169,11 +169,11 @@ def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
         return None
     while depth < _DEEPEST and (next_count := _count(spec, depth + 1, size)) <= most:
         depth, count = depth + 1, next_count
-    return Recipe(depth, 0, size, KeySwitching(key_switching.method(spec), count))
+    return Recipe(depth, 0, size, KeySwitching(limits.method(spec), count))
 
 
 def _count(spec: ParameterSpec, depth: int, size: int) -> int:
-    recipe = Recipe(depth, 0, size, KeySwitching(key_switching.method(spec), 1))
+    recipe = Recipe(depth, 0, size, KeySwitching(limits.method(spec), 1))
     return len(contexts.moduli(contexts.generated(spec, recipe)))
 
 

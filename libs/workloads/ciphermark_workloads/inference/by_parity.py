@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ciphermark_circuits import diagonals, horner, sums
+from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.layout import Floats, powers
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.errors import UserError
@@ -363,10 +363,10 @@ def keys(layout: Parities) -> KeyRequest:
     """Those that :func:`each` takes."""
     rotations = (
         *(baby * layout.whole for baby in range(1, layout.babies)),
-        *horner.steps(layout.maps // layout.babies, layout.babies * layout.whole),
+        *sums.steps(layout.maps // layout.babies, layout.babies * layout.whole),
         *(_forward(layout, shift * layout.row) for shift in layout.shifts if shift),
         *(_forward(layout, shift) for shift in layout.shifts if shift),
-        *horner.steps(layout.channels, layout.block, _CHAINS),
+        *sums.steps(layout.channels, layout.block, _CHAINS),
         *diagonals.steps(DIAGONALS, DENSE_BABIES),
         *powers(DIAGONALS, layout.span),
     )
@@ -401,7 +401,7 @@ def _first(evaluator: Evaluator, image: Sequence[Handle], layout: Parities, weig
     step = layout.babies * layout.whole
     products = (diagonals.with_vectors(evaluator, taps, columns) for columns in weights.first)
     return [
-        _finished(evaluator, horner.turned_total(evaluator, items, step), bias)
+        _finished(evaluator, sums.turned_total(evaluator, items, step), bias)
         for items, bias in zip(products, weights.first_bias, strict=True)
     ]
 
@@ -410,7 +410,7 @@ def _second(evaluator: Evaluator, maps: Sequence[Handle], layout: Parities, weig
     """Maps are shifted as taps are, sums of products turned from channel to channel."""
     shifted = [item for given in maps for item in _shifted(evaluator, given, layout)]
     products = diagonals.with_vectors(evaluator, shifted, weights.second)
-    total = horner.turned_total(evaluator, products, layout.block, _CHAINS)
+    total = sums.turned_total(evaluator, products, layout.block, _CHAINS)
     return _finished(evaluator, total, weights.second_bias)
 
 

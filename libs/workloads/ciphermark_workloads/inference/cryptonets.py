@@ -14,7 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 import numpy as np
 
-from ciphermark_circuits import number_sums
+from ciphermark_circuits import sums
 from ciphermark_circuits.diagonals import InnerProducts
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
@@ -215,7 +215,7 @@ def _sums(evaluator: Evaluator, inputs: Sequence[Handle], rows: Sequence[Sequenc
         raise Unsupported(
             "a neuron has weights that are all 0, or all round to 0 in whole numbers: leave it out of the network"
         )
-    return number_sums.weighted(evaluator, inputs, rows)
+    return sums.weighted(evaluator, inputs, rows)
 
 
 _LARGE = "classes of thousands of encrypted handwritten digits of 28 × 28 pixels at once (CryptoNets)"

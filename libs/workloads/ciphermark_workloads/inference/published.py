@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ciphermark_circuits import number_sums, sums
+from ciphermark_circuits import sums
 from ciphermark_circuits.layout import Floats, powers
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
@@ -124,7 +124,7 @@ def _maps(evaluator: Evaluator, network: Network, taps: Sequence[Handle]) -> Han
     """Each map is a sum of the taps' ciphertexts by its weights; maps are joined, one after the other."""
     shape, layer = network.shape, network.convolution
     add_plain = evaluator.managed().function("add_plain")
-    weighted = number_sums.weighted(evaluator, taps, layer.weights.tolist())
+    weighted = sums.weighted(evaluator, taps, layer.weights.tolist())
     biases = (np.where(np.arange(_LENGTH) < shape.positions, bias, 0.0) for bias in layer.bias)
     maps = [
         add_plain(evaluator.apply("rescale", item), bias) for item, bias in zip(weighted, biases, strict=True)
