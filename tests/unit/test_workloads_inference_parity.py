@@ -114,7 +114,9 @@ def test_a_turned_total_takes_as_many_rotations_as_items_less_one(items, chains)
     expected = sum(np.roll(vector, -3 * place) for place, vector in enumerate(vectors))
     np.testing.assert_allclose(found.outputs[0], expected, atol=1e-9)
     assert found.counts["rotate"] == items - 1
-    assert {*found.program.keys.steps} == ({*sums.steps(items, 3, chains)} if items > 1 else set())
+    assert {*found.program.keys.steps} == (
+        {*sums.steps_of_turned_total(items, 3, chains)} if items > 1 else set()
+    )
 
 
 def without_weights(layout):

@@ -65,7 +65,7 @@ def _sum(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[
 _HOISTED = ("rotate_hoisted",)
 
 
-def all_of(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> list[Handle]:
+def rotated_by_each(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> list[Handle]:
     """``a`` turned by each of the steps, and itself for 0."""
     turns = [step for step in steps if step]
     hoisted = next((name for name in _HOISTED if name in evaluator.operations), None)
@@ -76,7 +76,7 @@ def all_of(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> list[Handle
     return [next(made) if step else a for step in steps]
 
 
-def steps(count: int, step: int, chains: int = 1) -> tuple[int, ...]:
+def steps_of_turned_total(count: int, step: int, chains: int = 1) -> tuple[int, ...]:
     """The rotations that :func:`turned_total` of ``count`` ciphertexts takes."""
     return (step,) if chains == 1 else (step, count // chains * step)
 

@@ -363,10 +363,10 @@ def keys(layout: Parities) -> KeyRequest:
     """Those that :func:`each` takes."""
     rotations = (
         *(baby * layout.whole for baby in range(1, layout.babies)),
-        *sums.steps(layout.maps // layout.babies, layout.babies * layout.whole),
+        *sums.steps_of_turned_total(layout.maps // layout.babies, layout.babies * layout.whole),
         *(_forward(layout, shift * layout.row) for shift in layout.shifts if shift),
         *(_forward(layout, shift) for shift in layout.shifts if shift),
-        *sums.steps(layout.channels, layout.block, _CHAINS),
+        *sums.steps_of_turned_total(layout.channels, layout.block, _CHAINS),
         *diagonals.steps(DIAGONALS, DENSE_BABIES),
         *powers(DIAGONALS, layout.span),
     )

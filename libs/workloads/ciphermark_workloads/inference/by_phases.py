@@ -252,7 +252,7 @@ def _layers(evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weigh
     """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
     rescaled, squared = partial(on_images.rescaled, evaluator), partial(on_images.squared, evaluator)
     add_plain = evaluator.managed().function("add_plain")
-    turned = sums.all_of(evaluator, image, layout.shifts)
+    turned = sums.rotated_by_each(evaluator, image, layout.shifts)
     (taps,) = diagonals.with_vectors(evaluator, turned, [weights.taps])
     convolved = sums.turned_sum(evaluator, rescaled(taps), QUARTER_SUMS)
     maps = add_plain(convolved, weights.convolution_bias)
@@ -263,7 +263,7 @@ def _layers(evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weigh
     squared_hidden = squared(hidden)
     last = diagonals.product(evaluator, squared_hidden, weights.last, diagonals.with_vectors)
     quarters = sums.turned_sum(evaluator, rescaled(last), QUARTER_SUMS)
-    three = [quarters, *sums.all_of(evaluator, quarters, LAST_TURNS)]
+    three = [quarters, *sums.rotated_by_each(evaluator, quarters, LAST_TURNS)]
     return {
         "convolution": maps,
         "first square": squared_maps,
