@@ -26,7 +26,8 @@ WORDS = {
     "circuits": ("computations over the contract",),
     "adapters": ("one folder per library: declaration, driver, recipe",),
     "contract": ("operations, programs, tracing, interfaces: no library",),
-    "core": ("model, metrics, dimensions, security tables, primes, statistics, host",),
+    "analysis": ("results, ratios, ranks, comparisons: every statistic",),
+    "core": ("model, metrics, dimensions, security tables, primes, host",),
 }
 COLOURS = ("#dce9f7", "#e3f1de", "#fbeed0", "#f3dfe6", "#e6e2f4", "#d9efee", "#efefef", "#f7e4d6")
 

@@ -56,6 +56,7 @@ def test_a_distribution_declares_what_it_imports(name: str) -> None:
 
 def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
     assert _closure("ciphermark-dashboards") == {
+        "ciphermark-analysis",
         "ciphermark-core",
         "ciphermark-dashboards",
         "ciphermark-db",

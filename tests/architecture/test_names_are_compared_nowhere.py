@@ -23,8 +23,10 @@ OTHER_WORDS = {"data_sets"}  # folders that are no families
 NAMES = frozenset(OPERATIONS) | frozenset(KINDS) | (FAMILIES - OTHER_WORDS)
 # What a name is compared with says what it is the name of.
 OTHER_COLUMNS = {"metric", "step", "stage", "phase"}
+# A ratio has a kind, too, which is no experiment's: of a kind only names count.
 CONDITION = re.compile(
-    r"\b(experiment|operation|family|kind)\b\s*(=|<>|!=|not\s+in|in)\s*\(?\s*'", re.IGNORECASE
+    rf"\b((experiment|operation|family)|kind(?=[^']*'({'|'.join(NAMES)})'))\b\s*(=|<>|!=|not\s+in|in)\s*\(?\s*'",
+    re.IGNORECASE,
 )
 # Where operations are defined: their table, the managed forms of them, and what SEAL has of them.
 DEFINITIONS = (

@@ -74,6 +74,8 @@ def test_every_field_of_a_request_or_an_answer_has_an_example(applications, name
 # Dataclasses, which know nothing of OpenAPI: whoever has one as a field gives an example of the whole.
 FROM_THE_CORE = {
     "Accuracy",
+    "Bootstrapping",
+    "BootstrappingParameters",
     "KeySwitching",
     "LayerFacts",
     "LibraryInfo",

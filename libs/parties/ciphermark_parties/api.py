@@ -219,7 +219,9 @@ class ParametersAsked(BaseModel):
         default="uniform ternary", description="what secret keys are drawn from", examples=["sparse ternary"]
     )
     hamming_weight: int | None = Field(default=None, ge=1, description="of a sparse secret", examples=[192])
-    bootstrapping: BootstrappingAsked | None = Field(default=None, description="how ckks is bootstrapped")
+    bootstrapping: BootstrappingAsked | None = Field(
+        default=None, description="how ckks is bootstrapped", examples=[{"level_budget": [2, 2], "slots": 8}]
+    )
 
     @model_validator(mode="after")
     def _fit_the_scheme(self) -> ParametersAsked:

@@ -344,6 +344,9 @@ def _in_words(row: Row) -> tuple[object, ...]:
     return (*(row[name] for name in ("ring_dimension", "operation", "data_pattern")), message, row["count"])
 
 
+_AT_A_GLANCE = ("operation", "data_pattern", "ring_dimension", "case_in_words", "depth")
+
+
 def _listings(
     title: str, prepare: Callable[[Sequence[Sequence[Row]], Wanted], list[Row]], write: Write
 ) -> list[Listing]:
@@ -374,12 +377,7 @@ def _listings(
         rows=compared,
         table=("scheme", "division"),
         is_best_mixed=True,
-        order=lambda row: (
-            *(
-                row[name]
-                for name in ("operation", "data_pattern", "ring_dimension", "case_in_words", "depth")
-            ),
-        ),
+        order=lambda row: tuple(row[name] for name in _AT_A_GLANCE),
         title=heading,
         about=lambda rows, _: _ABOUT[title] + _others(rows),
         columns=_named,
