@@ -54,18 +54,15 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
     new = sorted(fresh.values(), key=lambda item: item.trial.id)
     if not new:
         return new
+    uses = [(item.trial.id, use) for item in new for use in item.programs]
     with connection.cursor() as cursor:
         for statement, rows in _described(new):
-            cursor.executemany(sql[statement], rows)
+            _execute(cursor, statement, rows)
         cases = _record_cases(cursor, new)
-        cursor.executemany(sql["record_trial"], [_trial(item, cases[_grouping(item)]) for item in new])
-        uses = [(item.trial.id, use) for item in new for use in item.programs]
-        cursor.executemany(
-            sql["record_trial_program"],
-            [{"trial_id": trial, "stage": use.stage, "program": use.digest} for trial, use in uses],
-        )
-        layers = [row for trial, use in uses for row in _layers(trial, use)]
-        cursor.executemany(sql["record_trial_layer"], layers)
+        _execute(cursor, "record_trial", [_trial(item, cases[_grouping(item)]) for item in new])
+        programs = [{"trial_id": trial, "stage": use.stage, "program": use.digest} for trial, use in uses]
+        _execute(cursor, "record_trial_program", programs)
+        _execute(cursor, "record_trial_layer", [row for trial, use in uses for row in _layers(trial, use)])
         _record_samples(cursor, new)
     return new
 
@@ -106,6 +103,11 @@ def parameter_set_id(value: Parameters) -> str:
         (name, getattr(value, name)) for name in newer if getattr(value, name) != getattr(unset, name)
     ]
     return _hash((*first, *differing))
+
+
+def _execute(cursor: psycopg.Cursor[Any], statement: str, rows: Sequence[Row]) -> None:
+    if rows:
+        cursor.executemany(blocks("record")[statement], rows)
 
 
 @cache

@@ -65,9 +65,7 @@ def _compute(connection: psycopg.Connection[Any], run_id: str, comparisons: Sequ
     for keys in _pieces(comparisons, _AT_ONCE):
         groups = load(connection, run_id, keys)
         every = [group for members in groups.values() for group in members]
-        forget = {"groups": [group.id for group in every]}
-        for table in ("case_facts", "result", "ratio"):
-            connection.execute(blocks("statistics")[f"forget_{table}"], forget)
+        connection.execute(blocks("statistics")["forget"], {"groups": [group.id for group in every]})
         _store(connection, "case_facts", GroupFacts, map(facts, every), method=METHOD)
         _store(connection, "result", Result, results(every))
         _store(connection, "ratio", Ratio, ratios(list(groups.values())))

@@ -31,13 +31,9 @@ copy (
     where series_id = any (%(series)s)
 ) to stdout (format binary);
 
--- name: forget_case_facts
-delete from case_facts where case_info_id = any (%(groups)s);
-
--- name: forget_result
-delete from result where case_info_id = any (%(groups)s);
-
--- name: forget_ratio
+-- name: forget
+with facts as (delete from case_facts where case_info_id = any (%(groups)s)),
+results as (delete from result where case_info_id = any (%(groups)s))
 delete from ratio where case_info_id = any (%(groups)s);
 
 -- name: copy_case_facts
