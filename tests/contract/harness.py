@@ -74,7 +74,7 @@ class Subject:
     def of(self, operation: str) -> Subject:
         """The subject for an operation: this one, or one with the parameters that it needs."""
         spec = OWN_SPECS.get(operation, self.parameters.spec)
-        return self if spec == self.parameters.spec else subject_of(self.declared, self.adapter, spec)
+        return self if spec == self.parameters.spec else subject(self.declared.variant, spec)
 
     def encrypted(self, values: Vector) -> Handle:
         """Encrypt and hand over to the evaluator, as bytes."""
