@@ -96,18 +96,18 @@ class Subject:
         return generator.integers(0, self.parameters.plain_modulus, count, dtype=np.int64)
 
 
-def all_keys(declared: Declaration, scheme: Scheme) -> KeyRequest:
-    """Every key that a declared operation needs."""
-    keys = declared.key_kinds(scheme)
+def all_keys(declared: Declaration, parameters: Parameters) -> KeyRequest:
+    """Every key that a declared operation needs; those of bootstrapping with parameters for it alone."""
+    keys = declared.key_kinds(parameters.spec.scheme)
+    if parameters.bootstrapping is None:
+        keys = replace(keys, bootstrapping=None)
     return keys | KeyRequest.of(rotations=STEPS if keys.rotations else ())
 
 
 def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:
     """Resolve the parameters and make all keys."""
     parameters = adapter.resolve(spec)
-    keys = all_keys(declared, spec.scheme)
-    if parameters.bootstrapping is None:
-        keys = replace(keys, bootstrapping=None)
+    keys = all_keys(declared, parameters)
     owner = adapter.key_owner(parameters, keys)
     evaluator = adapter.evaluator(owner.public_material())
     return Subject(declared, adapter, parameters, owner, evaluator, evaluator.managed())

@@ -83,7 +83,7 @@ def _in_the_clear(subject: Subject, traced: Traced, vectors: Sequence[Vector]) -
 
 def _cleartext(subject: Subject):  # type: ignore[no-untyped-def]
     adapter = harness.adapter("cleartext")
-    owner = adapter.key_owner(subject.parameters, harness.all_keys(subject.declared, subject.scheme))
+    owner = adapter.key_owner(subject.parameters, harness.all_keys(subject.declared, subject.parameters))
     return owner, adapter.evaluator(owner.public_material())
 
 
@@ -131,7 +131,7 @@ def _calls(subject: Subject, circuit: Circuit, count: int) -> tuple[Bound, Bound
 
 
 def _loop(subject: Subject, traced: Traced, inputs: Sequence[Handle]) -> Bound:
-    constants = interfaces.prepared(subject.evaluator, traced.program, traced.constants)
+    constants = interfaces.encoded_constants(subject.evaluator, traced.program, traced.constants)
     return interfaces.ProgramBound(subject.evaluator, traced.program, inputs, constants)
 
 

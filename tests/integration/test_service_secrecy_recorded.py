@@ -54,7 +54,7 @@ ALWAYS_THERE = {
     "ciphermark-client": 1,
     "ciphermark-server": 1,
     "serve --worker": 1,
-    "benchmark.cli worker": 1,
+    "benchmark.cli.main worker": 1,
 }
 # Each of the two trials scores once to be opened and then takes turns: at the fourth score both are under way.
 PAUSED_SCORE = 4
