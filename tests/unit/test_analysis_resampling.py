@@ -100,6 +100,8 @@ _COLUMNS = (
         "mean_ratio",
         "common_cases",
         "fastest_in",
+        "wins",
+        "ties",
         "compared_cases",
     ),
     *("ok", "unsupported", "failed", "comparison_key", "is_paired", "ratio", "ci_low", "ci_high"),
@@ -112,7 +114,7 @@ def _rows(variant: str, ratios: list[float], has_interval: bool = True) -> list[
     mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
     rounds = list(range(15))
     return [
-        (variant, False, variant, "equal", mean, len(ratios), 0, len(ratios), len(ratios), 0, 0)
+        (variant, False, variant, "equal", mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
         + (f"case {number}", True, ratio)
         + ((ratio, ratio) if has_interval else (None, None))
         + (rounds, [ratio] * 15, rounds, [1.0] * 15)
@@ -167,5 +169,5 @@ def test_without_intervals_there_is_no_rank() -> None:
 
 
 def test_a_variant_without_cases_is_told_and_not_ranked() -> None:
-    nothing = [("c", False, "c", "equal", None, 0, 0, 0, 0, 3, 0) + (None,) * 9]
+    nothing = [("c", False, "c", "equal", None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 9]
     assert _ranks(_rows("a", [1.0, 1.0]), nothing) == {"a": 1, "c": None}
