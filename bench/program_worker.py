@@ -90,7 +90,7 @@ class _Ready:
     def weigh(self) -> tuple[float, float]:
         """Work and span in seconds, of the shortest of a few executions of each node."""
         program = self._traced.program
-        constants = interfaces.prepared(self._evaluator, program, self._traced.constants)
+        constants = interfaces.encoded_constants(self._evaluator, program, self._traced.constants)
         costs: dict[Node, float] = {}
         for _ in range(_PASSES):
             for node, seconds in self._timed_nodes(program, constants):

@@ -99,10 +99,10 @@ def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict
     """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
     across levels where asked; times are relative to the reference where there is one.
     """
-    a, b = (rows(database, TWO_RUNS, run_id) for run_id in runs)
+    of_runs: list[Sequence[Row]] = [rows(database, TWO_RUNS, run_id) for run_id in runs]
     if how.is_uncorrected:
-        a, b = comparison.uncorrected(a), comparison.uncorrected(b)
-    known = settled(paired(a, b))
+        of_runs = [comparison.uncorrected(of_run) for of_run in of_runs]
+    known = settled(paired(*of_runs))
     if how.reference is None:
         judged = two_runs.judgements(known, how.any_security)
     else:
