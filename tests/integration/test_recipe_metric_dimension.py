@@ -13,7 +13,7 @@ import ciphermark_workloads
 
 PACKAGE = Path(ciphermark_workloads.__file__).parent
 METRIC = (
-    "micro/quality.py",
+    "micro/function.py",
     (
         "\n\ndef judged(",
         '\nMEAN_ERROR = register(Metric("mean_error", "absolute", "lower", 2.0, "mean error", "Mean of all errors."))'
@@ -62,9 +62,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     folder = tmp_path_factory.mktemp("copy")
     copy = copied(PACKAGE, folder / "packages")
     follow(copy, *METRIC)
-    assert touched(PACKAGE, copy) == {"micro/quality.py"}
+    assert touched(PACKAGE, copy) == {"micro/function.py"}
     follow(copy, *DIMENSION)
-    assert touched(PACKAGE, copy) == {"micro/quality.py", "micro/matrix_product.py"}
+    assert touched(PACKAGE, copy) == {"micro/function.py", "micro/matrix_product.py"}
     command = Ciphermark(folder / "home", new_url(), {"PYTHONPATH": str(copy.parent)})
     return command, command("run", str(command.suite(SUITE))).out
 
