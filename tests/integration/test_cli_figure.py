@@ -41,7 +41,7 @@ BEGINS = {
     "pdf": b"%PDF-",
     "png": b"\x89PNG",
     "json": b"{",
-    "csv": b"run_id,",
+    "csv": b"case_info_id,run_id,",
     "sql": b"select",
 }
 

@@ -434,7 +434,7 @@ def test_nothing_but_figures_goes_to_a_pipe(recorded):
         capture_output=True,
         check=True,
     )
-    assert process.stdout.startswith(b"run_id,suite,")
+    assert process.stdout.startswith(b"case_info_id,run_id,")
     assert process.stderr == b""
 
 
@@ -461,7 +461,7 @@ def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
     for name, begins in (
         ("a.tex", "% needs"),
         ("a.md", "### bfv"),
-        ("a.csv", "run_id,"),
+        ("a.csv", "case_info_id,run_id,"),
         ("a.json", "["),
         ("a.txt", "run "),
     ):

@@ -22,12 +22,6 @@ def recorded(database: Database, make, budgets_and_times: dict[str, tuple[Budget
     return run
 
 
-def test_ranks_are_python_s(database: Database) -> None:
-    sizes = [*range(600), *statistics.LOOKS, *(n - 1 for n in statistics.LOOKS), 10_000, 10**9]
-    found = database.query("select n, sequential_rank(n) from unnest(%s::bigint[]) as n", [sizes])
-    assert dict(found.rows) == {n: statistics.sequential_rank(n) for n in sizes}
-
-
 @pytest.mark.parametrize("count", [6, 7, 8, 13, 40])
 @pytest.mark.parametrize("budget", [Budget(), PRECISE])
 def test_what_ended_at_a_precision_has_the_wider_interval(
