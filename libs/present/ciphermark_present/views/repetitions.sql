@@ -15,4 +15,4 @@ from case_info as i
 join case_facts as f on f.case_info_id = i.case_info_id
 left join result as r on r.case_info_id = i.case_info_id
 where r.stage is null or phase_of(r.stage, r.party, r.step) = 'operation'
-group by i.case_info_id, f.case_info_id, r.repetitions
+group by i.case_info_id, f.case_info_id, coalesce(r.repetitions, (i.dimensions ->> 'repetitions')::integer)
