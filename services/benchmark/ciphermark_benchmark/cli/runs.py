@@ -20,14 +20,7 @@ from ciphermark_present.terminal import show
 
 _runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
 _ID_SHOWN = 8
-_HEADS = (
-    Head("run"),
-    Head("label"),
-    Head("suite"),
-    Head("when (UTC)"),
-    Head("host"),
-    Head("trials", is_prose=True),
-)
+_ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
 _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 
 
@@ -114,7 +107,16 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
     """A row for each run. Pure."""
-    return Printed("", "", _HEADS, tuple(_row(run) for run in rows))
+    is_narrow = any(len(run["label"] or "") > _ROOMY_LABEL for run in rows)
+    heads = (
+        Head("run"),
+        Head("label"),
+        Head("suite"),
+        Head("when (UTC)", is_prose=is_narrow),
+        Head("host", is_prose=is_narrow),
+        Head("trials", is_prose=True),
+    )
+    return Printed("", "", heads, tuple(_row(run) for run in rows))
 
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
