@@ -44,7 +44,7 @@ def test_one_outcome_of_three(ciphermark, home, make) -> None:
     listed = ciphermark("sql", "select trial_id, reason from refusal", "--format", "json").out
     (row,) = json.loads(listed)
     assert row["trial_id"] == outcomes[1].trial.id
-    assert "NUL" in row["reason"]
+    assert "u0000 cannot be converted to text" in row["reason"]
     assert list(Journal.read(journal.path).outcomes()) == outcomes  # kept
 
 
