@@ -35,6 +35,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
 from ciphermark_present.printed import Wanted
+from ciphermark_workloads.catalogue import WORKLOADS
 
 _INTERRUPTED = 130  # as shells report it
 _EXAMPLES = """[bold]Examples[/bold]
@@ -162,8 +163,9 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
             soft_wrap=True,
         )
         return
+    titles = {name: workload.title for name, workload in WORKLOADS.items()}
     with storage.connected(home) as database:
-        result_tables.show_results(console, database, ended.run.id, Wanted())
+        result_tables.show_results(console, database, ended.run.id, Wanted(titles=titles))
         refusals = database.report("refusals", run_id=ended.run.id)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))

@@ -83,6 +83,7 @@ _COLUMNS: dict[str, Callable[[Case], object]] = {
 }
 _NUMBERS = {"size", "threads"}
 _PROSE = {"operation"}  # with its options
+_FIRST_LEFT_OUT = {"threads", "size", "scale, t", "chain", "N"}  # where there is no room for all; data stay
 
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
@@ -98,7 +99,10 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     columns = {name: found for name, found in texts.items() if name not in alike}
     heads = [
         Head("case", is_number=True),
-        *(Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE) for name in columns),
+        *(
+            Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE, drop=int(name in _FIRST_LEFT_OUT))
+            for name in columns
+        ),
     ]
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
     if any(item.server_mb for item in planned):
