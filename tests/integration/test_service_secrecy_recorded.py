@@ -185,7 +185,7 @@ def full(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trials(full):
     """The run's and the trial's id, by variant, as they are recorded."""
-    query = "select variant, run_id, id from trial join case_info using (case_info_id)"
+    query = "select variant, trial.run_id, id from trial join case_info using (case_info_id)"
     with psycopg.connect(full.benchmark.database_url) as connection:
         found = connection.execute(query).fetchall()
     assert {run_id for _, run_id, _ in found} == {full.run_id}
