@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
+import threading
 
 import pytest
 
@@ -27,7 +27,8 @@ def test_an_interruption_is_heard_when_all_is_loaded() -> None:
 
     def load() -> None:
         with loading.undisturbed():
-            os.kill(os.getpid(), signal.SIGINT)
+            # To this thread: another one of this process that does not hold SIGINT back would get it at once.
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
             done.append("loaded")
 
     with pytest.raises(KeyboardInterrupt):

@@ -253,13 +253,15 @@ class Latency(Experiment):
 
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
         """Times of operand sets from number ``first`` on; ``None`` where one comes out wrong, which is a finding."""
-        evaluator, fresh_s, seen_s = self.session.evaluator, [], []
+        evaluator = self.session.evaluator
+        fresh_s: list[float] = []
+        seen_s: list[float] = []
         for offset, known in enumerate(self._sets[:_FRESH_SETS]):
             item = self._build(first + offset)
             seen = evaluator.bind(self._call.name, known.rows)
             fresh = evaluator.bind(self._call.name, item.rows)
-            seen_s.append(seen.run(1) / 1e9)
-            fresh_s.append(fresh.run(1) / 1e9)
+            for bound, times_s in cache_detection.in_turns((seen, seen_s), (fresh, fresh_s), offset):
+                times_s.append(bound.run(1) / 1e9)
             self._keep_single("first_touch_time", fresh_s[-1], self._executed)
             found = self._checked(fresh, item)
             if found.status != "ok":

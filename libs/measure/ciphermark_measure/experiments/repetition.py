@@ -207,13 +207,16 @@ class Repetition(Experiment):
 
     def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
         """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
-        fresh_s, seen_s = [], []
+        fresh_s: list[float] = []
+        seen_s: list[float] = []
         # Of chains that last long one tells: what the host adds now and then is little beside it.
         compared = self._chains[:1] if is_long(phase, min(self._executed_ns)) else self._chains
         for index, known in enumerate(compared):
             fresh = self._made(first + index)
-            seen_s.append(known.bound.run(1) / 1e9)
-            fresh_s.append(fresh.bound.run(1) / 1e9)
+            for chain, times_s in cache_detection.in_turns(
+                (known, seen_s), (fresh, fresh_s), first // _SETS + index
+            ):
+                times_s.append(chain.bound.run(1) / 1e9)
             found = self._checked(fresh)
             if found.status != "ok":
                 self._findings = found

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from itertools import count
 from statistics import median_low
 from time import monotonic, sleep
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Under equal conditions, work done takes about as long as work done again.
 _EQUAL_RATIO = 5.0
@@ -76,6 +79,13 @@ def _numbers_of_looks() -> Iterator[int]:
             return
         sleep(pause_s)
         pause_s *= 2
+
+
+def in_turns(seen: T, fresh: T, number: int) -> tuple[T, T]:
+    """The order in which pair ``number`` is timed. On a busy host a process that was idle runs undisturbed at first and
+    waits later, so that what always came second would look slower.
+    """
+    return (fresh, seen) if number % 2 else (seen, fresh)
 
 
 def suspicion(times: Times) -> str | None:
