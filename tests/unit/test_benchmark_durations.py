@@ -14,7 +14,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.runner.journal import Header, Journal
-from ciphermark_benchmark.suite import estimate, files, plan
+from ciphermark_benchmark.suite import estimate, files, plan, shipped
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
@@ -42,7 +42,7 @@ def recorded(home: Home, count: int, run_id: str = "run-1", host: Host = HOST, *
     """A recorded run of so many trials, of which the n-th begins in the n-th minute and takes 30 s."""
     fields = {"suite_text": TEXT, "started_at": "2026-01-01T00:00:00+00:00", **of_run}
     run = Run(run_id, "mine", fields["suite_text"], 1, fields["started_at"], host, "0")
-    journal = Journal.create(home, Header(run, "mine.yaml", ()))
+    journal = Journal.create(home, Header(run, "mine.yaml", (), trials=3))
     for number in range(count):
         journal.append(outcome(number, number, 30.0))
     journal.retire(home)
@@ -97,6 +97,27 @@ def test_rests_are_no_work() -> None:
     assert durations.worked_s(begun, side_by_side) == 210.0
     assert durations.worked_s(begun, [outcome(0, 1, 60.0), outcome(1, 50, 60.0)]) == 180.0
     assert durations.worked_s(begun, []) == 0.0
+
+
+def test_several_suites_are_asked_for_at_once(home: Home) -> None:
+    recorded(home, 3)
+    took = durations.of_texts(home, HOST, {TEXT: 1.0, "another": 7.0})
+    assert took == {TEXT: durations.Duration(150.0, False), "another": durations.Duration(7.0, True)}
+
+
+_SLOW = ("inference", "inference-large", "retrieval", "seal-vs-openfhe", "tenseal-ml")  # to plan
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.extended] * (name in _SLOW)) for name in shipped.names()],
+)
+def test_a_shipped_suite_states_what_its_plan_comes_to(name: str) -> None:
+    suite, text = files.load(shipped.path(name))
+    variants = {variant for experiment in suite.experiments for variant in experiment.variants}
+    available = {variant: Availability(registry.declaration(variant)) for variant in variants}
+    planned_s = estimate.run_s(plan.cases(suite, available), suite.budget.budget)
+    assert shipped.estimated_s(text) == pytest.approx(planned_s, rel=0.25)
 
 
 def test_a_guess_goes_by_the_anchor_of_the_host(home: Home) -> None:

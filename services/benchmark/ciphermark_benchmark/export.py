@@ -13,15 +13,17 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from ciphermark_core.errors import UserError
-from ciphermark_db.database import Table
 from ciphermark_present import markup, terminal
 from ciphermark_present.printed import Head, Printed
+
+if TYPE_CHECKING:  # the database's module is large, and commands that ask none print as well
+    from ciphermark_db.database import Table
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
 FORMAT_HELP = "By default what the ending of --output says, else a table."

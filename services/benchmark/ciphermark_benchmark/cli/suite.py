@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.runner import durations, outlook
+from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.suite import shipped
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
@@ -38,8 +38,8 @@ _NEW_EXAMPLES = """[bold]Examples[/bold]
 """
 _HEADS = (Head("suite"), Head("time"), Head("what for", is_prose=True))
 _ABOUT_LIST = (
-    "Times are of the last run here, or guesses for an idle host and what is installed. Execute one with: "
-    "ciphermark run NAME; its cases, and what cannot be: ciphermark suite explain NAME"
+    "Times are of the last run here, or estimates for an idle host that has all libraries. Run a suite with: "
+    "ciphermark run NAME; its cases, and an estimate for what is installed: ciphermark suite explain NAME"
 )
 _MOST_CASES = 60  # that are listed one by one unless asked for
 T = TypeVar("T")
@@ -73,10 +73,11 @@ def _read(path: Path) -> tuple[form.Suite, str]:
 
 def list_() -> None:
     """The suites that come with Ciphermark: name, what for, and how long they take."""
-    seconds = outlook.shipped_seconds(homes.find(), hosts.collect())
+    texts = {name: shipped.path(name).read_text(encoding="utf-8") for name in shipped.names()}
+    estimates = {text: shipped.estimated_s(text) for text in texts.values()}
+    took = durations.of_texts(homes.find(), hosts.collect(), estimates)
     rows = [
-        (name, durations.in_words(taken_s), shipped.purpose(shipped.path(name).read_text(encoding="utf-8")))
-        for name, taken_s in seconds.items()
+        (name, durations.in_words(took[text].seconds), shipped.purpose(text)) for name, text in texts.items()
     ]
     console = console_for()
     show(console, [Printed("", "", _HEADS, tuple(rows))])

@@ -96,8 +96,8 @@ def _prepared(home: Home, job_id: str) -> Prepared:
         run = claimed(database, request, suite, facts)
         runs.require_room(suite, request.variants, facts)
         everything = planned(request, suite, run)
-        _tell_trials(database, job_id, everything)
-    journal = opened_journal(home, request, run, suite)
+        _write(database, {"id": job_id, "trials": everything.outcomes}, "count_job_trials")
+    journal = opened_journal(home, request, run, suite, everything.outcomes)
     return Prepared(home.of_jobs, Record(job_id, journal, members(everything)), suite, everything)
 
 
@@ -199,19 +199,14 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
     return Plan(blocks_, tuple(item._replace(trial=moved(item.trial)) for item in made.unsupported))
 
 
-def opened_journal(home: Home, request: Request, run: Run, suite: Suite) -> Journal:
+def opened_journal(home: Home, request: Request, run: Run, suite: Suite, trials: int) -> Journal:
     """The journal of this host's run: as an earlier attempt left it, or a new one."""
     place = home.of_jobs
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
     own, options = runs.own_data_sets(suite), runs.settled_options(suite)
-    header = Header(run, f"job {request.id}", request.variants, own, options=options)
+    header = Header(run, f"job {request.id}", request.variants, own, options=options, trials=trials)
     return Journal.create(place, header)
-
-
-def _tell_trials(database: Database, job_id: str, made: Plan) -> None:
-    trials = len(made.trials) + len(made.unsupported)
-    _write(database, {"id": job_id, "trials": trials}, "count_job_trials")
 
 
 def _asked(database: Database, block: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.journal import Journal
-from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Host
@@ -45,23 +44,17 @@ def expected(home: Home, text: str, suite: Suite, planned: Sequence[PlannedCase]
     """What a run of all variants of a suite, whose text this is, will take on this host."""
     from ciphermark_benchmark.suite import estimate  # large, and needed for a plan alone
 
-    budget = suite.budget.budget
-    return of_trials(home, text, host, trials_of(planned, budget), estimate.run_s(planned, budget))
+    return of_texts(home, host, {text: estimate.run_s(planned, suite.budget.budget)})[text]
 
 
-def of_trials(home: Home, text: str, host: Host, trials: int, reference_s: float) -> Duration:
-    """The same of a suite whose plan has so many trials, and would take so long on the host that guesses are for."""
-    last_s = _last_s(home, text, host, trials)
-    if last_s is not None:
-        return Duration(last_s, is_guess=False)
-    level_ns = quiet_level.remembered(home.folder, host.cpu_model)
-    return Duration(reference_s * (level_ns or REFERENCE_ANCHOR_NS) / REFERENCE_ANCHOR_NS, is_guess=True)
-
-
-def trials_of(planned: Sequence[PlannedCase], budget: Budget) -> int:
-    """The outcomes of a whole run: a trial for each process of a case, one for each case that is not executed. Pure."""
-    possible = sum(item.reason is None for item in planned)
-    return possible * budget.processes + len(planned) - possible
+def of_texts(home: Home, host: Host, reference_s: Mapping[str, float]) -> dict[str, Duration]:
+    """The same of several suites, by their texts, with what each would take on the host that estimates are for."""
+    level_ns = quiet_level.remembered(home.folder, host.cpu_model) or REFERENCE_ANCHOR_NS
+    estimates = {
+        text: Duration(seconds * level_ns / REFERENCE_ANCHOR_NS, is_guess=True)
+        for text, seconds in reference_s.items()
+    }
+    return estimates | _last_runs(home, host, reference_s)
 
 
 def in_words(seconds: float) -> str:
@@ -72,21 +65,22 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _last_s(home: Home, text: str, host: Host, trials: int) -> float | None:
-    """What the last whole run of the suite took on this host; ``None`` where none is known."""
+def _last_runs(home: Home, host: Host, texts: Container[str]) -> dict[str, Duration]:
+    """What the last whole runs of suites took on this host, by their texts, as far as any are known."""
     paths = [*home.recorded.glob("*.jsonl"), *home.of_jobs.recorded.glob("*.jsonl")]
+    durations: dict[str, Duration] = {}
     for path in sorted(paths, key=_written_at, reverse=True)[:_LOOKED_AT]:
         try:
             journal = Journal.read(path)
-            run = journal.header.run
-            if (run.suite_text, run.host.fingerprint) != (text, host.fingerprint) or journal.header.variants:
+            header, run = journal.header, journal.header.run
+            if run.suite_text not in texts or run.host.fingerprint != host.fingerprint or header.variants:
                 continue
-            outcomes = list(journal.outcomes())
+            outcomes = [] if run.suite_text in durations else list(journal.outcomes())
         except (UserError, OSError, ValueError, StopIteration):  # of another version, or gone
             continue
-        if len({outcome.trial.id for outcome in outcomes}) == trials:
-            return worked_s(run.started_at, outcomes)
-    return None
+        if outcomes and len({outcome.trial.id for outcome in outcomes}) == header.trials:
+            durations[run.suite_text] = Duration(worked_s(run.started_at, outcomes), is_guess=False)
+    return durations
 
 
 def worked_s(started_at: str, outcomes: Iterable[Outcome]) -> float:

@@ -39,6 +39,7 @@ class Header:
 
     ``data_sets`` are those of the suite that are not shipped, by what the suite says; ``workloads`` the names of those
     that it took from files, likewise; ``options`` those that name files, with what follows from their contents.
+    ``trials`` is how many outcomes the whole run has on this host, zero where that was not written.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class Header:
     data_sets: dict[str, Known] = field(default_factory=dict)
     workloads: dict[str, str] = field(default_factory=dict)
     options: dict[str, dict[str, Value]] = field(default_factory=dict)
+    trials: int = 0
 
 
 def _say(reason: str | None) -> None:

@@ -121,7 +121,9 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
     catalogue.provide(known.name for known in own.values())
     made = plan.make(run.id, suite, planned)
-    header = Header(run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite))
+    header = Header(
+        run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), made.outcomes
+    )
     journal = Journal.create(home, header)
     return Prepared(home, Record(run.id, journal), suite, made)
 

@@ -72,6 +72,11 @@ class Plan:
             trial for block in self.blocks for comparison in block.comparisons for trial in comparison.trials
         ]
 
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes it comes to: one for each trial, executed or not."""
+        return len(self.trials) + len(self.unsupported)
+
 
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""

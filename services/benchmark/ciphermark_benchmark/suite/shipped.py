@@ -7,6 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "suites"
 _SENTENCE = re.compile(r"^(.*?\.)(?: .*)?$")  # and what follows it
+_ESTIMATE = re.compile(r"^# Estimated time: (\d+) s", re.MULTILINE)
 
 
 def names() -> list[str]:
@@ -29,3 +30,12 @@ def purpose(text: str) -> str:
             break
         lines.append(line.lstrip("# "))
     return _SENTENCE.sub(r"\1", " ".join(lines))
+
+
+def estimated_s(text: str) -> float:
+    """What a shipped suite says that it takes on the host of estimates, with all its libraries. A test compares it with
+    the plan, which takes seconds to make. Pure.
+    """
+    stated = _ESTIMATE.search(text)
+    assert stated is not None, "a shipped suite states its estimated time"
+    return float(stated[1])
