@@ -55,13 +55,17 @@ def test_a_distribution_declares_what_it_imports(name: str) -> None:
 
 
 def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
+    """Families of workloads declare their figures in their own folders: contract and circuits come with these."""
     assert _closure("ciphermark-dashboards") == {
         "ciphermark-analysis",
+        "ciphermark-circuits",
+        "ciphermark-contract",
         "ciphermark-core",
         "ciphermark-dashboards",
         "ciphermark-db",
         "ciphermark-present",
         "ciphermark-web",
+        "ciphermark-workloads",
     }
 
 
