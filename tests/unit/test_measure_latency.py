@@ -49,10 +49,10 @@ class Scripted(Latency):
     ],
 )
 def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, status, left):
-    now = iter(
-        range(10)
-    )  # a fifth of a second a look, so that the host's load does not change how many there are
-    monkeypatch.setattr(cache_detection, "monotonic", lambda: next(now) * 0.2)
+    now_s = iter(
+        range(0, 20, 2)
+    )  # two seconds a look, so that the host's load does not change how many there are
+    monkeypatch.setattr(cache_detection, "monotonic", lambda: next(now_s))
     monkeypatch.setattr(cache_detection, "sleep", lambda pause_s: None)
     session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
     case = Case("cleartext", "arithmetic", "add", SPEC, 1024, "random")

@@ -254,28 +254,28 @@ class Latency(Experiment):
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
         """Times of operand sets from number ``first`` on; ``None`` where one comes out wrong, which is a finding."""
         evaluator = self.session.evaluator
-        fresh_s: list[float] = []
-        seen_s: list[float] = []
-        for offset, known in enumerate(self._sets[:_FRESH_SETS]):
-            item = self._build(first + offset)
-            seen = evaluator.bind(self._call.name, known.rows)
-            fresh = evaluator.bind(self._call.name, item.rows)
-            for bound, times_s in cache_detection.in_turns((seen, seen_s), (fresh, fresh_s), offset):
-                times_s.append(bound.run(1) / 1e9)
-            self._keep_single("first_touch_time", fresh_s[-1], self._executed)
-            found = self._checked(fresh, item)
-            if found.status != "ok":
-                self._findings = found
+        pairs: list[cache_detection.Pair] = []
+        for offset, item in enumerate(self._sets[:_FRESH_SETS]):
+            fresh_item = self._build(first + offset)
+            seen = evaluator.bind(self._call.name, item.rows)
+            fresh = evaluator.bind(self._call.name, fresh_item.rows)
+            pairs.append(cache_detection.timed_in_turns(self._bounds[0].run, seen.run, fresh.run, offset))
+            self._keep_single("first_touch_time", pairs[-1].fresh_s, self._executed)
+            findings = self._checked(fresh, fresh_item)
+            if findings.status != "ok":
+                self._findings = findings
                 return None
-        self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
+        self._facts["sampling_s"] += sum(
+            pair.seen_s + pair.fresh_s for pair in pairs
+        )  # timed executions as well
         operation = self._phases["operation"]
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
         return cache_detection.Times(
             repeated_s=repeated_s,
             single_s=repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9,
-            fresh_s=fresh_s,
-            seen_s=seen_s,
+            fresh_s=[pair.fresh_work_s for pair in pairs],
+            seen_s=[pair.seen_work_s for pair in pairs],
         )
 
     def _quality(self) -> list[Sample]:

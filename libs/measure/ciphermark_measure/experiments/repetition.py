@@ -207,24 +207,32 @@ class Repetition(Experiment):
 
     def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
         """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
-        fresh_s: list[float] = []
-        seen_s: list[float] = []
-        # Of chains that last long one tells: what the host adds now and then is little beside it.
+        pairs: list[cache_detection.Pair] = []
+        # Of chains that last long one is enough: what the host adds now and then is little beside it.
         compared = self._chains[:1] if is_long(phase, min(self._executed_ns)) else self._chains
-        for index, known in enumerate(compared):
+        for index, chain in enumerate(compared):
             fresh = self._made(first + index)
-            for chain, times_s in cache_detection.in_turns(
-                (known, seen_s), (fresh, fresh_s), first // _SETS + index
-            ):
-                times_s.append(chain.bound.run(1) / 1e9)
-            found = self._checked(fresh)
-            if found.status != "ok":
-                self._findings = found
+            number = first // _SETS + index
+            pairs.append(
+                cache_detection.timed_in_turns(
+                    self._chains[-1].bound.run, chain.bound.run, fresh.bound.run, number
+                )
+            )
+            findings = self._checked(fresh)
+            if findings.status != "ok":
+                self._findings = findings
                 return None
-        self._facts["sampling_s"] += sum(fresh_s) + sum(seen_s)  # timed executions as well
+        self._facts["sampling_s"] += sum(
+            pair.seen_s + pair.fresh_s for pair in pairs
+        )  # timed executions as well
         repeated_s = median(phase.counted_s)
         is_alone = phase.loops == 1  # every sample was one execution
-        return cache_detection.Times(repeated_s, repeated_s if is_alone else min(seen_s), fresh_s, seen_s)
+        return cache_detection.Times(
+            repeated_s,
+            repeated_s if is_alone else min(pair.seen_s for pair in pairs),
+            [pair.fresh_work_s for pair in pairs],
+            [pair.seen_work_s for pair in pairs],
+        )
 
     def _quality(self) -> list[Sample]:
         """Noise budget (bfv, bgv) or precision (ckks) at the end of the chain."""

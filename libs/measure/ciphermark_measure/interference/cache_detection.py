@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from statistics import median_low
-from time import monotonic, sleep
-from typing import TypeVar
-
-T = TypeVar("T")
+from time import monotonic, process_time_ns, sleep
 
 # Under equal conditions, work done takes about as long as work done again.
 _EQUAL_RATIO = 5.0
@@ -22,7 +19,7 @@ _CALL_S = 5e-6  # what one call of a loop may cost beside its single execution
 # A suspicion must stand at least two looks, and more until this long has passed, with growing pauses between them:
 # neighbours on the host hold a core for some milliseconds at a time, and a thread that wakes up waits for it.
 _LEAST_LOOKS = 2
-_LOOKING_S = 1.0
+_LOOKING_S = 10.0
 _FIRST_PAUSE_S = 0.01
 
 
@@ -31,8 +28,8 @@ class Times:
     """Seconds per execution.
 
     ``repeated_s``: in the samples. ``single_s``: alone in its loop, on operands of the samples. ``fresh_s``: first
-    execution on operands never seen; ``seen_s``: first execution of a new binding of operands seen before,
-    measured beside ``fresh_s`` under the same conditions.
+    executions on operands never seen; ``seen_s``: those on operands seen before, measured beside ``fresh_s`` under the
+    same conditions. Both as ``Pair`` has them.
     """
 
     repeated_s: float
@@ -50,6 +47,19 @@ class Times:
             [*earlier.fresh_s, *self.fresh_s],
             [*earlier.seen_s, *self.seen_s],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Seconds of an execution on operands seen before, and of one on fresh operands: by the clock, and without waiting
+    for a core. The latter is the shorter of wall time and the process's CPU time: on a busy host the former contains
+    waiting, and with several threads the latter contains loops of one that waits for another.
+    """
+
+    seen_s: float
+    seen_work_s: float
+    fresh_s: float
+    fresh_work_s: float
 
 
 def lasting_suspicion(look: Callable[[int], Times | None]) -> str | None:
@@ -81,11 +91,24 @@ def _numbers_of_looks() -> Iterator[int]:
         pause_s *= 2
 
 
-def in_turns(seen: T, fresh: T, number: int) -> tuple[T, T]:
-    """The order in which pair ``number`` is timed. On a busy host a process that was idle runs undisturbed at first and
-    waits later, so that what always came second would look slower.
+def timed_in_turns(
+    warm: Callable[[int], int], seen: Callable[[int], int], fresh: Callable[[int], int], number: int
+) -> Pair:
+    """Execute both once, in an order that alternates with ``number``, each right after ``warm``: where cores are busy,
+    threads that slept while others encrypted wait long to be woken.
     """
-    return (fresh, seen) if number % 2 else (seen, fresh)
+
+    def executed(run: Callable[[int], int]) -> tuple[float, float]:
+        warm(1)
+        start_ns = process_time_ns()
+        wall_ns = run(1)
+        return wall_ns / 1e9, min(wall_ns, process_time_ns() - start_ns) / 1e9
+
+    if number % 2:
+        fresh_s, seen_s = executed(fresh), executed(seen)
+    else:
+        seen_s, fresh_s = executed(seen), executed(fresh)
+    return Pair(*seen_s, *fresh_s)
 
 
 def suspicion(times: Times) -> str | None:
