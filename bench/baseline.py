@@ -33,7 +33,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
-from ciphermark_measure.sampling import Phase, target
+from ciphermark_measure.sampling import Phase, make_ready, target
 
 VARIANTS = ("seal", "seal-hexl")
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
@@ -241,8 +241,7 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[PlainLoop]) -> Tim
         for loop in loops
     ]
     for phase in chain(*turns):
-        phase.calibrate()
-        phase.warm_up(trial.budget.warmups)
+        make_ready(phase, 0, trial.budget.warmups)
     order: list[tuple[Phase, ...]] = [(), *turns]  # nothing stands for the platform
     shuffle = random.Random(_SEED).shuffle
     is_done = False

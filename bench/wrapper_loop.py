@@ -26,7 +26,7 @@ from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
-from ciphermark_measure.sampling import Phase, target
+from ciphermark_measure.sampling import Phase, make_ready, target
 from ciphermark_measure.session import possible
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
@@ -126,8 +126,7 @@ def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[flo
     goal = target(_BUDGET, resolution_ns(clock))
     phases = [Phase("operation", bounds, goal, clock) for bounds in (ours, plain)]
     for phase in phases:
-        phase.calibrate()
-        phase.warm_up(_BUDGET.warmups)
+        make_ready(phase, 0, _BUDGET.warmups)
     order = list(phases)
     shuffle = random.Random(_SEED).shuffle
     while not phases[0].is_done:

@@ -125,6 +125,13 @@ def can_fork() -> bool:
     return sum(1 for _ in _THREADS.iterdir()) == 1
 
 
+def prepare_forks() -> None:
+    """Load what every process forked from this one would load for itself."""
+    import multiprocessing.connection  # noqa: F401
+
+    import numpy.random  # noqa: F401
+
+
 def forked(action: Callable[[], R], task: str) -> R:
     """What ``action`` returns in a process forked from this one, so that limits and CPUs are the same.
 

@@ -79,14 +79,18 @@ class Phase:
     _arounds: list[Around] = field(default_factory=list)
     _turn: int = 0
     _asked: int = 0
+    _judged: int = 0
     _is_over: bool = False
 
-    def calibrate(self) -> None:
-        """Choose ``loops`` so that a sample lasts as long as the target says, by this phase's own clock."""
+    def calibrate(self) -> int:
+        """Choose ``loops`` so that a sample lasts as long as the target says, by this phase's own clock. The time that
+        the last loop reported, which was as long as a sample.
+        """
         for bound in self.bounds:
             bound.run(1)  # the first touch of operands and results is nobody's sample
         while True:
-            elapsed = max(1, self._observe(self.bounds[0], self.loops)[1])
+            reported, observed = self._observe(self.bounds[0], self.loops)
+            elapsed = max(1, observed)
             if elapsed >= self.target.sample_ns or self.loops >= _MOST_LOOPS:
                 break
             wanted = self.loops * self.target.sample_ns / elapsed
@@ -94,11 +98,17 @@ class Phase:
         if elapsed < _TELLING_NS:
             loops = min(_MOST_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
             self._telling = [self._observe(self.bounds[0], loops) for _ in range(_TELLING_RUNS)]
+        return reported
 
-    def warm_up(self, count: int) -> None:
-        """Take ``count`` samples that count for nothing."""
+    def warm_up(self, count: int, *calibrated_ns: int) -> None:
+        """Take ``count`` samples that count for nothing. The last loop of a calibration is the first of them."""
         for ordinal in range(count):
-            reported, _ = self._observe(self._next(), self.loops)
+            bound = self._next()
+            reported = (
+                calibrated_ns[ordinal]
+                if ordinal < len(calibrated_ns)
+                else self._observe(bound, self.loops)[0]
+            )
             self.times.append(self._time(reported, ordinal, is_warmup=True))
 
     @property
@@ -106,7 +116,9 @@ class Phase:
         """Whether the samples that count are enough by the target's rule, or nobody waits for more of them. Once it is
         so it stays so: the n-th samples of all variants are of one round.
         """
-        if not self._is_over and len(self._arounds) >= self.target.rule.samples:
+        count = len(self._arounds)
+        if not self._is_over and count >= self.target.rule.samples and count > self._judged:
+            self._judged = count
             self._is_over = self._are_enough(self._counted()) or self._is_at_limit()
         return self._is_over
 
@@ -245,6 +257,4 @@ def make_ready(phase: Phase, executed_ns: int, warmups: int) -> None:
     """Calibrate a phase whose bounds have been executed, where that is needed, and take its warm-up samples. Where one
     execution takes long, calibration would find what is known, and cost several more.
     """
-    if not is_long(phase, executed_ns):
-        phase.calibrate()
-    phase.warm_up(warmups)
+    phase.warm_up(warmups, *(() if is_long(phase, executed_ns) else (phase.calibrate(),)))

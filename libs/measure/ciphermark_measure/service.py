@@ -110,7 +110,10 @@ class Service:
         if confinement.can_fork() and not confinement.branch():
             return protocol.Joined()
         peaks = alone("keys", lambda: self._with_keys(request.preparation))
-        return protocol.Branched(tuple(peaks), confinement.can_fork())
+        can_fork = confinement.can_fork()
+        if can_fork:
+            confinement.prepare_forks()
+        return protocol.Branched(tuple(peaks), can_fork)
 
     def _join(self, request: protocol.Join) -> protocol.Reply:
         os._exit(0)  # nothing of the worker's is this process's to clean up

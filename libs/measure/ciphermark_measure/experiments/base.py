@@ -194,6 +194,11 @@ class ExperimentKind:
     searched: tuple[str, ...] = ("operation",)
 
     @property
+    def has_phases_alone(self) -> bool:
+        """Whether it has phases whose memory is measured, beside the keys that it shares."""
+        return self.experiment.memory is not Experiment.memory
+
+    @property
     def recorded(self) -> experiments.Experiment:
         """What has to be known of it to read what it recorded."""
         return experiments.Experiment(self.name, self.determines, self.is_until_exhausted)

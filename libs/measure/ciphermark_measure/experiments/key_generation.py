@@ -17,7 +17,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case
 from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import TRIAL_S, Experiment, ExperimentKind, Findings, Setting
-from ciphermark_measure.sampling import ClockError, Phase, target
+from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
 
 # Beside the secret key, what an owner needs for the library to make such keys.
 _KEYS = {
@@ -57,8 +57,7 @@ class KeyGeneration(Experiment):
         bound = self.session.owner.bind_key_generation(self.case.operation)
         goal = target(budget, self.setting.resolution_ns)
         self._phase = Phase("operation", [bound], goal, self.setting.clock, gate=self.setting.gate)
-        self._phase.calibrate()
-        self._phase.warm_up(budget.warmups)
+        make_ready(self._phase, 0, budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
 
     def turn(self) -> bool:

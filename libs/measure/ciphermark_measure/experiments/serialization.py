@@ -23,7 +23,7 @@ from ciphermark_measure.experiments.base import (
     Findings,
     Setting,
 )
-from ciphermark_measure.sampling import ClockError, Phase, target
+from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
 
 _PLAIN = "none"  # the mode without compression
 _VALUE_BYTES = 8  # one integer or real in the clear
@@ -98,8 +98,7 @@ class Serialization(Experiment):
             Phase(name, bound, short, setting.clock, gate=setting.gate) for name, bound in bounds.items()
         ]
         for phase in self._phases:
-            phase.calibrate()
-            phase.warm_up(setting.trial.budget.warmups)
+            make_ready(phase, 0, setting.trial.budget.warmups)
         self._facts["calibration_s"] = perf_counter() - start
 
     def _sizes(self, ciphertext: Handle, dumped: bytes, values: int) -> list[Sample]:

@@ -60,18 +60,18 @@ class _Measuring:
         self._requests = Requests(needs.timeout_s)
         self._branched: protocol.Branched | None = None
         self._has_asked = False  # for a branch, which is there even where it refused
+        self._keys: tuple[Sample, ...] = ()
         self._refusal: protocol.Refused | None = None
 
     def peaks(self, trial: Trial) -> tuple[Sample, ...]:
         """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
+        kind = KINDS[trial.case.experiment]
         self._requests.begin()
         try:
-            if KINDS[trial.case.experiment].has_memory_worker:
+            if kind.has_memory_worker:
                 return self._footprint(trial)
-            return self._in_branch(trial)
-        except TrialFailed:
-            return ()
-        except WorkerDied:
+            return self._in_branch(trial) if kind.has_phases_alone else self._of_keys()
+        except (TrialFailed, WorkerDied):
             return ()
 
     def leave(self) -> None:
@@ -88,6 +88,10 @@ class _Measuring:
         """From another thread: whatever is asked fails, what was asked already included."""
         self._requests.is_abandoned = True
         self._stem.kill()
+
+    def _of_keys(self) -> tuple[Sample, ...]:
+        """Those of any fork with these keys: the trial has no phases beside, and leaves it as it is."""
+        return self._keys or self._require_branch().samples
 
     def _in_branch(self, trial: Trial) -> tuple[Sample, ...]:
         branched = self._require_branch()
@@ -122,6 +126,7 @@ class _Measuring:
             if death.status == "timed_out":  # a second attempt would take as long
                 self._refusal = protocol.Refused(death.status, str(death))
             raise
+        self._keys = self._branched.samples
         return self._branched
 
     def _asked(self, request: protocol.Request, kind: type[R]) -> R:

@@ -36,7 +36,7 @@ class Record:
     """What is recorded: the journal of this host's run, of a job of which other hosts may execute parts.
 
     ``members`` are for every trial those that are recorded together with it; a trial without any stands alone, as all
-    do in a run that only one host executes.
+    do that an earlier process of this host left in the journal.
     """
 
     job_id: str

@@ -30,7 +30,7 @@ from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_benchmark.runner.recorder import Record, Recorder
+from ciphermark_benchmark.runner.recorder import Record, Recorder, members
 from ciphermark_benchmark.suite import files, plan, process_limit
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
@@ -125,7 +125,7 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
         run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), made.outcomes
     )
     journal = Journal.create(home, header)
-    return Prepared(home, Record(run.id, journal), suite, made)
+    return Prepared(home, Record(run.id, journal, members(made)), suite, made)
 
 
 def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
@@ -177,7 +177,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
-    return Prepared(home, Record(header.run.id, journal), suite, rest, len(done))
+    return Prepared(home, Record(header.run.id, journal, members(rest)), suite, rest, len(done))
 
 
 def require_variants(suite: Suite, variants: Sequence[str]) -> None:
