@@ -17,12 +17,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_core.errors import UserError
+from ciphermark_measure.parties import blobs
 from ciphermark_measure.parties.blobs import Blob, BlobError, BlobStore, DiskFull
 
 
 @pytest.fixture
 def store(tmp_path):
     return BlobStore(tmp_path / "blobs")
+
+
+def named(data):
+    """By BLAKE3 where its package is there."""
+    return f"blake3-{blobs.blake3(data).hexdigest()}" if blobs.blake3 else hashlib.sha256(data).hexdigest()
 
 
 def files(tmp_path):
@@ -33,8 +39,19 @@ def files(tmp_path):
 @given(data=st.binary(max_size=4096))
 def test_what_is_put_can_be_got_by_its_digest(store, data):
     blob = store.put(data)
-    assert blob == Blob(hashlib.sha256(data).hexdigest(), len(data))
+    assert blob == Blob(named(data), len(data))
     assert store.get(blob) == data
+
+
+@pytest.mark.skipif(blobs.blake3 is None, reason="the package blake3 is missing")
+def test_without_the_package_names_are_those_of_sha_256(monkeypatch, store):
+    fast = store.put(b"data")
+    monkeypatch.setattr(blobs, "blake3", None)
+    blob = store.put(b"data")
+    assert blob == Blob(hashlib.sha256(b"data").hexdigest(), 4)
+    assert store.get(blob) == b"data"
+    with pytest.raises(BlobError, match="the package blake3 is missing"):
+        store.get(fast)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -75,6 +92,23 @@ def test_bytes_that_were_not_put_in_parts_are_told(store, data):
     blob = store.put(data)
     with pytest.raises(BlobError, match=f"blob {blob.digest} is not made of parts"):
         store.get_parts(blob)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(parts=st.lists(st.binary(max_size=300)))
+def test_parts_of_a_scratch_folder_are_the_same(tmp_path, parts):
+    scratch, shared = BlobStore(tmp_path / "scratch", is_scratch=True), BlobStore(tmp_path / "blobs")
+    blob = scratch.put_parts(parts)
+    assert shared.put_parts(parts) == blob
+    assert list(scratch.get_parts(blob)) == list(shared.get_parts(blob)) == parts
+
+
+@pytest.mark.parametrize("is_scratch", [True, False])
+def test_parts_of_many_megabytes_are_whole(tmp_path, is_scratch):
+    """What was given away is dropped from memory, page by page, behind the reader."""
+    store = BlobStore(tmp_path / "blobs", is_scratch=is_scratch)
+    parts = [bytes([number]) * (400_000 + number) for number in range(12)]
+    assert list(store.get_parts(store.put_parts(parts))) == parts
 
 
 def test_what_becomes_of_the_file_afterwards_changes_no_part(tmp_path, store):
@@ -127,7 +161,7 @@ def test_a_large_file_under_the_name_of_a_small_blob_is_not_read(tmp_path, monke
     blob = store.put(b"secret")
     os.truncate(tmp_path / "blobs" / blob.digest, 1 << 26)  # sparse
     asked = []
-    monkeypatch.setattr("ciphermark_measure.parties.blobs.hashlib.sha256", asked.append)
+    monkeypatch.setattr(blobs, "_Digest", asked.append)
     with pytest.raises(BlobError, match=f"has {1 << 26} bytes, and {told_bytes} were told"):
         store.get(Blob(blob.digest, told_bytes))
     assert asked == []
@@ -149,6 +183,8 @@ def test_a_missing_blob_is_told(store):
         "A" * 64,
         "g" * 64,
         "0" * 64 + "\n",
+        "blake3-" + "0" * 63,
+        "sha256-" + "0" * 64,
         "0" * 63 + "\0",
         "٠" * 64,
         "0" * 60 + "/../",
@@ -193,7 +229,7 @@ def planted_socket(path, secret):
 def test_what_is_planted_neither_blocks_nor_leads_out(tmp_path, monkeypatch, plant):
     """Not even where the link leads to the right bytes. In a process of its own: a reader that blocks is ended."""
     monkeypatch.chdir(tmp_path)  # paths of sockets are short
-    digest = hashlib.sha256(b"secret").hexdigest()
+    digest = named(b"secret")
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
     Path("blobs").mkdir()
@@ -218,7 +254,7 @@ def test_a_blob_that_is_too_large_leaves_nothing_behind(tmp_path):
     for data in (b"01234567890", [b"012345", b"67890"]):
         with pytest.raises(BlobError, match="may have 10 bytes, and this one has more"):
             small.put(data)
-    assert files(tmp_path) == [hashlib.sha256(b"0123456789").hexdigest()]
+    assert files(tmp_path) == [named(b"0123456789")]
     large = BlobStore(tmp_path / "blobs").put(b"01234567890")
     with pytest.raises(BlobError, match="has 11 bytes, and 10 are allowed"):
         small.get(large)
@@ -327,7 +363,7 @@ def test_a_writer_killed_in_the_middle_leaves_no_blob(tmp_path, store):
 
 def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
     contents = [bytes([index]) * 200_000 for index in range(4)]
-    blobs = [store.put(data) for data in contents]
+    put = [store.put(data) for data in contents]
     script = (
         "import sys; from pathlib import Path; from ciphermark_measure.parties.blobs import BlobStore\n"
         "store = BlobStore(Path(sys.argv[1]))\n"
@@ -339,7 +375,7 @@ def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
 
     def read():
         while any(writer.poll() is None for writer in writers):
-            for blob, data in zip(blobs, contents, strict=True):
+            for blob, data in zip(put, contents, strict=True):
                 try:
                     assert store.get(blob) == data
                 except Exception as error:
@@ -352,4 +388,4 @@ def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
         reader.join()
     assert failures == []
     assert [writer.wait() for writer in writers] == [0, 0]
-    assert files(tmp_path) == sorted(blob.digest for blob in blobs)
+    assert files(tmp_path) == sorted(blob.digest for blob in put)

@@ -1,4 +1,4 @@
-"""Blobs: a folder of files named by the SHA-256 of what is in them.
+"""Blobs: a folder of files named by the digest of what is in them: ``blake3-…``, or SHA-256 without that package.
 
 Keys and ciphertexts go from one party to the other this way. Writers and readers may be many processes, in containers
 that share the folder as a volume and a group. A file appears whole or not at all, also when its writer is killed or the
@@ -10,45 +10,64 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import mmap
 import os
 import re
 import shutil
 import stat
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from time import time
-from typing import Annotated, BinaryIO, Protocol
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
 from ciphermark_core.errors import UserError
 
-_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+def _blake3() -> Any:
+    """The digest that is used where its package is there; names state which of both it was."""
+    try:
+        return import_module("blake3").blake3
+    except ImportError:
+        return None
+
+
+blake3 = _blake3()
+_BLAKE3 = "blake3-"
+_DIGEST = re.compile(rf"({_BLAKE3})?[0-9a-f]{{64}}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
 # Files to be written over: to allocate the pages of a new one takes as long as the digest of what they hold.
 _SPARE_PREFIX = ".spare-"
 _MOST_SPARE_BYTES = 64 << 20
 _LENGTH_BYTES = 8  # before each part
+_DROPPED_BYTES = 1 << 20  # given away at a time
 _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
 # What open says of a link and of a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
 MOST_BYTES = 16 << 30
 MOST_PARTS = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT)
+Content: TypeAlias = mmap.mmap | bytes
 _ALL_BUT_NOTHING = (
     0.9  # of a disk: the rest is what file systems keep for themselves, and small files of others
 )
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """A content-addressed blob: SHA-256 in hexadecimal, size, and of how many parts it is made."""
+    """A content-addressed blob: digest in hexadecimal, size, and of how many parts it is made."""
 
     digest: Annotated[
-        str, Meta(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of its bytes", examples=["5e" * 32])
+        str,
+        Meta(
+            pattern=rf"^({_BLAKE3})?[0-9a-f]{{64}}$",
+            description="`blake3-` and the BLAKE3 digest of its bytes, or their SHA-256 alone",
+            examples=[_BLAKE3 + "5e" * 32],
+        ),
     ]
     size_bytes: Annotated[int, Meta(ge=0, le=MOST_BYTES, examples=[65649])]
     parts: Annotated[
@@ -147,31 +166,30 @@ class BlobStore(Blobs):
         Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``most_bytes``, and
         for what is not a regular file.
         """
-        (data,) = self._read(blob, lambda file, size: [file.read(size)])
-        return data
+        return self._compared(blob)[:]
 
     def get_parts(self, blob: Blob) -> Iterator[bytes]:
-        """The parts of :meth:`put_parts`. They are given away: the memory of one is free once its reader drops it.
+        """The parts of :meth:`put_parts`: each becomes bytes as it is asked for, and is given away.
 
-        All are in private memory, and compared with the digest, before this returns. Files in the folder can be changed
-        by whoever may write there: what is mapped could become something else after it was compared, and what is read
-        piece by piece would reach a library's parser before it is compared. Raises as :meth:`get` does, and for a blob
-        without parts.
+        All are compared with the digest before this returns, and change no more. Files of a folder that is shared can
+        be changed by whoever may write there, so they are read to private memory; those of a scratch folder only by
+        this user's parties, which work one after the other, so they are mapped. What was given is no longer in memory.
+        Raises as :meth:`get` does, and for a blob without parts.
         """
-        pieces = self._read(blob, _lengths_and_parts)
-        lengths, parts = pieces[::2], deque(pieces[1::2])
-        if lengths != [_length(part) for part in parts] or len(parts) != blob.parts:
+        content = self._compared(blob)
+        spans = _spans(content, blob.parts)
+        if len(spans) != blob.parts or (spans[-1][1] if spans else 0) != len(content):
             raise BlobError(f"blob {blob.digest} is not made of parts, of which {blob.parts} were named")
-        return _given_away(parts)
+        return _given_away(content, spans)
 
-    def _read(self, blob: Blob, pieces_of: Callable[[BinaryIO, int], list[bytes]]) -> list[bytes]:
-        """What a function reads of a blob's file, given its size: together all of it, compared with the digest."""
+    def _compared(self, blob: Blob) -> Content:
+        """All of a blob's file, compared with its digest."""
         path = self._path(blob.digest)
         try:
             with open(path, "rb", opener=_opened) as file:
                 size = os.fstat(file.fileno()).st_size
                 self._require_size(size, blob)
-                pieces = pieces_of(file, size)
+                content = self._content(file, size)
         except _IrregularFileError:
             raise BlobError(
                 f"blob {blob.digest} is not a regular file of its own: it was not put there by Ciphermark"
@@ -180,12 +198,24 @@ class BlobStore(Blobs):
             raise BlobError(f"blob {blob.digest} is missing: it was never written, or swept away") from None
         except OSError as error:
             raise BlobError(f"blob {blob.digest} cannot be read: {error.strerror}") from error
-        digest = hashlib.sha256()
-        for piece in pieces:
-            digest.update(piece)
-        if digest.hexdigest() != blob.digest:
-            raise BlobError(f"blob {blob.digest} is corrupted: its digest is {digest.hexdigest()}")
-        return pieces
+        digest = _Digest(is_blake3=blob.digest.startswith(_BLAKE3))
+        digest.update(content)
+        if digest.name != blob.digest:
+            raise BlobError(f"blob {blob.digest} is corrupted: its digest is {digest.name}")
+        return content
+
+    def _content(self, file: io.BufferedReader, size: int) -> Content:
+        if not size:
+            return b""
+        if self._is_scratch:
+            return mmap.mmap(
+                file.fileno(), size, flags=mmap.MAP_PRIVATE | mmap.MAP_POPULATE, prot=mmap.PROT_READ
+            )
+        content = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        file.readinto(
+            content
+        )  # of a file that shrinks meanwhile the rest is zeros, and the digest another one
+        return content
 
     def remove(self, blob: Blob, put_before_s: float) -> None:
         """Remove a blob, unless it was put again after a moment of :func:`time.time`. What cannot be removed is left to
@@ -261,7 +291,7 @@ class BlobStore(Blobs):
         return held > _ALL_BUT_NOTHING * shutil.disk_usage(self._folder).total
 
     def _written(self, file: io.FileIO, chunks: Iterable[bytes]) -> Blob:
-        digest, size = hashlib.sha256(), 0
+        digest, size = _Digest(is_blake3=blake3 is not None), 0
         for chunk in chunks:
             size += len(chunk)
             if size > self._most_bytes:
@@ -270,7 +300,7 @@ class BlobStore(Blobs):
             rest = memoryview(chunk)
             while rest:
                 rest = rest[file.write(rest) :]
-        return Blob(digest.hexdigest(), size)
+        return Blob(digest.name, size)
 
     def _require_size(self, size: int, blob: Blob) -> None:
         if size > self._most_bytes:
@@ -293,7 +323,10 @@ class BlobStore(Blobs):
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
-            raise BlobError(f"{digest[:80]!r} names no blob: a digest is 64 hexadecimal digits in lower case")
+            raise BlobError(
+                f"{digest[:80]!r} names no blob: a digest is 64 hexadecimal digits in lower case, behind {_BLAKE3} "
+                "or nothing"
+            )
         return self._folder / digest
 
     def _files(self) -> Iterator[Path]:
@@ -306,19 +339,40 @@ def _length(part: bytes) -> bytes:
     return len(part).to_bytes(_LENGTH_BYTES, "big")
 
 
-def _lengths_and_parts(file: BinaryIO, size: int) -> list[bytes]:
-    """All of a file of this size, in turns the bytes of a length and as many as it says, or as there are."""
-    pieces: list[bytes] = []
-    while length := file.read(min(_LENGTH_BYTES, size)):
-        part = file.read(min(int.from_bytes(length, "big"), size - len(length)))
-        pieces += [length, part]
-        size -= len(length) + len(part)
-    return pieces
+def _spans(content: Content, most: int) -> list[tuple[int, int]]:
+    """Where parts begin and end by the lengths before them; of ``most`` at most."""
+    spans: list[tuple[int, int]] = []
+    end = 0
+    while end < len(content) and len(spans) < most:
+        start = end + _LENGTH_BYTES
+        end = start + int.from_bytes(content[end:start], "big")
+        spans.append((start, end))
+    return spans
 
 
-def _given_away(parts: deque[bytes]) -> Iterator[bytes]:
-    while parts:
-        yield parts.popleft()
+def _given_away(content: Content, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    dropped = 0
+    for start, end in spans:
+        yield content[start:end]
+        if isinstance(content, mmap.mmap) and end - dropped >= _DROPPED_BYTES:
+            whole = (end - dropped) // mmap.PAGESIZE * mmap.PAGESIZE
+            content.madvise(mmap.MADV_DONTNEED, dropped, whole)
+            dropped += whole
+
+
+class _Digest:
+    """A digest of one of both kinds, and what names a blob by it."""
+
+    def __init__(self, *, is_blake3: bool) -> None:
+        if is_blake3 and blake3 is None:
+            raise BlobError("the package blake3 is missing here, by whose digest a blob is named")
+        self._prefix = _BLAKE3 if is_blake3 else ""
+        self._digest = blake3() if is_blake3 else hashlib.sha256()
+        self.update = self._digest.update
+
+    @property
+    def name(self) -> str:
+        return self._prefix + self._digest.hexdigest()
 
 
 class _IrregularFileError(Exception):

@@ -123,10 +123,9 @@ class Client(Party):
         check = Watch(last)
         with check.step(messages.CHECK):
             given = self.subject_of(request.source)
-        dumped = self.got(request.outputs)
+        dumped = self.parts(request.outputs)
         steps = Steps(last, "client")
-        with steps.step("deserialize"):
-            ciphertexts = [owner.load(item) for item in dumped]
+        ciphertexts = steps.of_each("deserialize", owner.load, dumped)
         with steps.step("decrypt"):
             decrypted = workload.decrypted(owner, ciphertexts)
         with steps.step("unpack"):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
@@ -63,7 +65,11 @@ class Party(ABC):
 
     def got(self, blobs: Sequence[Blob]) -> list[bytes]:
         """The parts of blobs, one after the other."""
-        return [part for blob in blobs for part in self.store.get_parts(blob)]
+        return list(self.parts(blobs))
+
+    def parts(self, blobs: Sequence[Blob]) -> Iterator[bytes]:
+        """The parts of blobs as they are asked for; all are there, and compared with their digests, before that."""
+        return chain.from_iterable([self.store.get_parts(blob) for blob in blobs])
 
     def kept(self, items: Sequence[bytes]) -> tuple[Blob, ...]:
         """Keep bytes as parts of one blob: a file each would take longer than what most ciphertexts weigh."""
@@ -76,6 +82,17 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
     if rest:
         raise ValueError(f"{len(items)} ciphertexts are not those of a batch of {count}")
     return [items[length * i : length * (i + 1)] for i in range(count)]
+
+
+def given_away(items: Iterable[T]) -> Iterator[T]:
+    """The items, which all are there before this returns, each held by its reader alone."""
+    rest = deque(items)
+
+    def each() -> Iterator[T]:
+        while rest:
+            yield rest.popleft()
+
+    return each()
 
 
 class Watch:
@@ -102,6 +119,14 @@ class Watch:
             if item is None:
                 return
             yield item
+
+    def of_each(self, name: Step, action: Callable[[bytes], T], items: Iterable[bytes]) -> list[T]:
+        """What ``action`` makes of each item, measured as a piece of a step; making the items is no part of it."""
+        results = []
+        for item in items:
+            with self.step(name):
+                results.append(action(item))
+        return results
 
     def samples(self) -> tuple[Sample, ...]:
         """What was measured, in the order of the steps."""

@@ -83,7 +83,7 @@ class Server(Party):
     def _load(self, request: messages.Load) -> messages.Loaded:
         self._loaded = None
         workload = self.configured(request.workload, request.options)
-        material = self.store.get_parts(request.material)
+        material = party.given_away(self.store.get_parts(request.material))
         steps = Steps(messages.PREPARE, "server")
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
@@ -102,10 +102,9 @@ class Server(Party):
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
-        dumped, public = self.got(request.inputs), party.load_arrays(self.store.get(request.public))
+        dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
         steps = Steps(stage.name, "server")
-        with steps.step("deserialize"):
-            inputs = equal_parts([evaluator.load(item) for item in dumped], loaded.batch)
+        inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.batch)
         shapes = () if before is None else loaded.ready[before].made.returned
         known = loaded.ready.get(stage.name)
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
