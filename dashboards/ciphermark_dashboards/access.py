@@ -12,7 +12,6 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards.errors import ForeignError
 from ciphermark_present import formats
 from ciphermark_web import tokens
 
@@ -21,6 +20,10 @@ COOKIE = "ciphermark"
 _OPEN = ("/healthz", "/readyz", LOGIN_PATH)
 _OPEN_FOLDER = "/assets/"
 _LARGEST_FORM_BYTES = 1 << 18
+
+
+class ForeignError(UserError):
+    """Another site made the request."""
 
 
 class Guarded:

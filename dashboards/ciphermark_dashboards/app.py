@@ -20,19 +20,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, access, drawing, live, templating, views
-from ciphermark_dashboards.benchmark import Benchmark
-from ciphermark_dashboards.compare import Comparison
-from ciphermark_dashboards.errors import (
-    ForeignError,
-    NotFoundError,
-    ServiceAwayError,
-    TooSlowError,
-    UnpreparedError,
-)
+from ciphermark_dashboards.access import ForeignError
+from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
-from ciphermark_dashboards.serving import bundled
 from ciphermark_dashboards.settings import Settings
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.store import NotFoundError, Store, TooSlowError, UnpreparedError
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web import health
@@ -70,7 +62,7 @@ def made(settings: Settings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         store.open()
         # Browsers ask for it with their first page: it is made meanwhile.
-        bundling = asyncio.create_task(asyncio.to_thread(bundled))
+        bundling = asyncio.create_task(asyncio.to_thread(templating.bundled))
         async with vigil.kept():
             yield
         await asyncio.wait({bundling})
@@ -117,7 +109,7 @@ def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
     found = views.Views(store)
     for page in PAGES:
         app.add_api_route(page.path, partial(found.page, page), response_class=HTMLResponse, name=page.title)
-    app.add_api_route(COMPARE_PAGE.path, Comparison(store, found).page, response_class=HTMLResponse)
+    app.add_api_route(COMPARE_PAGE.path, found.compare, response_class=HTMLResponse)
     app.add_api_route("/case", found.case, response_class=HTMLResponse)
     app.add_api_route("/figures/{name}.{kind}", found.figure)
     app.add_api_route("/assets/{digest}/{name}", views.asset)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import httpx
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
-from ciphermark_dashboards.relay import Relay
+from ciphermark_dashboards.store import NotFoundError
+from ciphermark_web.broadcast import Broadcast, Broadcasts
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
 _PREDICTING_S = 150.0  # more than the service takes at most
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
+_END = b"\n\n"  # of an event
+_NUMBER = b"id: "
+_COMMENT = b":"
+
+
+class ServiceAwayError(UserError):
+    """The benchmark service does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +59,9 @@ class Benchmark:
         self._listening = httpx.AsyncClient(
             base_url=url, timeout=_LISTENING, trust_env=False, limits=httpx.Limits(max_connections=None)
         )
-        self._relay = Relay(self._opened)
         self._token = token
+        self._opening: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
+        self._broadcasts = Broadcasts()
 
     async def close(self) -> None:
         """Disconnect."""
@@ -62,13 +74,11 @@ class Benchmark:
 
     async def suites(self) -> list[str]:
         """Names of the suites that the service has."""
-        found: list[str] = (await self._asked("GET", "/v1/suites"))["suites"]
-        return found
+        return list((await self._asked("GET", "/v1/suites"))["suites"])
 
     async def classifiers(self) -> list[str]:
         """The variants that can classify an image where the service is."""
-        found: list[str] = (await self._asked("GET", "/v1/predictions"))["variants"]
-        return found
+        return list((await self._asked("GET", "/v1/predictions"))["variants"])
 
     async def predict(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have an image classified under encryption."""
@@ -83,10 +93,15 @@ class Benchmark:
         return await self._asked("POST", f"/v1/runs/{run_id}/cancel")
 
     async def events(self, run_id: UUID, after: int) -> AsyncIterator[bytes]:
-        """The run's server-sent events behind number ``after``, as they come: all who listen to a run share one
-        connection. Raises before the first one where the service refuses.
+        """The run's server-sent events behind number ``after``, as they come, to the last one of the service: all who
+        listen to a run share one connection. Raises before the first one where the service refuses.
         """
-        return await self._relay.events(run_id, after)
+        async with self._opening.setdefault(
+            run_id, asyncio.Lock()
+        ):  # whoever comes meanwhile finds the broadcast open
+            response = None if self._broadcasts.has(str(run_id)) else await self._opened(run_id)
+            rest = self._broadcasts.listen(str(run_id), after, partial(_receive, response))
+            return _all(await anext(rest, b""), rest)
 
     async def _opened(self, run_id: UUID) -> httpx.Response:
         request = self._listening.build_request(
@@ -100,9 +115,7 @@ class Benchmark:
         request = self._client.build_request(
             method, path, headers=self._token.headers(), json=json, timeout=timeout_s
         )
-        response = await self._answered(request, self._client)
-        found: dict[str, Any] = response.json()
-        return found
+        return dict((await self._answered(request, self._client)).json())
 
     @staticmethod
     async def _answered(
@@ -124,7 +137,36 @@ class Benchmark:
 def _refusal(response: httpx.Response) -> UserError:
     """What the service answered, as an error of ours."""
     refusal = RequestRefused(response)
-    told = str(refusal) if refusal.fields else f"The benchmark service answers {response.status_code}."
+    text = str(refusal) if refusal.fields else f"The benchmark service answers {response.status_code}."
     if response.status_code == httpx.codes.NOT_FOUND:
-        return NotFoundError(told)
-    return ServiceAwayError(told) if refusal.is_away else UserError(told)
+        return NotFoundError(text)
+    return ServiceAwayError(text) if refusal.is_away else UserError(text)
+
+
+async def _all(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    async with aclosing(rest):
+        yield first
+        async for part in rest:
+            yield part
+
+
+async def _receive(response: httpx.Response | None, broadcast: Broadcast) -> None:
+    """Pass on what the service sends, as long as it does."""
+    assert response is not None  # the first listener opened it
+    rest = b""
+    try:
+        async for part in response.aiter_raw():
+            *whole, rest = (rest + part).split(_END)
+            events = [text + _END for text in whole if not text.startswith(_COMMENT)]
+            # Numbered events are kept; of the others, which have the state, the last one counts.
+            numbered = [text for text in events if text.startswith(_NUMBER)]
+            states = [text for text in events if not text.startswith(_NUMBER)]
+            broadcast.add(
+                [(int(text[len(_NUMBER) : text.index(b"\n")]), text) for text in numbered],
+                states[-1] if states else None,
+            )
+    except httpx.HTTPError:
+        return  # the browser asks again by itself
+    finally:
+        broadcast.add(is_over=True)
+        await response.aclose()

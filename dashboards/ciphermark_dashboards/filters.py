@@ -55,6 +55,11 @@ class Choice:
     let_go: tuple[str, ...] = ()
 
     @property
+    def written(self) -> list[tuple[Any, str]]:
+        """The values, and their words."""
+        return [(value, self.filter.write(value)) for value in self.values]
+
+    @property
     def note(self) -> str:
         """What is shown instead of the values that were let go."""
         shown = ", ".join(map(self.filter.write, self.chosen)) or "nothing"

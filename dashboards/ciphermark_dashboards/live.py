@@ -15,12 +15,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import runs, templating
+from ciphermark_dashboards import rendering, templating
 from ciphermark_dashboards.access import form
-from ciphermark_dashboards.benchmark import Benchmark
-from ciphermark_dashboards.errors import NotFoundError, ServiceAwayError
+from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
 from ciphermark_dashboards.filters import require_known
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present.query import Row
 
 PATH = templating.RUNS["path"]
@@ -66,29 +65,16 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
 
     @routes.get(PATH + "/{run}")
     async def looked_at(run: str) -> Response:
-        known = await run_in_threadpool(runs.found, store, run)
+        known = await run_in_threadpool(store.find_run, run)
         run_id = known["run_id"] if known else run
         live = await _live(benchmark, run_id, is_recorded=known is not None)
         if known is None and live is None:
             raise NotFoundError(f"{run} is no run here: choose one on the page Runs.")
         if run_id != run:
             return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
-        facts = (await run_in_threadpool(store.ask, "run_facts", {"run_id": run_id})).mappings
-        parts = (await run_in_threadpool(store.ask, "parts", {"run_id": run_id})).mappings
-        asked = {"parts": [part["run_id"] for part in parts]}
-        found: dict[str, Any] = {
-            name: (await run_in_threadpool(store.ask, name, asked)).mappings
-            for name in ("outcomes", "refusals", "failures", "builds")
-        }
+        context = await run_in_threadpool(_recorded, store, run_id)
         return templating.page(
-            "run.html",
-            title=f"Run {run_id[:8]}",
-            path=PATH,
-            run_id=run_id,
-            facts=facts[0] if facts else None,
-            live=live,
-            parts=parts,
-            **found,
+            "run.html", title=f"Run {run_id[:8]}", path=PATH, run_id=run_id, live=live, **context
         )
 
     @routes.get(PATH + "/{run_id}/events")
@@ -117,6 +103,25 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
+
+
+def _recorded(store: Store, run_id: str) -> dict[str, Any]:
+    """What is recorded of a run and its parts."""
+    facts = store.ask("run_facts", {"run_id": run_id}).mappings
+    parts = store.ask("parts", {"run_id": run_id}).mappings
+    of_parts = {"parts": [part["run_id"] for part in parts]}
+    outcomes, refusals, failures, builds = (
+        store.ask(name, of_parts).mappings for name in ("outcomes", "refusals", "failures", "builds")
+    )
+    return {
+        "facts": facts[0] if facts else None,
+        "parts": parts,
+        "outcomes": outcomes,
+        "refusals": refusals,
+        "failures": rendering.failures(failures),
+        "whole": rendering.whole(failures, run_id, templating.LONGEST_CHARACTERS),
+        "builds": builds,
+    }
 
 
 def _last_heard(request: Request) -> int:

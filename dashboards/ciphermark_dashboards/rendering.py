@@ -1,24 +1,25 @@
-"""Figures with data in them: charts as Vega-Lite, SVG, PNG, PDF; tables as CSV and for people."""
+"""Figures with data in them: tables for people, charts as Vega-Lite, SVG, PNG and PDF, rows as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import chain, repeat
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
+import typst
 import vl_convert
 
-from ciphermark_dashboards.cache import Kept
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.store import Store, with_values
+from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_present.figure import Column, Figure
@@ -28,16 +29,95 @@ _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart
 _BETWEEN = 70  # pixels from one small chart to the next, with the axis of that
 _KEPT_ROWS = 200_000
-_MISSING = "not in this run"
+_NOTHING = ("", "–")
+_PICTURE = b'#set page(width: auto, height: auto, margin: 0pt)\n#image("chart.svg")'
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a grid: its text, how the trial ended, and the case it links to."""
+    """A cell of a table. ``kind`` is its class: a number, prose, a long text, how a trial ended; ``address`` is where
+    it leads; ``length`` is of the whole text, where ``text`` is its beginning.
+    """
 
     text: str
-    status: str
-    comparison_key: str | None
+    kind: str = ""
+    address: str = ""
+    length: int = 0
+
+    def cut(self, most: int) -> Cell:
+        """The beginning, and how long the whole is."""
+        length = self.length or len(self.text)
+        if length <= most:
+            return self
+        return replace(self, text=f"{self.text[:most]}… (the first {most:,} of {length:,} characters)")
+
+
+_MISSING = Cell("not in this run", "status-missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table for people: column labels with whether they head numbers; rows, and how many more there are.
+
+    ``same`` says what all rows share, in columns that are left out. Of a grid ``places`` are the first columns, which
+    say what a row is about; behind them there is one for each variant.
+    """
+
+    head: Sequence[tuple[str, bool]]
+    rows: Sequence[Sequence[Cell]]
+    left_out: int = 0
+    same: str = ""
+    places: int = 0
+
+    def first(self, most: int, characters: int) -> Table:
+        """The first rows, and the beginnings of long texts."""
+        rows = [[cell.cut(characters) for cell in row] for row in self.rows[:most]]
+        return replace(self, rows=rows, left_out=self.left_out + len(self.rows) - len(rows))
+
+    def said_once(self, first: int, end: int) -> Table:
+        """Without those of the columns ``first`` to ``end`` that have the same text, or none, in every row."""
+        texts = {place: {row[place].text for row in self.rows} for place in range(first, end)}
+        same = {place: found.pop() for place, found in texts.items() if len(found) == 1}
+        said = [f"{self.head[place][0]} {text}" for place, text in same.items() if text not in _NOTHING]
+        kept = [place for place in range(len(self.head)) if place not in same]
+        return replace(
+            self,
+            head=[self.head[place] for place in kept],
+            rows=[[row[place] for place in kept] for row in self.rows],
+            same=f"All with: {'; '.join(said)}." if said else "",
+            places=sum(place < self.places for place in kept),
+        )
+
+
+def failures(rows: Sequence[Row]) -> Table:
+    """What was not measured, and why; ``rows`` are those of the block ``failures``."""
+    head = [("Variant", False), ("Outcome", False), ("Scheme", False), ("N", True), ("Experiment", False)]
+    head += [("Operation", False), ("Trials", True), ("Reason", False)]
+    cells = [
+        [
+            Cell(row["variant"], address=_case_address(row["run_id"], row["comparison_key"])),
+            Cell(row["status"], f"status-{row['status']}"),
+            Cell(row["scheme"]),
+            Cell(str(row["ring_dimension"]), "number"),
+            Cell(row["experiment"]),
+            Cell(row["operation"]),
+            Cell(str(row["trials"]), "number"),
+            Cell(row["error"] or "–", "long", length=row["error_characters"]),
+        ]
+        for row in rows
+    ]
+    return Table(head, cells, rows[0]["kinds"] - len(rows) if rows else 0)
+
+
+def whole(rows: Sequence[Row], run_id: str, most: int) -> str:
+    """The command that shows reasons that are longer than ``most`` characters, and cut; nothing where none is."""
+    if max((row["error_characters"] for row in rows), default=0) <= most:
+        return ""
+    return (
+        'ciphermark sql "select variant, operation, status, error from results '
+        f"where run_id = '{run_id}' and error is not null\""
+    )
 
 
 @dataclass(frozen=True)
@@ -75,69 +155,112 @@ class Filled:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.answer.columns)
-        writer.writerows([_cell(value) for value in row] for row in self.answer.rows)
+        writer.writerows([_plain(value) for value in row] for row in self.answer.rows)
         return text.getvalue()
 
-    def written(self, most: int | None = None) -> list[list[str]]:
-        """The table's cells, for people; of all rows or the first ``most``."""
-        return [[column.cell(row) for column in self.columns] for row in self.rows[:most]]
-
-    def lines(self, most: int) -> Iterator[list[tuple[str, str, str]]]:
-        """The first rows of the table for a page; of each cell its class, its text, and the address it links to."""
-        classes = [_class(column) for column in self.columns]
-        for row, texts in zip(self.rows, self.written(most), strict=False):
-            addresses = chain((self._case(row),), repeat(""))
-            yield [
-                (f"status-{text}" if kind == "status" else kind, text, address)
-                for kind, text, address in zip(classes, texts, addresses, strict=False)
+    def table(self, most: int | None = None, left_out: str = "") -> Table:
+        """The rows as they are, or the first ``most``, but for a column that is ``left_out``."""
+        columns = [column for column in self.columns if column.name != left_out]
+        kinds = [_kind(column) for column in columns]
+        rows = []
+        for row in self.rows[:most]:
+            cells = [
+                Cell(text, f"status-{text}" if kind == "status" else kind)
+                for kind, text in zip(kinds, (column.cell(row) for column in columns), strict=True)
             ]
-
-    def _case(self, row: Row) -> str:
-        """The address of the case that a row is about."""
-        if not row.get("comparison_key"):
-            return ""
-        run_id = row.get("run_id") or self.selection.runs[0]
-        return f"/case?{urlencode({'run': run_id, 'case': row['comparison_key']})}"
+            cells[0] = replace(cells[0], address=self._case(row))
+            rows.append(cells)
+        head = [(column.label, column.is_number) for column in columns]
+        return Table(head, rows, len(self.rows) - len(rows))
 
     @cached_property
-    def variants(self) -> list[str]:
-        """The variants of the rows."""
-        return sorted({row["variant"] for row in self.rows})
-
-    @cached_property
-    def place(self) -> tuple[Column, ...]:
-        """What the rows of the figure's grid are about: its columns, and the parameters that cases differ in."""
-        assert self.figure.grid is not None
-        return with_differing(self.figure.grid.place, self.rows, OF_CASE)
-
-    @cached_property
-    def grid(self) -> list[tuple[list[str], list[Cell]]]:
-        """The rows of the figure's grid, one per case: what they are about, and a cell per variant.
-
-        What is missing says so; where libraries made unlike things of a case, all are told.
+    def grid(self) -> Table:
+        """The figure's grid: a row for each case, a cell for each variant. What is missing says so; where libraries
+        made unlike things of a case, all are there.
         """
         grid = self.figure.grid
         assert grid is not None
-        found: dict[tuple[str, str], dict[str, Row]] = {}
+        place = with_differing(grid.place, self.rows, OF_CASE)
+        variants = sorted({row["variant"] for row in self.rows})
+        cases: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.rows:
-            cells = found.setdefault((row["comparison_key"], self.place[0].cell(row)), {})
+            case = cases.setdefault((row["comparison_key"], place[0].cell(row)), {})
             if (
-                row["variant"] not in cells or row["status"] == "ok"
+                row["variant"] not in case or row["status"] == "ok"
             ):  # of several processes some may have failed
-                cells[row["variant"]] = row
-        missing = Cell(_MISSING, "missing", None)
-        return [
-            (
-                [_told(column, cells.values()) for column in self.place],
-                [
-                    Cell(grid.cell(cells[name]), cells[name]["status"], cells[name]["comparison_key"])
-                    if name in cells
-                    else missing
-                    for name in self.variants
-                ],
-            )
-            for cells in found.values()
+                case[row["variant"]] = row
+        rows = [
+            [
+                Cell(" / ".join(dict.fromkeys(map(column.cell, case.values()))), _kind(column))
+                for column in place
+            ]
+            + [self._variant(case[name]) if name in case else _MISSING for name in variants]
+            for case in cases.values()
         ]
+        head = [(column.label, column.is_number) for column in place] + [(name, True) for name in variants]
+        return Table(head, rows, places=len(place)).said_once(1, len(place))
+
+    @cached_property
+    def narrow(self) -> Table:
+        """A table for paper: the grid where there is one, else the rows without what they share, and without the
+        reasons, which a table of their own has.
+        """
+        if self.figure.grid:
+            return self.grid
+        table = self.table(left_out="error")
+        return table.said_once(0, len(table.head)) if len(table.rows) > 1 else table
+
+    def _variant(self, row: Row) -> Cell:
+        assert self.figure.grid is not None
+        return Cell(self.figure.grid.cell(row), f"status-{row['status']}", self._case(row))
+
+    def _case(self, row: Row) -> str:
+        """The address of the case that a row is about."""
+        key = row.get("comparison_key")
+        return _case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
+
+
+def _case_address(run_id: str, key: str) -> str:
+    return f"/case?{urlencode({'run': run_id, 'case': key})}"
+
+
+def _kind(column: Column) -> str:
+    named = {"status": "status", "error": "long"}
+    return named.get(column.name) or ("number" if column.is_number else "prose" if column.is_prose else "")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+class Kept(Generic[T]):
+    """Keeps what was asked for last, up to so much weight in all; from any thread."""
+
+    def __init__(self, most: int, weight: Callable[[T], int]) -> None:
+        self._most = most
+        self._weight = weight
+        self._items: OrderedDict[Hashable, T] = OrderedDict()
+        self._total = 0
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The item of a key, made where it is not kept. Two threads may make it at once: both get one item."""
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return self._items[key]
+        item = make()
+        with self._lock:
+            if key in self._items:
+                return self._items[key]
+            self._items[key] = item
+            self._total += self._weight(item)
+            while self._total > self._most and len(self._items) > 1:
+                _, dropped = self._items.popitem(last=False)
+                self._total -= self._weight(dropped)
+        return item
 
 
 class Figures:
@@ -190,9 +313,10 @@ def png(specification: Row, scale: float = _PNG_SCALE) -> bytes:
     return bytes(vl_convert.vegalite_to_png(json.dumps(_standalone(specification)), scale=scale))
 
 
-def pdf(specification: Row) -> bytes:
-    """A chart as PDF."""
-    return bytes(vl_convert.vegalite_to_pdf(json.dumps(_standalone(specification))))
+def pdf(source: bytes, files: Mapping[str, bytes]) -> bytes:
+    """A document in Typst as PDF; ``files`` are what it reads."""
+    document: Any = {"main.typ": source, **files}
+    return bytes(typst.compile(document))
 
 
 def _standalone(specification: Row) -> dict[str, Any]:
@@ -213,21 +337,36 @@ def _in_columns(specification: Row) -> dict[str, Any]:
     return {"columns": columns, "spec": {**specification["spec"], "width": width}}
 
 
-def _told(column: Column, rows: Iterable[Row]) -> str:
-    return " / ".join(dict.fromkeys(column.cell(row) for row in rows))
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form in which a figure comes by itself: its media type, and how it is written; that raises
+    :class:`NotFoundError` where nothing is to draw.
+    """
+
+    media_type: str
+    write: Callable[[Filled], bytes]
 
 
-def _class(column: Column) -> str:
-    named = {"status": "status", "error": "long"}
-    return named.get(column.name) or ("number" if column.is_number else "prose" if column.is_prose else "")
+def _drawn(draw: Callable[[Row], bytes]) -> Callable[[Filled], bytes]:
+    """What draws a figure's chart."""
+
+    def write(item: Filled) -> bytes:
+        if not item.figure.chart:
+            raise NotFoundError(f"Figure {item.figure.name} is a table and has no chart: it comes as csv.")
+        if item.specification is None:
+            raise NotFoundError(
+                f"Figure {item.figure.name} has nothing to draw for this run and these filters; its rows come as csv."
+            )
+        return draw(item.specification)
+
+    return write
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def as_json(specification: Row) -> str:
-    """A chart as Vega-Lite."""
-    return json.dumps(specification)
+FORMS: dict[str, Form] = {
+    "svg": Form("image/svg+xml", _drawn(lambda chart: svg(chart).encode())),
+    "pdf": Form("application/pdf", _drawn(lambda chart: pdf(_PICTURE, {"chart.svg": svg(chart).encode()}))),
+    "png": Form("image/png", _drawn(png)),
+    "json": Form("application/json", _drawn(lambda chart: json.dumps(chart).encode())),
+    "csv": Form("text/csv", lambda item: item.csv.encode()),
+    "sql": Form("text/plain", lambda item: item.sql.encode()),
+}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ciphermark_dashboards import runs
-from ciphermark_dashboards.errors import NotFoundError
 from ciphermark_dashboards.filters import Query, Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, Page
 from ciphermark_dashboards.rendering import Figures
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.store import NotFoundError, Store
 
 
 class Selections:
@@ -47,8 +45,8 @@ class Selections:
         """Two runs, by default the latest, and the one before it of the same suite."""
         given = dict(query)
         b = self._run(given.get("b", ""))
-        a = given.get("a") or runs.before(self._store, b)
+        a = given.get("a") or self._store.run_before(b)
         return selected((("a", self._run(a)), ("b", b)), COMPARE_PAGE.filters, (), query)
 
     def _run(self, asked: str) -> str:
-        return str(runs.named(self._store, asked)["run_id"])
+        return str(self._store.run(asked)["run_id"])

@@ -1,9 +1,9 @@
-"""Reading the views: a pool of read-only connections, and queries in named blocks."""
+"""Reading the database: a pool of read-only connections, queries in named blocks, and the run that a name means."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier, Literal
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from ciphermark_dashboards.errors import NotFoundError, TooSlowError, UnpreparedError
+from ciphermark_core.errors import UserError
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_present.query import Answer, Query, Row
 
@@ -33,6 +33,18 @@ _UNPREPARED = (
     errors.InsufficientPrivilege,
 )
 _NO_NAME = (errors.InvalidTextRepresentation, errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)
+
+
+class NotFoundError(UserError):
+    """What the address names is not there."""
+
+
+class TooSlowError(UserError):
+    """The database took too long."""
+
+
+class UnpreparedError(UserError):
+    """The database has not the tables of this version."""
 
 
 class Store:
@@ -80,6 +92,33 @@ class Store:
             cursor = connection.execute(query.text.encode(), query.parameters)
             assert cursor.description is not None
             return Answer(tuple(column.name for column in cursor.description), cursor.fetchall())
+
+    def run_choices(self) -> Sequence[Row]:
+        """The runs that pages offer: the latest 1,000, the latest first."""
+        return self.ask("run_choices", {}).mappings
+
+    def run(self, name: str) -> Row:
+        """The run that a name means, however old: an id or the beginning of it, a label, ``last``, ``last:SUITE``; the
+        latest for no name. Raises :class:`NotFoundError` where that is no run, or the beginning of several.
+        """
+        run = self.find_run(name)
+        if run is not None:
+            return run
+        latest = self.find_run("last")
+        if latest is None:
+            raise NotFoundError("No run is recorded yet: make one with `ciphermark run quick`.")
+        raise NotFoundError(f"{name} is no run here; the latest is {latest['run_id']}.")
+
+    def find_run(self, name: str) -> Row | None:
+        """As :meth:`run`, but nothing where there is no such run."""
+        rows = self.ask("run_named", {"asked": name}).mappings
+        if len(rows) > 1:
+            raise NotFoundError(f"{name} is the beginning of several runs: give more of the id.")
+        return rows[0] if rows else None
+
+    def run_before(self, run_id: str) -> str:
+        """The latest run before this one of its suite, else of any, else this one."""
+        return str(self.ask("run_before", {"run_id": run_id}).mappings[0]["run_id"])
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[TupleRow]]:

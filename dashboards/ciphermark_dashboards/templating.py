@@ -1,53 +1,150 @@
-"""Templates as pages."""
+"""Templates as pages, and the files that pages are made of: cached by browsers for good, since a new text has a new
+address.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from threading import Lock
 from typing import Any
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader
 
-from ciphermark_dashboards import __version__, hosts
+from ciphermark_dashboards import __version__
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
-from ciphermark_dashboards.serving import assets
 from ciphermark_present import formats
+from ciphermark_present.query import Row
 
 RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
 _SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
 _LINE_CHARACTERS = 40  # that a cell does not break
-_LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
+LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
+_UNKNOWN = "cannot be read"
 
-_environment = Environment(
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_VEGA = "vega.js"
+_PACKAGE = "vl-convert-python"
+_EXPOSED = "window.vegaEmbed = vegaEmbed;"
+_BUNDLING = f"import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle({_EXPOSED!r}))"
+_bundling = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file as it is sent; ``read`` gives its text, compressed by gzip."""
+
+    name: str
+    digest: str
+    read: Callable[[], bytes]
+
+    @property
+    def content_type(self) -> str:
+        """Its media type."""
+        return _TYPES[self.name.rpartition(".")[2]]
+
+    @property
+    def path(self) -> str:
+        """Its address, which changes with its text."""
+        return f"/assets/{self.digest}/{self.name}"
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """The stylesheet, our scripts, the icon, and Vega with Vega-Lite from the installed package."""
+    ours = {file.name: file.read_bytes() for file in (files(__package__) / "assets").iterdir()}
+    # What it is bundled from says what it is: pages are there before it is.
+    origin = f"{_PACKAGE} {version(_PACKAGE)} {_EXPOSED}".encode()
+    return {name: Asset(name, _digest(text), _packed(text)) for name, text in ours.items()} | {
+        _VEGA: Asset(_VEGA, _digest(origin), bundled)
+    }
+
+
+def bundled() -> bytes:
+    """Vega with Vega-Lite, made when it is first asked for, once; whoever asks meanwhile waits."""
+    with _bundling:
+        return _bundled()
+
+
+@cache
+def _bundled() -> bytes:
+    """It takes seconds in which a process does nothing else, answer requests included: another process does it."""
+    done = subprocess.run([sys.executable, "-c", _BUNDLING], stdout=subprocess.PIPE, check=True)
+    return gzip.compress(done.stdout, mtime=0)
+
+
+def _packed(text: bytes) -> Callable[[], bytes]:
+    data = gzip.compress(text, mtime=0)
+    return lambda: data
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def host_facts(row: Row) -> list[tuple[str, str]]:
+    """What of a host bears on times, as label and text; ``row`` is one of the block ``run_facts``."""
+
+    def switch(value: bool | None) -> str:
+        return _UNKNOWN if value is None else ("on" if value else "off")
+
+    return [
+        ("Started (UTC)", formats.moment(row["started_at"])),
+        ("Host", row["hostname"]),
+        ("CPU", f"{row['cpu_model']}, {row['cores']} cores"),
+        ("AVX512-IFMA", formats.yes("avx512ifma" in row["cpu_flags"])),
+        ("Memory", formats.size(row["memory_bytes"])),
+        ("System", f"{row['operating_system']}, {row['kernel']}"),
+        ("Container", formats.text(row["container"])),
+        ("Governor", row["governor"] or _UNKNOWN),
+        ("Turbo", switch(row["turbo"])),
+        ("SMT", switch(row["smt"])),
+        ("Clock source", row["clock_source"] or _UNKNOWN),
+        ("Variation of equal work", formats.share(row["host_clock_noise"])),
+        ("Load at the start", formats.digits(row["host_load_1min"])),
+        ("Ciphermark", row["software_version"]),
+        ("Seed", str(row["seed"])),
+    ]
+
+
+TEMPLATES = Environment(
     loader=PackageLoader(__package__),
-    autoescape=True,
+    autoescape=lambda name: bool(name and name.endswith(".html")),
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,
 )
-_environment.filters.update(
+TEMPLATES.filters.update(
     moment=formats.moment,
     seconds=formats.seconds,
     size=formats.size,
     share=formats.share,
     digits=formats.digits,
 )
-_environment.globals.update(
-    host_facts=hosts.facts,
+TEMPLATES.globals.update(
+    host_facts=host_facts,
     asset=lambda name: assets()[name].path,
     pages=[*PAGES, RUNS, COMPARE_PAGE],
     version=__version__,
-    zip=zip,
     most_rows=_SHOWN_ROWS,
     short=_SHOWN_CHARACTERS,
     line=_LINE_CHARACTERS,
-    longest=_LONGEST_CHARACTERS,
+    longest=LONGEST_CHARACTERS,
 )
 
 
 def page(template: str, status_code: int = 200, **context: Any) -> HTMLResponse:
     """A template as a page."""
-    return HTMLResponse(_environment.get_template(template).render(**context), status_code)
+    return HTMLResponse(TEMPLATES.get_template(template).render(**context), status_code)
 
 
 def message(title: str, text: str, status_code: int = 200, **context: Any) -> HTMLResponse:

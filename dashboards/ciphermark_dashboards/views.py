@@ -1,31 +1,38 @@
-"""Answers to requests for pages, figures and assets. Plain functions: FastAPI gives each a thread of its own."""
+"""Answers to requests for pages of figures, figures and assets: plain functions, each in a thread of its own."""
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
-from ciphermark_dashboards import downloads, runs, templating
-from ciphermark_dashboards.errors import NotFoundError
-from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.pages import CASE_PAGE, FIGURES, Page, measured
-from ciphermark_dashboards.rendering import Figures, Filled
-from ciphermark_dashboards.runs import Run
+from ciphermark_analysis import comparison, two_runs
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import templating
+from ciphermark_dashboards.filters import SHOW, Selection, require_known
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, Page, measured
+from ciphermark_dashboards.rendering import FORMS, Figures, Filled
 from ciphermark_dashboards.selections import Selections
-from ciphermark_dashboards.serving import assets
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import formats, host_state
+from ciphermark_present.catalogue import comparing
+from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
+_ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
+_OTHER_HOST = "The hosts are not the same: what differs may be theirs."
+_SAME_RUN = "Both are one and the same run: choose another."
 
 
 class Views:
-    """The pages about one run, its cases, and every figure by itself."""
+    """The pages about runs and cases, and every figure by itself."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,83 +42,154 @@ class Views:
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
         """A page of figures about one run."""
-        choices = runs.choices(self._store)
+        choices = self._store.run_choices()
         if not choices:
-            return nothing_yet()
+            return _nothing_yet()
         selection = self._selections.of_page(page, request.query_params.multi_items())
-        figures = self.filled(page, selection)
+        (run_id,) = selection.runs
+        recorded = self._figures.recorded(selection.runs)
+        figures = self._filled(page, selection, recorded)
         # What others published is there for every run.
         is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
-        return templating.page(
+        elsewhere = list(measured(self._figures.choices(run_id, recorded).mappings)) if is_empty else []
+        return _shown(
             "page.html",
-            **_told(page, selection),
-            figures=figures,
+            page,
+            selection,
+            figures,
             is_empty=is_empty,
-            elsewhere=self._elsewhere(selection.runs[0]) if is_empty else [],
-            runs=named(self.offered(choices, selection)),
+            elsewhere=elsewhere,
+            runs=self._offered(choices, selection),
             notes=selection.notes,
-            states=self._states(selection.runs[0]),
-            run_id=selection.runs[0],
-            filters_shown=True,
+            states=self._states(run_id),
+            run_id=run_id,
         )
 
     def case(self, request: Request) -> HTMLResponse:
         """One case of a run, by every variant."""
         selection = self._selections.of_case(request.query_params.multi_items())
-        figures = self.filled(CASE_PAGE, selection)
+        (run_id,) = selection.runs
+        figures = self._filled(CASE_PAGE, selection, self._figures.recorded(selection.runs))
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
-        run_id = selection.runs[0]
-        context = _told(CASE_PAGE, selection) | {"run_id": run_id, "states": self._states(run_id)}
-        return templating.page("page.html", **context, figures=figures)
+        return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=self._states(run_id))
+
+    def compare(self, request: Request) -> Response:
+        """Two runs; two hosts are sent on to the latest runs of theirs."""
+        if "host_a" in request.query_params:
+            return self._of_hosts(request)
+        choices = self._store.run_choices()
+        if not choices:
+            return _nothing_yet()
+        selection = self._selections.of_two(request.query_params.multi_items())
+        figures = self._filled(COMPARE_PAGE, selection, self._figures.recorded(selection.runs))
+        known = {run["run_id"]: run for run in choices}
+        a, b = (known.get(run_id) or self._store.run(run_id) for run_id in selection.runs)
+        hosts = [
+            (row["id"], f"{row['hostname']} · {row['cpu_model']} · {row['runs']} runs")
+            for row in self._store.ask("hosts", {}).mappings
+        ]
+        return _shown(
+            "compare.html",
+            COMPARE_PAGE,
+            selection,
+            figures,
+            runs=self._offered(choices, selection),
+            chosen={"a": a, "b": b},
+            hosts=hosts,
+            notes=self._notes(selection, figures[0].rows, a, b),
+        )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
-        """One figure by itself, in one of the forms of ``downloads``."""
+        """One figure by itself, in one of the forms of ``rendering``."""
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure {name}.")
         selection = self._selections.of_figure(name, request.query_params.multi_items())
-        recorded = self._figures.recorded(selection.runs)
-        return _as(kind, self._figures.filled(FIGURES[name], selection, recorded))
+        item = self._figures.filled(FIGURES[name], selection, self._figures.recorded(selection.runs))
+        form = FORMS.get(kind)
+        if form is None:
+            raise NotFoundError(f"A figure comes as {', '.join(FORMS)}, not {kind}.")
+        named = {"Content-Disposition": f'attachment; filename="{name}.csv"'} if kind == "csv" else {}
+        return Response(form.write(item), media_type=form.media_type, headers=named)
 
-    def offered(self, choices: list[Run], selection: Selection) -> list[Run]:
-        """The runs to choose from, and those that are chosen: they may be older."""
-        known = {run["run_id"] for run in choices}
-        older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in known]
-        return choices + [runs.named(self._store, run_id) for run_id in older]
-
-    def of_two(self, request: Request) -> Selection:
-        """The two runs that the address names; see :meth:`Selections.of_two`."""
-        return self._selections.of_two(request.query_params.multi_items())
-
-    def filled(self, page: Page, selection: Selection) -> list[Filled]:
-        """The page's figures for a selection."""
-        recorded = self._figures.recorded(selection.runs)
+    def _filled(self, page: Page, selection: Selection, recorded: str) -> list[Filled]:
         ask = partial(self._figures.filled, selection=selection, recorded=recorded)
         return list(self._asking.map(ask, page.figures))
 
-    def _elsewhere(self, run_id: str) -> list[Page]:
-        """The pages that a run has something for."""
-        return list(measured(self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings))
+    def _offered(self, choices: Sequence[Row], selection: Selection) -> list[tuple[str, str]]:
+        """The runs to choose from, and those that are chosen, which may be older: id and name."""
+        known = {run["run_id"] for run in choices}
+        older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in known]
+        return [(run["run_id"], _name(run)) for run in (*choices, *map(self._store.run, older))]
 
     def _states(self, run_id: str) -> list[str]:
         """What hosts were like while samples of a run were taken."""
         rows = self._store.ask("host_state", {"run_id": run_id}).mappings
         return [sentence for row in rows for sentence in host_state.told(row)]
 
+    def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
+        """What to know of a comparison: how many figures were judged how, as the command line counts them, and the
+        verdict where all of them are here; what the hosts were like; what makes the runs unlike.
+        """
+        judged = comparing.said_once(rows)
+        if selection.parameters["show"] == SHOW.preferred:
+            notes = [_sentence(comparing.verdict_of_runs(judged))]
+        else:
+            notes = [", ".join(comparing.counted(judged))] if judged else []
+        drift = comparison.drift(rows)
+        states = [self._store.ask("host_state", {"run_id": run_id}).mappings for run_id in selection.runs]
+        others = (two_runs.shared(rows), host_state.unlike_corrections(*states))
+        return [
+            *notes,
+            *([f"Host: {drift}."] if drift else []),
+            *[_sentence(text) for text in others if text],
+            *([_SAME_RUN] if a == b else []),
+            *([_OTHER_HOST] if a["host_id"] != b["host_id"] else []),
+            *([_ANY_LEVEL] if selection.parameters["levels"] == "any" else []),
+        ]
+
+    def _of_hosts(self, request: Request) -> Response:
+        require_known(request.query_params, ("host_a", "host_b"))
+        asked = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
+        latest = self._store.ask("latest_of_hosts", asked).mappings
+        if not latest:
+            raise UserError(
+                "These two hosts have executed no suite in common: run one suite on both, then compare."
+            )
+        pair = urlencode({"a": latest[0]["run_a"], "b": latest[0]["run_b"]})
+        return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)
+
 
 def asset(digest: str, name: str, request: Request) -> Response:
     """A stylesheet, script or picture, for a year."""
-    found = assets().get(name)
-    if found is None or found.digest != digest:
+    item = templating.assets().get(name)
+    if item is None or item.digest != digest:
         raise NotFoundError("There is no such file.")
     headers = {"Cache-Control": f"public, max-age={_YEAR_S}, immutable"}
+    packed = item.read()
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(found.plain, media_type=found.content_type, headers=headers)
-    packed = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Response(found.read(), media_type=found.content_type, headers=headers | packed)
+        return Response(gzip.decompress(packed), media_type=item.content_type, headers=headers)
+    headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(packed, media_type=item.content_type, headers=headers)
 
 
-def nothing_yet() -> HTMLResponse:
+def _shown(
+    template: str, page: Page, selection: Selection, figures: Sequence[Filled], **more: Any
+) -> HTMLResponse:
+    """A page of figures."""
+    return templating.page(
+        template,
+        title=page.title,
+        lead=page.lead,
+        path=page.path,
+        selection=selection,
+        query=selection.query_string,
+        figures=figures,
+        **more,
+    )
+
+
+def _nothing_yet() -> HTMLResponse:
     """What an empty database has to say."""
     return templating.message(
         "No run yet",
@@ -121,41 +199,19 @@ def nothing_yet() -> HTMLResponse:
     )
 
 
-def named(found: list[Run]) -> list[tuple[str, str]]:
-    """Runs as one chooses them: id and name."""
-    return [
-        (
-            run["run_id"],
-            " · ".join(
-                (
-                    *([run["label"]] if run["label"] else []),
-                    run["suite"],
-                    formats.moment(run["started_at"]),
-                    run["host"],
-                    run["run_id"][:8],
-                    *(["imported"] if run["is_imported"] else []),
-                )
-            ),
-        )
-        for run in found
-    ]
-
-
-def _told(page: Page, selection: Selection) -> dict[str, Any]:
-    return {
-        "title": page.title,
-        "lead": page.lead,
-        "path": page.path,
-        "selection": selection,
-        "query": selection.query_string,
-    }
-
-
-def _as(kind: str, item: Filled) -> Response:
-    form = downloads.FORMS.get(kind)
-    if form is None:
-        raise NotFoundError(f"A figure comes as {', '.join(downloads.FORMS)}, not {kind}.")
-    headers = (
-        {"Content-Disposition": f'attachment; filename="{item.figure.name}.csv"'} if kind == "csv" else {}
+def _name(run: Row) -> str:
+    """A run as one chooses it."""
+    imported = "imported" if run["is_imported"] else None
+    parts = (
+        run["label"],
+        run["suite"],
+        formats.moment(run["started_at"]),
+        run["host"],
+        run["run_id"][:8],
+        imported,
     )
-    return Response(form.write(item), media_type=form.media_type, headers=headers)
+    return " · ".join(part for part in parts if part)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

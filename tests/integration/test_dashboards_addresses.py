@@ -15,7 +15,7 @@ from processes import PATIENCE_S
 from starlette.testclient import TestClient
 
 from ciphermark_core.model import ParameterSpec
-from ciphermark_dashboards import app, report, serving
+from ciphermark_dashboards import app, report, templating
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
@@ -179,10 +179,10 @@ def test_pages_are_there_before_vega_is_bundled(url: str, old: str, monkeypatch:
     def bundle() -> bytes:
         if not made:
             assert goes_on.wait(PATIENCE_S)
-            made.append(serving.assets()["vega.js"].path)
+            made.append(templating.assets()["vega.js"].path)
         return gzip.compress(b"window.vegaEmbed")
 
-    monkeypatch.setattr(serving, "_bundled", bundle)
+    monkeypatch.setattr(templating, "_bundled", bundle)
     with TestClient(app.made(Settings(url)), base_url=HERE) as client:
         try:
             (path,) = re.findall(r'<script src="([^"]+vega.js)"', client.get("/runs").text)
@@ -196,7 +196,7 @@ def test_pages_are_there_before_vega_is_bundled(url: str, old: str, monkeypatch:
 
 def test_vega_is_what_the_installed_package_bundles() -> None:
     """The address is of what it is bundled from: one version of the package has one text."""
-    found = serving.assets()["vega.js"].plain.decode()
+    found = gzip.decompress(templating.assets()["vega.js"].read()).decode()
     assert found == vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import typst
 from pypdf import PdfReader
 
-TEMPLATE = files("ciphermark_dashboards") / "report" / "templates" / "report.typ"
+TEMPLATE = files("ciphermark_dashboards") / "templates" / "report.typ"
 HEADING = "Under which it stands"
 # Five times as high as wide: as wide as a page, it would be far higher than one.
 TALL = """<svg xmlns="http://www.w3.org/2000/svg" width="400" height="2000">

@@ -4,8 +4,7 @@ import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import access
-from ciphermark_dashboards.benchmark import Token
-from ciphermark_dashboards.errors import ServiceAwayError
+from ciphermark_dashboards.benchmark import ServiceAwayError, Token
 from ciphermark_dashboards.settings import from_environment
 
 DATABASE = {"CIPHERMARK_DATABASE_URL": "postgresql://nowhere"}

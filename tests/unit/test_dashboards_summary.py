@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ciphermark_dashboards import report
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_dashboards.report import summary
 from ciphermark_present.query import Answer
 
 
@@ -16,7 +16,7 @@ def told(name: str, *rows: dict[str, Any]) -> list[str]:
     place = {"scheme": "bfv", "security_compared": 128, "data_set": "boston"}
     selection = Selection((("run", "r"),), extra=place)
     answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
-    return list(summary.sentences([], [Filled(FIGURES[name], selection, answer)]))
+    return list(report.sentences([], [Filled(FIGURES[name], selection, answer)]))
 
 
 def sped(ratio: float, verdict: str) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def test_failures_are_counted_by_variant() -> None:
         {"variant": "b", "status": "unsupported", "trials": 1},
     ]
     verdict = "bfv: of 3 cases fastest is a in 3"
-    first, second = summary.headline(outcomes, [verdict])
+    first, second = report.headline(outcomes, [verdict])
     assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
     assert second == verdict
-    (last,) = summary.sentences(outcomes, [])
+    (last,) = report.sentences(outcomes, [])
     assert last == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are below."
 
 

@@ -58,8 +58,8 @@ def figure(
 
     By default NAME.svg in this folder, or NAME.csv where the figure is a table.
     """
-    from ciphermark_dashboards.downloads import FORMS
     from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
+    from ciphermark_dashboards.rendering import FORMS
 
     if name is None:
         _list(console_for())

@@ -1,0 +1,397 @@
+"""A run as one file: what was found in plain words, charts, tables, method, host, builds and caveats.
+
+The figures are those of the pages, for each scheme, level and data set. HTML, Markdown and PDF are one file each, which
+needs nothing else; a Markdown file that is written has its pictures in a folder beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import __version__, filters, pages, rendering
+from ciphermark_dashboards.filters import Choice, Selection, selected
+from ciphermark_dashboards.pages import Page
+from ciphermark_dashboards.rendering import Cell, Filled, Table
+from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.templating import TEMPLATES, host_facts
+from ciphermark_present import formats, host_state, query
+from ciphermark_present.catalogue import ranking
+from ciphermark_present.notes import Note
+from ciphermark_present.query import Row
+
+_SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
+_FILES = files(__package__)
+_METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
+_PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
+_MARKUP = re.compile(r"([\\`*\[\]|])")
+_MOST_SUITE_CHARACTERS = 50_000
+_SCALE_PNG = 1.0
+_LARGEST_BYTES = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The figures of one page for one place; none of them is empty. ``scope`` says what the page has and this not."""
+
+    title: str
+    scope: str
+    figures: tuple[Filled, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``facts`` is the run with its host; ``headline`` is what to know before anything else; ``caveats`` is what spoils
+    its figures; ``notes`` is what these include; ``has_sql``: they show their SQL.
+    """
+
+    title: str
+    facts: Row
+    headline: tuple[str, ...]
+    summary: tuple[str, ...]
+    caveats: tuple[str, ...]
+    failures: Sequence[Row]
+    builds: Sequence[Row]
+    sections: tuple[Section, ...]
+    notes: tuple[Note, ...] = ()
+    has_sql: bool = False
+
+
+def made(store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = ()) -> Report:
+    """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run.
+
+    ``has_sql``: with what each figure asks the database; ``notes`` are those of what was measured.
+    """
+    run_id = str(store.run(run)["run_id"])
+    (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
+    outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
+    builds = store.ask("builds", {"parts": [run_id]}).mappings
+    states = store.ask("host_state", {"run_id": run_id}).mappings
+    sections = tuple(_sections(store, run_id))
+    figures = [item for section in sections for item in section.figures]
+    return Report(
+        title=f"{facts['suite']} on {facts['hostname']}",
+        facts=facts,
+        headline=tuple(headline(outcomes, _verdicts(store, run_id))),
+        summary=tuple(sentences(outcomes, figures)),
+        caveats=tuple(_caveats(facts, builds, states)),
+        failures=store.ask("failures", {"parts": [run_id]}).mappings,
+        builds=builds,
+        sections=sections,
+        notes=tuple(notes),
+        has_sql=has_sql,
+    )
+
+
+def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
+    """What a reader in a hurry should know: how many trials, and who is fastest how often."""
+    counted: Counter[str] = Counter()
+    for row in outcomes:
+        counted[row["status"]] += row["trials"]
+    total = sum(counted.values())
+    counts = ", ".join(f"{count} {status}" for status, count in counted.most_common())
+    noun = "trial" if total == 1 else "trials"
+    yield f"{total} {noun}: {counts}. Only trials whose results were checked and right have times here."
+    yield from verdicts
+
+
+def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
+    """What each figure says, and which variants have trials without figures; the reasons are a table of their own."""
+    for name in dict.fromkeys(item.figure.name for item in figures):
+        for item in figures:
+            if item.figure.name == name and item.figure.tell is not None:
+                yield from item.figure.tell(item.rows, item.selection.parameters)
+    failed: dict[str, list[str]] = {}
+    for row in outcomes:
+        if row["status"] != "ok":
+            failed.setdefault(row["variant"], []).append(f"{row['trials']} {row['status']}")
+    if failed:
+        counts = "; ".join(f"{variant}: {', '.join(counts)}" for variant, counts in sorted(failed.items()))
+        yield f"Not measured: {counts}. The reasons are below."
+
+
+def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterator[str]:
+    """What the host warned of when the run began and was like beside samples; builds whose times mean nothing."""
+    yield from facts["host_warnings"]
+    for row in states:
+        yield from host_state.told(row)
+    for build in builds:
+        if build["is_debug"]:
+            yield f"{build['variant']} is a debug build: its times mean nothing"
+
+
+def _verdicts(store: Store, run_id: str) -> Iterator[str]:
+    """Who is fastest how often, as the command line says it."""
+    chosen = {"any_security": False}
+    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
+    yield from ranking.of_run(answers, any_security=False)
+
+
+def _sections(store: Store, run_id: str) -> Iterator[Section]:
+    rows = store.ask("choices", {"run_id": run_id}).mappings
+    for page in pages.PAGES:
+        asked: set[str] = set()
+        for selection in _selections(run_id, page, page.choices(rows)):
+            figures = [rendering.filled(store, figure, selection) for figure in page.figures]
+            new = tuple(item for item in figures if item.rows and item.sql not in asked)
+            asked |= {item.sql for item in figures}  # what does not depend on the data set is there once
+            if new:
+                yield Section(_heading(page, selection), _scope(selection), new)
+
+
+def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Selection]:
+    """One for each scheme and security level that the page's subjects have, else for each value of its first filter."""
+    subject = (("run", run_id),)
+    if filters.SCHEME not in page.filters:
+        first = page.filters[0]
+        for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
+            yield selected(subject, page.filters, rows, [(first.name, value)])
+        return
+    places = sorted(
+        {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
+    )
+    for scheme, security in places:
+        asked = [("scheme", scheme), ("security", str(security))]
+        here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
+        yield selected(subject, page.filters, here, asked)
+
+
+def _heading(page: Page, selection: Selection) -> str:
+    parameters: dict[str, Any] = selection.parameters
+    if "scheme" not in parameters:
+        first = page.filters[0]
+        return f"{page.title}: {first.label.lower()} {parameters[first.column]}"
+    return f"{page.title}: {parameters['scheme']}, {formats.level(parameters['security_compared'])} (2018)"
+
+
+def _scope(selection: Selection) -> str:
+    """What is shown of the filters that take one value, what is left out, and how to get it."""
+
+    def said(choice: Choice, values: Sequence[Any]) -> str:
+        return f"{choice.filter.label.lower()} {' and '.join(map(choice.filter.write, values))}"
+
+    single = [choice for choice in selection.choices if choice.filter in _SINGLE and choice.chosen]
+    shown = ", ".join(said(choice, choice.chosen) for choice in single)
+    left_out = [
+        said(choice, [value for value in choice.values if value not in choice.chosen])
+        for choice in single
+        if len(choice.values) > 1
+    ]
+    if not left_out:
+        return f"Shown: {shown}." if shown else ""
+    return (
+        f"Shown: {shown}. Left out: {', '.join(left_out)}; the dashboard's filters show them, and so does "
+        "`ciphermark figure` with its option --filter. Not every figure depends on all of these."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a run's tables and texts a report takes, so that it stays a file one can send: ``rows`` of a table,
+    ``characters`` of a text; ``cell_characters`` of one in a figure's table.
+    """
+
+    rows: int
+    characters: int
+    cell_characters: int
+    is_drawn: bool = True
+    note: str = ""
+
+
+_SHORTER = "Tables and texts are shorter than usual, {}so that this file stays below 5 MB."
+_STEPS = (
+    Limits(200, 2_000, 300),
+    Limits(40, 300, 100, note=_SHORTER.format("")),
+    Limits(10, 100, 60, is_drawn=False, note=_SHORTER.format("and charts are left out, ")),
+)
+
+
+def html(report: Report) -> bytes:
+    """One HTML file: style and charts inside, no script. A chart is a picture: identifiers of two SVG would clash."""
+    style = (_FILES / "assets" / "style.css").read_text()
+    return _rendered(
+        "report.html", report, lambda chart: _inside("svg+xml", rendering.svg(chart).encode()), style=style
+    )
+
+
+def markdown(report: Report) -> bytes:
+    """One Markdown file; charts are PNG pictures inside it."""
+    return _rendered("report.md", report, lambda chart: _inside("png", rendering.png(chart, _SCALE_PNG)))
+
+
+def pdf(report: Report) -> bytes:
+    """One PDF file, set by Typst, whose template takes the texts as data: nothing in them is markup."""
+    source = (_FILES / "templates" / "report.typ").read_bytes()
+    pictures: dict[str, bytes] = {}
+
+    def draw(chart: Row) -> str:
+        name = f"{len(pictures)}.svg"
+        pictures[name] = rendering.svg(chart).encode()
+        return name
+
+    def write(context: dict[str, Any]) -> bytes:
+        data = json.dumps(context, default=_as_data).encode()
+        return rendering.pdf(source, {"data.json": data, **pictures})
+
+    return _small_enough(report, draw, write)
+
+
+FORMATS: dict[str, Callable[[Report], bytes]] = {"html": html, "md": markdown, "pdf": pdf}
+
+
+def write(report: Report, path: Path, name: str) -> None:
+    """Write a report; raises ``UserError`` where the file cannot be written."""
+    data = FORMATS[name](report)
+    try:
+        for place, content in (_with_pictures(path, data) if name == "md" else {path: data}).items():
+            if place != path:
+                place.parent.mkdir(exist_ok=True)
+            place.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _with_pictures(path: Path, text: bytes) -> dict[Path, bytes]:
+    """What to write for a Markdown file with pictures inside: the file, and the pictures that it refers to instead."""
+    folder = path.with_name(f"{path.stem}-figures")
+    pictures: dict[Path, bytes] = {}
+
+    def refer(match: re.Match[bytes]) -> bytes:
+        place = folder / f"{len(pictures) + 1:02}.png"
+        pictures[place] = base64.b64decode(match[1])
+        return f"]({quote(folder.name)}/{place.name})".encode()
+
+    return {path: _PICTURE.sub(refer, text), **pictures}
+
+
+def _inside(kind: str, data: bytes) -> str:
+    """A picture as an address that needs no file."""
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def _rendered(template: str, report: Report, draw: Callable[[Row], str], **more: str) -> bytes:
+    text = TEMPLATES.get_template(template)
+    return _small_enough(report, draw, lambda context: text.render(context, **more).encode())
+
+
+def _small_enough(
+    report: Report, draw: Callable[[Row], str], write: Callable[[dict[str, Any]], bytes]
+) -> bytes:
+    """The file under the first limits that keep it small; under the last ones, whatever it takes."""
+    charts = [
+        draw(item.specification) if item.specification else None
+        for section in report.sections
+        for item in section.figures
+    ]
+    data = b""
+    for step in _STEPS:
+        data = write(_context(report, step, charts))
+        if len(data) < _LARGEST_BYTES:
+            break
+    return data
+
+
+def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict[str, Any]:
+    """What templates print."""
+    drawn = iter(charts if step.is_drawn else [None] * len(charts))
+    figures = [item for section in report.sections for item in section.figures]
+    cited = dict.fromkeys(note for item in figures for note in _needed(report, item))
+    numbers = {note: number for number, note in enumerate(cited, 1)}
+    return {
+        "title": report.title,
+        "version": __version__,
+        "run": report.facts["run_id"],
+        "started": formats.moment(report.facts["started_at"]),
+        "headline": report.headline,
+        "summary": report.summary,
+        "caveats": report.caveats,
+        "note": step.note,
+        "has_sql": report.has_sql,
+        "sections": [
+            {
+                "title": section.title,
+                "scope": section.scope,
+                "figures": [
+                    _figure(item, step, next(drawn), [numbers[note] for note in _needed(report, item)])
+                    for item in section.figures
+                ],
+            }
+            for section in report.sections
+        ],
+        "notes": [(number, str(note)) for note, number in numbers.items()],
+        "failures": rendering.failures(report.failures).first(step.rows, step.characters),
+        "whole": rendering.whole(
+            report.failures, report.facts["run_id"], min(limits.characters for limits in _STEPS)
+        ),
+        "method": _METHOD,
+        "facts": [("Run", report.facts["run_id"]), *host_facts(report.facts)],
+        "builds": [
+            (row["variant"], row["library"], row["version"], _cut(_build(row["facts"]), step.characters))
+            for row in report.builds
+        ],
+        "suite": _cut(report.facts["suite_text"], _MOST_SUITE_CHARACTERS),
+    }
+
+
+def _needed(report: Report, item: Filled) -> list[Note]:
+    """The notes that a figure needs, by the rows it has."""
+    about, column = item.figure.noted_by
+    return [note for note in report.notes if note.about == about and note.is_needed(column, item.rows)]
+
+
+def _figure(item: Filled, step: Limits, chart: str | None, notes: list[int]) -> dict[str, Any]:
+    """A figure as it is printed; ``rows`` are its rows one by one where ``table`` is a grid, ``notes`` the numbers of
+    those it needs.
+    """
+    is_grid = item.figure.grid is not None
+    return {
+        "title": item.figure.title,
+        "lead": item.figure.lead,
+        "chart": chart,
+        "is_grid": is_grid,
+        "is_open": item.figure.is_table_open or not (chart or is_grid),
+        "table": item.narrow.first(step.rows, step.cell_characters),
+        "rows": item.table(step.rows).first(step.rows, step.cell_characters),
+        "sql": item.sql,
+        "notes": notes,
+    }
+
+
+def _as_data(value: object) -> Any:
+    """What JSON has no word for: a table, its cells, a time."""
+    if isinstance(value, Table):
+        return {name: getattr(value, name) for name in ("head", "rows", "same", "left_out")}
+    return value.text if isinstance(value, Cell) else str(value)
+
+
+def _build(facts: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {text}" for name, text in sorted(facts.items()))
+
+
+def _cut(text: str, most: int) -> str:
+    return Cell(text).cut(most).text
+
+
+def _plain(text: object) -> str:
+    """A foreign text as Markdown shows it: no markup, no HTML, no end of a cell or a line in it."""
+    safe = str(text).replace("&", "&amp;").replace("<", "&lt;")
+    return " ".join(_MARKUP.sub(r"\\\1", safe).splitlines())
+
+
+def _fenced(text: str, language: str) -> str:
+    """A text as a block of code in Markdown, whatever backticks it has."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+TEMPLATES.filters.update(plain=_plain, fenced=_fenced)
