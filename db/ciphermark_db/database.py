@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -19,8 +20,12 @@ from ciphermark_core.run import Run
 from ciphermark_db import recording, schema
 from ciphermark_db.sql import blocks
 
+if TYPE_CHECKING:
+    from ciphermark_db.statistics import TrialSamples
+
 CONNECT_TIMEOUT_S = 10
 QUERY_TIMEOUT_S = 60.0
+_HOST_STATE_EVERY_S = 2.0  # it is of all trials of a run
 # Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
 _PASSING = ("53", "57P", "58")
 _ENDED = "57P"
@@ -100,6 +105,8 @@ class Database:
     def __init__(self, url: str) -> None:
         self._url = url
         self._connection: Connection | None = None
+        self._samples: dict[str, TrialSamples] = {}  # of the trials recorded last, by their ids
+        self._host_state_due: dict[str, float] = {}
 
     @classmethod
     def open(cls, url: str) -> Database:
@@ -169,7 +176,22 @@ class Database:
         from ciphermark_db import statistics  # loads numpy
 
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            statistics.update(connection, recording.record_outcomes(connection, outcomes))
+            new = recording.record_outcomes(connection, outcomes)
+            samples = statistics.record_samples(connection, new)
+            statistics.update(connection, new, self._samples | samples)
+            now = monotonic()
+            due = {run for item in new if now >= self._host_state_due.get(run := item.trial.run_id, now)}
+            for run_id in due:
+                statistics.update_host_state(connection, run_id)
+        self._samples = statistics.latest(self._samples | samples)
+        self._host_state_due |= dict.fromkeys(due, now + _HOST_STATE_EVERY_S)
+
+    def update_host_state(self, run_id: str) -> None:
+        """Compute what the host was like during a run; :meth:`record_outcomes` does so from time to time only."""
+        from ciphermark_db import statistics  # loads numpy
+
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            statistics.update_host_state(connection, run_id)
 
     def record_refusals(self, outcomes: Sequence[Outcome], reason: str) -> None:
         """Record that outcomes cannot be recorded, and why."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -16,19 +16,28 @@ from ciphermark_core import descriptor
 from ciphermark_core.descriptor import DIMENSIONS, Value
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.metrics import METRICS, Metric
-from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ProgramUse, Sample
+from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ProgramUse
 from ciphermark_core.run import Host, Run
 from ciphermark_db.sql import blocks, filled
 
 Row = dict[str, Any]
-Place = tuple[str, str | None, str | None, str]
 
-_SAMPLE_TYPES = ("int8", "float8", "int8", "int4", "int4", "bool", "bool", "float8")
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
 # What identified a parameter set at first; what it got later is part of its identity where it differs from what it was
 # in all sets until then. The generator of slots follows from the library.
 _FIRST_OF_SET = ("spec", "ring_dimension", "moduli", "special_moduli", "slots", "plain_modulus", "scale")
 _NO_IDENTITY = ("slot_generator",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouping:
+    """What trials are pooled by."""
+
+    run: str
+    case: str
+    build: str | None
+    parameters: str | None
+    status: str
 
 
 def record_run(
@@ -41,7 +50,8 @@ def record_run(
 
 
 def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Record outcomes, and return those whose trials were not recorded before. Their runs must be recorded.
+    """Record outcomes but for their samples, and return those whose trials were not recorded before. Their runs must be
+    recorded.
 
     What is shared is written in one order by everybody, so that two who record at the same time wait for each other in
     one direction only.
@@ -52,18 +62,16 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
     recorded = {trial_id for (trial_id,) in connection.execute(sql["recorded"], trials)}
     fresh = {item.trial.id: item for item in reversed(outcomes) if item.trial.id not in recorded}
     new = sorted(fresh.values(), key=lambda item: item.trial.id)
-    if not new:
-        return new
+    groupings = [_grouping(item) for item in new]
     uses = [(item.trial.id, use) for item in new for use in item.programs]
-    with connection.cursor() as cursor:
-        for statement, rows in _described(new):
-            _execute(cursor, statement, rows)
-        cases = _record_cases(cursor, new)
-        _execute(cursor, "record_trial", [_trial(item, cases[_grouping(item)]) for item in new])
-        programs = [{"trial_id": trial, "stage": use.stage, "program": use.digest} for trial, use in uses]
-        _execute(cursor, "record_trial_program", programs)
-        _execute(cursor, "record_trial_layer", [row for trial, use in uses for row in _layers(trial, use)])
-        _record_samples(cursor, new)
+    for statement, rows in _described(new, groupings):
+        _execute(connection, statement, rows)
+    cases = _record_cases(connection, dict(zip(groupings, new, strict=True)))
+    numbered = zip(new, groupings, strict=True)
+    _execute(connection, "record_trial", [_trial(item, cases[grouping]) for item, grouping in numbered])
+    programs = [{"trial_id": trial, "stage": use.stage, "program": use.digest} for trial, use in uses]
+    _execute(connection, "record_trial_program", programs)
+    _execute(connection, "record_trial_layer", [row for trial, use in uses for row in _layers(trial, use)])
     return new
 
 
@@ -105,9 +113,9 @@ def parameter_set_id(value: Parameters) -> str:
     return _hash((*first, *differing))
 
 
-def _execute(cursor: psycopg.Cursor[Any], statement: str, rows: Sequence[Row]) -> None:
+def _execute(connection: psycopg.Connection[Any], statement: str, rows: Sequence[Row]) -> None:
     if rows:
-        cursor.executemany(blocks("record")[statement], rows)
+        connection.cursor().executemany(blocks("record")[statement], rows)
 
 
 @cache
@@ -117,49 +125,38 @@ def _case_info_statement() -> bytes:
     return filled(blocks("record")["record_case_info"], columns=", ".join(names), values=values)
 
 
-def _record_cases(cursor: psycopg.Cursor[Any], outcomes: Iterable[Outcome]) -> dict[tuple[Any, ...], int]:
-    """The number of each case as it was executed, by what trials are grouped by."""
-    groups = {_grouping(item): item for item in outcomes}
-    cursor.executemany(_case_info_statement(), [_case_info(item) for item in groups.values()], returning=True)
+def _record_cases(
+    connection: psycopg.Connection[Any], groups: Mapping[_Grouping, Outcome]
+) -> dict[_Grouping, int]:
+    """The number of each case as it was executed."""
+    rows = [_case_info(grouping, outcome) for grouping, outcome in groups.items()]
+    cursor = connection.cursor()
+    cursor.executemany(_case_info_statement(), rows, returning=True)
     numbers = [row[0] for _ in cursor.results() for row in cursor.fetchall()]
     return dict(zip(groups, numbers, strict=True))
 
 
-def _record_samples(cursor: psycopg.Cursor[Any], outcomes: Iterable[Outcome]) -> None:
-    places = {(item.trial.id, *_place(sample)): None for item in outcomes for sample in item.samples}
-    if not places:
-        return
-    trials, stages, parties, steps, metrics = (list(column) for column in zip(*places, strict=True))
-    columns = {"trials": trials, "stages": stages, "parties": parties, "steps": steps, "metrics": metrics}
-    rows = cursor.execute(blocks("record")["record_series"], columns).fetchall()
-    ids = {tuple(place): series_id for *place, series_id in rows}
-    with cursor.copy(blocks("record")["copy_samples"]) as copy:
-        copy.set_types(_SAMPLE_TYPES)
-        for outcome in outcomes:
-            for sample in outcome.samples:
-                copy.write_row(_sample(ids[(outcome.trial.id, *_place(sample))], sample))
-
-
-def _described(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, list[Row]]]:
+def _described(
+    outcomes: Iterable[Outcome], groupings: Iterable[_Grouping]
+) -> Iterator[tuple[str, list[Row]]]:
     """What outcomes refer to, as statements of ``record.sql`` with their rows, each once and in order."""
     rows: dict[str, dict[str, Row]] = {
         f"record_{name}": {}
         for name in ("metric", "dimension", "case_request", "build", "parameter_set", "program")
     }
-    for outcome in outcomes:
+    for outcome, grouping in zip(outcomes, groupings, strict=True):
         case, library, parameters = outcome.trial.case, outcome.library, outcome.parameters
         metrics = {item.metric for item in outcome.samples} - rows["record_metric"].keys()
         rows["record_metric"] |= {name: metric_row(name) for name in metrics}
         rows["record_dimension"] |= {key: dimension_row(key, value) for key, value in case.dimensions.items()}
-        rows["record_case_request"][case.key] = {"key": case.key, "request": _json(case)}
         rows["record_program"] |= {use.digest: _program(use) for use in outcome.programs}
-        if library is not None:
-            identity = _hash(library)
-            rows["record_build"][identity] = {"id": identity, "facts": _json(library.build)}
-        if parameters is not None:
-            identity = parameter_set_id(parameters)
+        if grouping.case not in rows["record_case_request"]:
+            rows["record_case_request"][grouping.case] = {"key": grouping.case, "request": _json(case)}
+        if library is not None and grouping.build is not None and grouping.build not in rows["record_build"]:
+            rows["record_build"][grouping.build] = {"id": grouping.build, "facts": _json(library.build)}
+        if parameters is not None and grouping.parameters is not None:
             primes = {"moduli": [*parameters.moduli], "special_moduli": [*parameters.special_moduli]}
-            rows["record_parameter_set"][identity] = {"id": identity, **primes}
+            rows["record_parameter_set"][grouping.parameters] = {"id": grouping.parameters, **primes}
     for statement, by_key in rows.items():
         yield statement, [by_key[key] for key in sorted(by_key)]
 
@@ -194,23 +191,25 @@ def _run(value: Run) -> Row:
     }
 
 
-def _grouping(outcome: Outcome) -> tuple[Any, ...]:
-    """What trials are pooled by: run, case, build, parameter set and status."""
-    build = None if outcome.library is None else _hash(outcome.library)
-    parameters = None if outcome.parameters is None else parameter_set_id(outcome.parameters)
-    return outcome.trial.run_id, outcome.trial.case.key, build, parameters, outcome.status
+def _grouping(outcome: Outcome) -> _Grouping:
+    return _Grouping(
+        outcome.trial.run_id,
+        outcome.trial.case.key,
+        None if outcome.library is None else _hash(outcome.library),
+        None if outcome.parameters is None else parameter_set_id(outcome.parameters),
+        outcome.status,
+    )
 
 
-def _case_info(outcome: Outcome) -> Row:
+def _case_info(grouping: _Grouping, outcome: Outcome) -> Row:
     """The case of an outcome as it was executed: its identities, and every dimension of the descriptor."""
-    run_id, key, build, parameters, status = _grouping(outcome)
     return {
-        "run_id": run_id,
-        "case_key": key,
+        "run_id": grouping.run,
+        "case_key": grouping.case,
         "comparison_key": outcome.trial.case.comparison_key,
-        "build_id": build,
-        "parameter_set_id": parameters,
-        "status": status,
+        "build_id": grouping.build,
+        "parameter_set_id": grouping.parameters,
+        "status": grouping.status,
         **{name: _value(value) for name, value in descriptor.row(outcome).items()},
     }
 
@@ -274,25 +273,6 @@ def _layers(trial_id: str, value: ProgramUse) -> list[Row]:
         }
         for position, layer in enumerate(value.layers, 1)
     ]
-
-
-def _place(value: Sample) -> Place:
-    """What the samples of one series of a trial have in common: stage, party, step and metric."""
-    return value.stage, value.party, value.step, value.metric
-
-
-def _sample(series_id: int, value: Sample) -> tuple[Any, ...]:
-    """One row for ``copy_samples``, of :data:`_SAMPLE_TYPES`."""
-    return (
-        series_id,
-        value.value,
-        value.loops,
-        value.ordinal,
-        value.repetitions,
-        value.is_warmup,
-        value.is_disturbed,
-        value.slow_down,
-    )
 
 
 def _hash(value: LibraryInfo | object) -> str:

@@ -1,4 +1,4 @@
-"""Keeps the stored statistics: reads the facts of comparisons, lets :mod:`ciphermark_analysis` compute, stores rows.
+"""Samples, and the statistics of them: written and read as arrays, computed by :mod:`ciphermark_analysis`, stored.
 
 Statistics of a comparison (all cases of a run with one comparison key) are computed together, in the transaction in
 which its trials are recorded, and again where the method is newer than the one that the stored rows name.
@@ -7,12 +7,14 @@ which its trials are recorded, and again where the method is newer than the one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import psycopg
 from psycopg.rows import dict_row
 
@@ -20,69 +22,200 @@ from ciphermark_analysis import METHOD
 from ciphermark_analysis.host_state import HostState, host_state
 from ciphermark_analysis.ratios import Ratio, ratios
 from ciphermark_analysis.results import GroupFacts, Result, facts, results
-from ciphermark_analysis.samples import Group, Place, Samples, Trial
-from ciphermark_core.model import Outcome
+from ciphermark_analysis.samples import NO_REPETITIONS, Group, Place, Samples, Trial
+from ciphermark_core.model import Outcome, Sample
 from ciphermark_db.sql import blocks, filled
 
 Row = dict[str, Any]
+Rows = npt.NDArray[Any]
+Key = tuple[str, str | None, str | None, str]
 
 _AT_ONCE = 256  # comparisons whose samples are in memory together
-# A row of the block copy_samples in COPY's binary format: a count of columns, and each with its length before it.
-_COLUMNS = {
-    "series": ">i8",
-    "value": ">f8",
-    "slowdown": ">f8",
-    "ordinal": ">i4",
-    "repetitions": ">i4",
-    "is_warmup": "?",
-    "is_disturbed": "?",
-}
-_ROW = np.dtype(
-    [
-        ("count", ">i2"),
-        *(item for name, kind in _COLUMNS.items() for item in ((f"{name}_length", ">i4"), (name, kind))),
-    ]
+_REMEMBERED = 200_000  # samples
+_LARGEST = np.iinfo(np.int32).max
+
+
+def _binary(**columns: str) -> np.dtype[Any]:
+    """A row of PostgreSQL's binary COPY format: the number of columns, and each with its length before it."""
+    pairs = ([(f"{name}_length", ">i4"), (name, kind)] for name, kind in columns.items())
+    return np.dtype([("count", ">i2"), *(cell for pair in pairs for cell in pair)])
+
+
+# Of the blocks copy_samples in statistics.sql and record.sql. The last column written may be NULL: it ends early then.
+_READ = _binary(
+    series=">i8",
+    value=">f8",
+    slowdown=">f8",
+    ordinal=">i4",
+    repetitions=">i4",
+    is_warmup="?",
+    is_disturbed="?",
 )
-_HEADER, _TRAILER = 19, 2
+_WRITTEN = _binary(
+    series=">i8",
+    loops=">i8",
+    value=">f8",
+    slowdown=">f8",
+    is_disturbed="?",
+    is_warmup="?",
+    ordinal=">i4",
+    repetitions=">i4",
+)
+_HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_COLUMNS = {
+    "value": np.float64,
+    "slowdown": np.float64,
+    "is_disturbed": np.bool_,
+    "is_warmup": np.bool_,
+    "ordinal": np.int64,
+    "repetitions": np.int64,
+}
+_FIELDS = attrgetter(
+    *("stage", "party", "step", "metric", "repetitions", "loops"),
+    *("value", "slow_down", "is_disturbed", "is_warmup", "ordinal"),
+)
+_SAMPLE = np.dtype([("place", np.int64), *_COLUMNS.items()])
 
 
-def update(connection: psycopg.Connection[Any], outcomes: Iterable[Outcome]) -> None:
-    """Compute the statistics that these outcomes, just recorded, are part of."""
+@dataclass(frozen=True, slots=True)
+class TrialSamples:
+    """Samples of a trial, as columns; ``place`` is an index into ``places``."""
+
+    places: tuple[Place, ...]
+    rows: Rows
+
+
+_NO_SAMPLES = TrialSamples((), np.zeros(0, _SAMPLE))
+
+
+def record_samples(
+    connection: psycopg.Connection[Any], outcomes: Sequence[Outcome]
+) -> dict[str, TrialSamples]:
+    """Record the samples of outcomes whose trials are recorded, and return them by trial."""
+    recorded = {item.trial.id: _NO_SAMPLES for item in outcomes}
+    columns = {item.trial.id: _columns(item.samples) for item in outcomes if item.samples}
+    if not columns:
+        return recorded
+    keys = [(trial_id, *key) for trial_id, (places, *_) in columns.items() for key in places]
+    names = ("trials", "stages", "parties", "steps", "metrics")
+    asked = {name: list(column) for name, column in zip(names, zip(*keys, strict=True), strict=True)}
+    with connection.cursor() as cursor:
+        cursor.execute(blocks("record")["record_series"], asked)
+        series = {tuple(key): (series_id, unit) for *key, unit, series_id in cursor}
+        with cursor.copy(blocks("record")["copy_samples"]) as copy:
+            copy.write(_HEADER)
+            for trial_id, (places, rows, loops) in columns.items():
+                own = [series[(trial_id, *key)] for key in places]
+                copy.write(_packed(np.array([number for number, _ in own]), rows, loops))
+                units = (unit for _, unit in own)
+                located = tuple(Place(*key, unit) for key, unit in zip(places, units, strict=True))
+                recorded[trial_id] = TrialSamples(located, rows)
+            copy.write(_TRAILER)
+    return recorded
+
+
+def _columns(samples: Sequence[Sample]) -> tuple[list[Key], Rows, Rows]:
+    """Places, rows and loops. Raises what psycopg does for numbers that PostgreSQL has no room for."""
+    *key, repetitions, loops, value, slowdown, is_disturbed, is_warmup, ordinal = zip(
+        *map(_FIELDS, samples), strict=True
+    )
+    keys = [*zip(*key, strict=True)]
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    rows = np.empty(len(samples), _SAMPLE)
+    rows["place"] = [*map(places.__getitem__, keys)]
+    try:
+        rows["repetitions"] = [NO_REPETITIONS if number is None else number for number in repetitions]
+        rows["value"], rows["slowdown"], rows["ordinal"] = value, slowdown, ordinal
+        rows["is_disturbed"], rows["is_warmup"] = is_disturbed, is_warmup
+        of_loops = np.array(loops, np.int64)
+    except OverflowError as error:
+        raise psycopg.DataError(f"a sample is out of range: {error}") from error
+    if max(rows["ordinal"].max(), rows["repetitions"].max()) > _LARGEST:
+        raise psycopg.DataError("a sample is out of range: ordinals and repetitions have 32 bits")
+    return [*places], rows, of_loops
+
+
+def _packed(series: Rows, rows: Rows, loops: Rows) -> bytes:
+    """Rows in the binary format; ``series`` are the ids of their places."""
+    packed = np.zeros(len(rows), _WRITTEN)
+    names = _WRITTEN.names or ()
+    packed["count"] = len(names) // 2
+    for name in names[1::2]:
+        packed[name] = _WRITTEN[name.removesuffix("_length")].itemsize
+    packed["series"], packed["loops"] = series[rows["place"]], loops
+    for name in _COLUMNS:
+        packed[name] = rows[name]
+    is_absent = rows["repetitions"] == NO_REPETITIONS
+    packed["repetitions_length"][is_absent] = -1
+    cut = (
+        packed[is_absent]
+        .view(np.uint8)
+        .reshape(-1, _WRITTEN.itemsize)[:, : -_WRITTEN["repetitions"].itemsize]
+    )
+    content: bytes = packed[~is_absent].tobytes() + cut.tobytes()
+    return content
+
+
+def latest(samples: Mapping[str, TrialSamples]) -> dict[str, TrialSamples]:
+    """The last ones of samples, as many as are worth their memory."""
+    kept: dict[str, TrialSamples] = {}
+    total = 0
+    for trial_id, item in reversed([*samples.items()]):
+        total += len(item.rows)
+        if total > _REMEMBERED:
+            break
+        kept[trial_id] = item
+    return dict(reversed([*kept.items()]))
+
+
+def update(
+    connection: psycopg.Connection[Any], outcomes: Iterable[Outcome], samples: Mapping[str, TrialSamples]
+) -> None:
+    """Compute the statistics that these outcomes, just recorded, are part of. ``samples`` are of trials that need not
+    be read: of these outcomes, and of others.
+    """
     comparisons: dict[str, set[str]] = defaultdict(set)
     for outcome in outcomes:
         comparisons[outcome.trial.run_id].add(outcome.trial.case.comparison_key)
     for run_id, keys in comparisons.items():
-        _compute(connection, run_id, sorted(keys))
+        _compute(connection, run_id, sorted(keys), samples)
 
 
 def rebuild(connection: psycopg.Connection[Any], run_id: str) -> None:
     """Compute all statistics of a run anew from its samples."""
     rows = connection.execute(blocks("statistics")["comparisons"], {"run_id": run_id})
-    _compute(connection, run_id, [key for (key,) in rows])
+    _compute(connection, run_id, [key for (key,) in rows], {})
+    update_host_state(connection, run_id)
 
 
-def _compute(connection: psycopg.Connection[Any], run_id: str, comparisons: Sequence[str]) -> None:
+def _compute(
+    connection: psycopg.Connection[Any],
+    run_id: str,
+    comparisons: Sequence[str],
+    samples: Mapping[str, TrialSamples],
+) -> None:
     for keys in _pieces(comparisons, _AT_ONCE):
-        groups = load(connection, run_id, keys)
+        groups = load(connection, run_id, keys, samples)
         every = [group for members in groups.values() for group in members]
         connection.execute(blocks("statistics")["forget"], {"groups": [group.id for group in every]})
         _store(connection, "case_facts", GroupFacts, map(facts, every), method=METHOD)
         _store(connection, "result", Result, results(every))
         _store(connection, "ratio", Ratio, ratios(list(groups.values())))
-    _update_host_state(connection, run_id)
 
 
 def load(
-    connection: psycopg.Connection[Any], run_id: str, comparisons: Sequence[str]
+    connection: psycopg.Connection[Any],
+    run_id: str,
+    comparisons: Sequence[str],
+    samples: Mapping[str, TrialSamples] | None = None,
 ) -> dict[str, list[Group]]:
-    """The groups of trials of comparisons of a run with their samples, by comparison key."""
-    sql = blocks("statistics")
+    """Groups of trials of a run, by comparison key; ``samples`` are of trials that need not be read."""
+    asked = {"run_id": run_id, "comparisons": list(comparisons)}
     with connection.cursor(row_factory=dict_row) as cursor:
-        asked = {"run_id": run_id, "comparisons": list(comparisons)}
-        groups = cursor.execute(sql["groups"], asked).fetchall()
-        trials = cursor.execute(sql["trials"], {"groups": [row["id"] for row in groups]}).fetchall()
-        series = cursor.execute(sql["series"], {"trials": [row["id"] for row in trials]}).fetchall()
-    samples = _samples_by_group(connection, trials, series)
+        groups = cursor.execute(blocks("statistics")["groups"], asked).fetchall()
+        trials = cursor.execute(blocks("statistics")["trials"], asked).fetchall()
+    known = samples or {}
+    known = {**known, **_read(connection, [row["id"] for row in trials if row["id"] not in known])}
     members: dict[int, list[Row]] = defaultdict(list)
     for trial in trials:
         members[trial["case_info_id"]].append(trial)
@@ -94,84 +227,63 @@ def load(
                 **row,
                 is_sequential=any(trial["is_sequential"] for trial in own),
                 trials=tuple(_trial(trial) for trial in own),
-                samples=samples.get(row["id"], _NO_SAMPLES),
+                samples=_pooled([known.get(trial["id"], _NO_SAMPLES) for trial in own]),
             )
         )
     return loaded
-
-
-_NO_SAMPLES = Samples(
-    (),
-    *(np.zeros(0, np.int64),) * 2,
-    *(np.zeros(0),) * 2,
-    *(np.zeros(0, np.bool_),) * 2,
-    *(np.zeros(0, np.int64),) * 2,
-)
 
 
 def _trial(row: Row) -> Trial:
     return Trial(row["process"], row["started_at"], row["duration_s"], row["facts"], row["error"])
 
 
-def _samples_by_group(
-    connection: psycopg.Connection[Any], trials: Sequence[Row], series: Sequence[Row]
-) -> dict[int, Samples]:
-    """The samples of series, which are in the order of their ids, by the group of their trials."""
-    if not series:
-        return {}
-    position: dict[str, tuple[int, int]] = {}
-    counts: dict[int, int] = defaultdict(int)
-    for trial in trials:
-        group = trial["case_info_id"]
-        position[trial["id"]] = group, counts[group]
-        counts[group] += 1
-    places: dict[int, dict[Place, int]] = defaultdict(dict)
-    described = []
-    for row in series:
-        group, trial_number = position[row["trial_id"]]
-        place = Place(row["stage"], row["party"], row["step"], row["metric"], row["unit"])
-        own = places[group]
-        described.append((row["id"], group, trial_number, own.setdefault(place, len(own))))
-    ids, groups, trial_numbers, place_numbers = np.array(described, np.int64).T
-    rows = _copied(connection, [row["id"] for row in series])
-    index = np.searchsorted(ids, rows["series"])
-    order = np.argsort(groups[index], kind="stable")
-    rows, index = rows[order], index[order]
-    starts = np.flatnonzero(np.diff(groups[index], prepend=-1))
-    pieces = zip(starts, [*starts[1:], len(rows)], strict=True)
-    return {
-        int(groups[index[start]]): _samples(
-            tuple(places[int(groups[index[start]])]),
-            place_numbers[index[start:end]],
-            trial_numbers[index[start:end]],
-            rows[start:end],
-        )
-        for start, end in pieces
-    }
-
-
-def _samples(places: tuple[Place, ...], place: Any, trial: Any, rows: Any) -> Samples:
+def _pooled(trials: Sequence[TrialSamples]) -> Samples:
+    """The samples of the trials of a group."""
+    places: dict[Place, int] = {}
+    numbers = [
+        np.array([places.setdefault(place, len(places)) for place in item.places], np.int64)
+        for item in trials
+    ]
+    rows = np.concatenate([item.rows for item in trials])
+    own = [number[item.rows["place"]] for number, item in zip(numbers, trials, strict=True)]
     return Samples(
-        places=places,
-        place=place,
-        trial=trial,
-        value=rows["value"].astype(np.float64),
-        slowdown=rows["slowdown"].astype(np.float64),
-        is_disturbed=rows["is_disturbed"],
-        is_warmup=rows["is_warmup"],
-        ordinal=rows["ordinal"].astype(np.int64),
-        repetitions=rows["repetitions"].astype(np.int64),
+        places=tuple(places),
+        place=np.concatenate(own),
+        trial=np.repeat(np.arange(len(trials)), [len(item.rows) for item in trials]),
+        **{name: np.ascontiguousarray(rows[name]) for name in _COLUMNS},
     )
 
 
-def _copied(connection: psycopg.Connection[Any], series: Sequence[int]) -> Any:
-    """The samples of series as an array of :data:`_ROW`, in no order."""
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(blocks("statistics")["copy_samples"], {"series": list(series)}) as copy,
-    ):
-        content = b"".join(bytes(piece) for piece in copy)
-    return np.frombuffer(content[_HEADER:-_TRAILER], _ROW)
+def _read(connection: psycopg.Connection[Any], trials: Sequence[str]) -> dict[str, TrialSamples]:
+    """The samples of trials as they are recorded; none of a trial that has none."""
+    if not trials:
+        return {}
+    with connection.cursor() as cursor:
+        series = cursor.execute(blocks("statistics")["series"], {"trials": list(trials)}).fetchall()
+        if not series:
+            return {}
+        ids = [series_id for series_id, *_ in series]
+        with cursor.copy(blocks("statistics")["copy_samples"], {"series": ids}) as copy:
+            content = b"".join(bytes(piece) for piece in copy)
+    copied = np.frombuffer(content[len(_HEADER) : -len(_TRAILER)], _READ)
+    places: dict[str, list[Place]] = defaultdict(list)
+    number, place = np.zeros((2, len(series)), np.int64)  # of each series: its trial, and its place there
+    numbers: dict[str, int] = {}
+    for index, (_, trial_id, *key) in enumerate(series):
+        number[index] = numbers.setdefault(trial_id, len(numbers))
+        place[index] = len(places[trial_id])
+        places[trial_id].append(Place(*key))
+    position = np.searchsorted(ids, copied["series"])
+    order = np.argsort(number[position], kind="stable")
+    rows = np.empty(len(copied), _SAMPLE)
+    rows["place"] = place[position][order]
+    for name in _COLUMNS:
+        rows[name] = copied[name][order]
+    ends = np.cumsum(np.bincount(number[position], minlength=len(numbers)))[:-1]
+    return {
+        trial_id: TrialSamples(tuple(places[trial_id]), part)
+        for trial_id, part in zip(numbers, np.split(rows, ends), strict=True)
+    }
 
 
 def _store(
@@ -179,16 +291,18 @@ def _store(
 ) -> None:
     """Copy rows of a dataclass into the table whose columns are named as its fields; a group is a case."""
     names = [field.name for field in fields(kind)]
+    values = attrgetter(*names)
     columns = ", ".join("case_info_id" if name == "group" else name for name in (*names, *also))
     with (
         connection.cursor() as cursor,
         cursor.copy(filled(blocks("statistics")[f"copy_{table}"], columns=columns)) as copy,
     ):
         for row in rows:
-            copy.write_row([*(getattr(row, name) for name in names), *also.values()])
+            copy.write_row((*values(row), *also.values()))
 
 
-def _update_host_state(connection: psycopg.Connection[Any], run_id: str) -> None:
+def update_host_state(connection: psycopg.Connection[Any], run_id: str) -> None:
+    """Compute the row of a run in ``host_state`` from all its trials."""
     sql = blocks("statistics")
     with connection.cursor(row_factory=dict_row) as cursor:
         trials = [_trial(row) for row in cursor.execute(sql["timed_trials"], {"run_id": run_id})]

@@ -35,6 +35,7 @@ def recorded(database: Database, make):
         for variant, times, disturbed in trials:
             samples = watched(make.times(times), disturbed)
             database.record_outcome(make.outcome(run, make.case(variant), samples, facts=facts))
+        database.update_host_state(run.id)
         return run
 
     return record
@@ -53,6 +54,7 @@ def slowed(database: Database, make):
                 for sample, slow_down in zip(make.times(times), slow_downs, strict=True)
             ]
             database.record_outcome(make.outcome(run, make.case(variant), tuple(samples), facts=FACTS))
+        database.update_host_state(run.id)
         return run
 
     return record

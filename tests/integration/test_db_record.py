@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -14,7 +15,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Accuracy, OperationCount, Outcome, ParameterSpec, ProgramUse, Sample
 from ciphermark_core.run import Run
-from ciphermark_db.database import Database
+from ciphermark_db.database import ContentRefused, Database
 
 TABLES = ("host", "build", "parameter_set", "run", "case_request", "case_info", "trial", "sample")
 
@@ -191,11 +192,82 @@ def test_a_failed_recording_leaves_nothing(database: Database, make) -> None:
     assert counts(database) == before
     broken = replace(outcome, samples=(*outcome.samples, Sample("time", "no number", "operation")))
     database.record_run(run)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="no number"):
         database.record_outcome(broken)
     assert database.recorded_trials(run.id) == set()
     database.record_outcome(outcome)
     assert database.recorded_trials(run.id) == {outcome.trial.id}
+
+
+@pytest.mark.parametrize("samples", [{"ordinal": 2**31}, {"repetitions": 2**31}, {"loops": 2**63}])
+def test_a_number_that_the_database_has_no_room_for_is_refused(
+    database: Database, make, samples: dict[str, int]
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    outcome = make.outcome(run, samples=(Sample("time", 1.0, "operation", **samples),))
+    with pytest.raises(ContentRefused, match="out of range"):
+        database.record_outcome(outcome)
+    assert database.recorded_trials(run.id) == set()
+
+
+def test_samples_that_are_remembered_and_read_give_equal_results(new_url: Callable[[], str], make) -> None:
+    """What came just before is in memory; what another connection recorded is read."""
+    run = make.run()
+    noise = random.Random(1)
+    outcomes = [
+        make.outcome(
+            run,
+            make.case(variant),
+            tuple(
+                Sample(metric, noise.random(), "operation", None, step, ordinal, 3, ordinal < 2, repetitions)
+                for ordinal in range(20)
+                for metric, step, repetitions in (
+                    ("time", None, None),
+                    ("time", "part", 5),
+                    ("size", None, 2),
+                )
+            ),
+            process=process,
+        )
+        for process in range(3)
+        for variant in ("seal", "seal-hexl", "openfhe")
+    ]
+    answers = []
+    for at_once in (1, 2, 9):
+        url = new_url()
+        record(url, run, outcomes[:1])
+        for first in range(1, len(outcomes), at_once):
+            with Database.open(url) as database:
+                for outcome in outcomes[first : first + at_once]:
+                    database.record_outcome(outcome)
+        answers.append(statistics_of(url))
+        with Database.open(url) as database:
+            database.rebuild([run.id])
+        answers.append(statistics_of(url))
+    assert answers[0]
+    assert answers.count(answers[0]) == 6
+
+
+def statistics_of(url: str) -> list[object]:
+    with Database.open(url) as database:
+        assert database.query("select count(*), count(repetitions), sum(loops) from sample").rows == [
+            (540, 360, 1620)
+        ]
+        asked = "select to_jsonb(v) - 'case_info_id' from {} as v order by 1"
+        return [row for view in ("results", "ratios") for row in database.query(asked.format(view)).rows]
+
+
+def test_the_state_of_the_host_is_refreshed_now_and_then_and_at_the_end(database: Database, make) -> None:
+    """It is of all trials of a run, and would make recording slower with each."""
+    run = make.run()
+    database.record_run(run)
+    asked = f"select timed_trials from host_state where run_id = '{run.id}'"
+    for process in range(3):
+        database.record_outcome(make.outcome(run, samples=make.times([1.0, 2.0]), process=process))
+    assert database.query(asked).rows == [(1,)]
+    database.update_host_state(run.id)
+    assert database.query(asked).rows == [(3,)]
 
 
 def test_an_unknown_status_is_refused(database: Database, make) -> None:

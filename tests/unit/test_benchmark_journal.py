@@ -148,6 +148,9 @@ class FakeDatabase:
     def analyze(self):
         self._require()
 
+    def update_host_state(self, run_id):
+        self._require()
+
     def close(self):
         pass
 

@@ -93,13 +93,18 @@ insert into trial_layer (
 );
 
 -- name: record_series
-insert into series (trial_id, stage, party, step, metric)
-select *
-from unnest(%(trials)s::text[], %(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metrics)s::text[])
-returning trial_id, stage, party, step, metric, id;
+with recorded as (
+    insert into series (trial_id, stage, party, step, metric)
+    select *
+    from unnest(%(trials)s::text[], %(stages)s::text[], %(parties)s::text[], %(steps)s::text[], %(metrics)s::text[])
+    returning *
+)
+select r.trial_id, r.stage, r.party, r.step, r.metric, m.unit, r.id
+from recorded as r
+join metric as m on m.name = r.metric;
 
 -- name: copy_samples
-copy sample (series_id, value, loops, ordinal, repetitions, is_warmup, is_disturbed, slow_down) from stdin (format binary);
+copy sample (series_id, loops, value, slow_down, is_disturbed, is_warmup, ordinal, repetitions) from stdin (format binary);
 
 -- name: analyze
 analyze host, run, case_info, trial, series, sample, case_facts, result, ratio;

@@ -10,10 +10,12 @@ order by i.case_info_id;
 
 -- name: trials
 select
-    id, case_info_id, process, started_at, duration_s, facts, error, budget ->> 'precision' is not null as is_sequential
-from trial
-where case_info_id = any (%(groups)s)
-order by sequence;
+    t.id, t.case_info_id, t.process, t.started_at, t.duration_s, t.facts, t.error,
+    t.budget ->> 'precision' is not null as is_sequential
+from case_info as i
+join trial as t on t.case_info_id = i.case_info_id
+where i.run_id = %(run_id)s and i.comparison_key = any (%(comparisons)s)
+order by t.sequence;
 
 -- name: series
 select s.id, s.trial_id, s.stage, s.party, s.step, s.metric, m.unit

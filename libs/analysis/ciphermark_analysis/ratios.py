@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any, Literal
@@ -88,10 +88,11 @@ def ratios(comparisons: Sequence[Sequence[Group]], kinds: Sequence[Kind] = KINDS
         if group.status == "ok" and not group.is_reference
     ]
     ways = [_times(members, is_corrected) for is_corrected in (True, False)]
+    rows = [_rows(times, kinds) for times in ways]
     return [
         _ratio(kind, corrected, uncorrected)
         for kind in kinds
-        for corrected, uncorrected in zip(*(_rows(times, kind) for times in ways), strict=True)
+        for corrected, uncorrected in zip(*(way[kind] for way in rows), strict=True)
     ]
 
 
@@ -142,38 +143,37 @@ class _Contest:
     rank: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Row:
-    """A ratio, corrected or not."""
+    """A ratio, corrected or not; its standing follows from the others of its partition."""
 
     group: int
     place: Place
     repetitions: int
     base: int
     rank: int | None
-    standing: Standing | None
     median: float
     ratio: Estimate
     verdict: Verdict
     is_paired: bool
     undisturbed_share: float | None
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Times of groups by segment: one group at one place and number of repetitions.
+    """Times of groups by segment: one group at one place and number of repetitions. Segments with equal ``contest`` are
+    compared: it is the comparison, and the key of place and repetitions.
 
     Columns named ``round_…`` have a row for each segment and round, which is a process and an ordinal, in ascending
     order of ``round_code``: the segment times ``rounds`` plus the number of the round. A round lasts from the start of
     its trial to the end.
     """
 
-    groups: Sequence[Group]
-    comparison: Sequence[int]
-    places: Sequence[Place]
-    segment_group: Integers
-    segment_key: Integers
-    keys: Sequence[tuple[int, int]]
+    group: Sequence[Group]
+    contest: Sequence[tuple[int, int]]
+    place: Sequence[Place]
+    repetitions: Sequence[int]
     estimates: Estimates
     slowdown: Floats
     is_disturbed: Booleans
@@ -184,14 +184,6 @@ class _Times:
     round_is_disturbed: Booleans
     round_start: Integers
     round_end: Integers
-
-    def group(self, segment: int) -> Group:
-        """The group of a segment."""
-        return self.groups[int(self.segment_group[segment])]
-
-    def place(self, segment: int) -> tuple[int, int]:
-        """What segments that are compared have in common: comparison, and key of place and repetitions."""
-        return self.comparison[int(self.segment_group[segment])], int(self.segment_key[segment])
 
 
 def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times | None:
@@ -206,21 +198,21 @@ def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times |
     )
     keys, key = distinct(phase, repetitions)
     codes, segment = np.unique(of_group * len(keys) + key, return_inverse=True)
-    segment_group, segment_key = codes // len(keys), codes % len(keys)
-    is_sequential = np.array([groups[number].is_sequential for number in segment_group])
+    numbered = [divmod(code, len(keys)) for code in codes.tolist()]
+    of_segment = [groups[number] for number, _ in numbered]
+    is_sequential = np.array([group.is_sequential for group in of_segment])
     is_disturbed = disturbed.astype(np.bool_)
     counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
+    places = list(phases.values())
     turns, turn = distinct(process, ordinal)
     order = np.argsort(segment * len(turns) + turn, kind="stable")
     code = (segment * len(turns) + turn)[order]
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     return _Times(
-        groups=groups,
-        comparison=[number for number, _ in members],
-        places=list(phases.values()),
-        segment_group=segment_group,
-        segment_key=segment_key,
-        keys=keys,
+        group=of_segment,
+        contest=[(members[number][0], place) for number, place in numbered],
+        place=[places[keys[place][0]] for _, place in numbered],
+        repetitions=[keys[place][1] for _, place in numbered],
         estimates=counted.estimates(is_sequential),
         slowdown=correction.mean_slowdowns(slowdown, is_disturbed, segment),
         is_disturbed=np.bincount(segment, ~is_disturbed) == 0,
@@ -268,19 +260,33 @@ def _columns(
     )
 
 
-def _rows(times: _Times | None, kind: Kind) -> list[_Row]:
+def _rows(times: _Times | None, kinds: Sequence[Kind]) -> dict[Kind, list[_Row]]:
     if times is None:
-        return []
-    if kind == "hexl":
-        return _of_contests(times, _of_hexl(times), is_ranked=False)
-    partitions = _partitions(times, kind)
+        return {kind: [] for kind in kinds}
+    rows: dict[Kind, list[_Row]] = {}
+    ranked: list[tuple[list[list[_Contest]], list[_Row]]] = []
+    for kind in kinds:
+        if kind == "hexl":
+            rows[kind] = _of_contests(times, _of_hexl(times), is_ranked=False)
+            continue
+        partitions = _partitions(times, kind)
+        # Where all are equally secure, levels make no difference.
+        alike = next((of for others, of in ranked if others == partitions), None)
+        rows[kind] = alike or _ranked(times, partitions)
+        ranked.append((partitions, rows[kind]))
+    return rows
+
+
+def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Row]:
+    """A row for each segment, with its standing."""
     contests = [contest for partition in partitions for contest in partition]
     rows = _of_contests(times, contests, is_ranked=True)
-    places = np.cumsum([0, *map(len, partitions)])
-    of_partitions = [rows[start:end] for start, end in pairwise(places)]
-    placed = [row for partition in of_partitions for row in _placed(partition)]
-    order = {contest.own: index for index, contest in enumerate(contests)}
-    return [placed[order[segment]] for segment in range(len(times.segment_group))]
+    for start, end in pairwise(np.cumsum([0, *map(len, partitions)]).tolist()):
+        partition = rows[start:end]  # the fastest first
+        for row, standing in zip(partition, standings(0, [row.verdict for row in partition]), strict=True):
+            row.standing = standing
+    order = {contest.own: row for contest, row in zip(contests, rows, strict=True)}
+    return [order[segment] for segment in range(len(times.group))]
 
 
 def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
@@ -288,15 +294,13 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     security, unless across levels. The fastest by its median is the base, ranks are by medians.
     """
     members: dict[tuple[object, ...], list[int]] = {}
-    for segment in range(len(times.segment_key)):
-        group = times.group(segment)
+    for segment, group in enumerate(times.group):
         level = group.security_compared if kind == "equal_security" else None
-        members.setdefault((times.place(segment), group.is_composed, level), []).append(segment)
+        members.setdefault((times.contest[segment], group.is_composed, level), []).append(segment)
+    medians = times.estimates.median.tolist()
     partitions = []
     for segments in members.values():
-        ordered = sorted(
-            (float(times.estimates.median[item]), times.group(item).variant, item) for item in segments
-        )
+        ordered = sorted((medians[item], times.group[item].variant, item) for item in segments)
         best = ordered[0][2]
         ranks = [1 + sum(other[:2] < mine[:2] for other in ordered) for mine in ordered]
         partitions.append([_Contest(item[2], best, rank) for item, rank in zip(ordered, ranks, strict=True)])
@@ -306,26 +310,20 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
 def _of_hexl(times: _Times) -> list[_Contest]:
     """Each build without HEXL beside each build of its library with it, at one level of security."""
     with_hexl: dict[tuple[object, ...], list[int]] = {}
-    for segment in range(len(times.segment_key)):
-        if times.group(segment).hexl:
+    for segment, group in enumerate(times.group):
+        if group.hexl:
             with_hexl.setdefault(_traits(times, segment), []).append(segment)
     return [
         _Contest(own, base, None)
-        for own in range(len(times.segment_key))
-        if times.group(own).hexl is False and times.group(own).library is not None
+        for own, group in enumerate(times.group)
+        if group.hexl is False and group.library is not None
         for base in with_hexl.get(_traits(times, own), ())
     ]
 
 
 def _traits(times: _Times, segment: int) -> tuple[object, ...]:
-    group = times.group(segment)
-    return times.place(segment), group.library, group.is_composed, group.security_compared
-
-
-def _placed(partition: Sequence[_Row]) -> list[_Row]:
-    """The rows of a partition, the fastest first, with how they stand."""
-    found = standings(0, [row.verdict for row in partition])
-    return [replace(row, standing=standing) for row, standing in zip(partition, found, strict=True)]
+    group = times.group[segment]
+    return times.contest[segment], group.library, group.is_composed, group.security_compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +370,7 @@ def _of_contests(times: _Times, contests: Sequence[_Contest], is_ranked: bool) -
     is_paired = np.isin(np.arange(len(contests)), paired)
     estimates = _unpaired(times.estimates, own, base)
     if len(paired):
-        is_sequential = np.array([times.group(item.own).is_sequential for item in contests], np.bool_)
+        is_sequential = np.array([times.group[item.own].is_sequential for item in contests], np.bool_)
         of_pairs = Segments.of(pairs.ratio[is_counted], segment).estimates(is_sequential[paired])
         for field in fields(estimates):
             getattr(estimates, field.name)[paired] = getattr(of_pairs, field.name)
@@ -393,16 +391,14 @@ def _of_contests(times: _Times, contests: Sequence[_Contest], is_ranked: bool) -
 
 
 def _row(times: _Times, contest: _Contest, ratio: Estimate, share: float | None, is_paired: bool) -> _Row:
-    group, base = times.group(contest.own), times.group(contest.base)
-    phase, repetitions = times.keys[int(times.segment_key[contest.own])]
+    group, base = times.group[contest.own], times.group[contest.base]
     is_watched = group.is_watched and (contest.rank is not None or base.is_watched)
     return _Row(
         group=group.id,
-        place=times.places[phase],
-        repetitions=repetitions,
+        place=times.place[contest.own],
+        repetitions=times.repetitions[contest.own],
         base=base.id,
         rank=contest.rank,
-        standing=None,
         median=float(times.estimates.median[contest.own]),
         ratio=ratio,
         verdict=verdict(ratio if contest.rank is None else inverse(ratio)),
@@ -429,7 +425,7 @@ def _widening(times: _Times, contests: Sequence[_Contest], is_paired: Booleans) 
     """By what the intervals of ranked ratios are wider. What slows a build slows another one of its library as much, so
     that in one round it cancels. Other code has another exponent.
     """
-    sides = [(times.group(item.own), times.group(item.base)) for item in contests]
+    sides = [(times.group[item.own], times.group[item.base]) for item in contests]
     is_like = [
         own.library is not None and (own.library, own.hexl) == (base.library, base.hexl)
         for own, base in sides

@@ -161,6 +161,7 @@ def record_journal(database: Database, record: Record) -> None:
     known = database.recorded_trials(record.job_id)
     for complete in whole(record.journal.outcomes(), record.together, known):
         _record_whole(database, complete)
+    database.update_host_state(record.journal.header.run.id)
 
 
 def _record_whole(database: Database, complete: list[Outcome]) -> None:
