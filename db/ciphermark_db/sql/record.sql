@@ -107,4 +107,5 @@ join metric as m on m.name = r.metric;
 copy sample (series_id, loops, value, slow_down, is_disturbed, is_warmup, ordinal, repetitions) from stdin (format binary);
 
 -- name: analyze
-analyze host, run, case_info, trial, series, sample, case_facts, result, ratio;
+analyze
+    host, run, case_request, case_info, trial, series, sample, case_facts, result, ratio, metric, experiment, published;

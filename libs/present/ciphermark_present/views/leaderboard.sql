@@ -26,7 +26,9 @@ compared as (
     from ranking
     where
         run_id = %(run_id)s
-        and phase = 'operation'
+        and stage = 'operation'
+        and party is null
+        and step is null
         and experiment = any (%(experiments)s)
         and scheme = %(scheme)s
         and case division
@@ -40,10 +42,13 @@ compared as (
 marked as (
     select
         c.*,
-        c.variants = (
-            select count(distinct variant) from compared where is_composed = c.is_composed and division = c.division
-        ) as is_common
+        c.variants = shown.variants as is_common
     from compared as c
+    join (
+        select is_composed, division, count(distinct variant) as variants
+        from compared
+        group by is_composed, division
+    ) as shown on shown.is_composed = c.is_composed and shown.division = c.division
 ),
 counts as (
     select
@@ -74,7 +79,7 @@ timed as (
         ) as times
     from case_info as i
     join trial as t on t.case_info_id = i.case_info_id
-    join series as s on s.trial_id = t.id and s.metric = 'time' and phase_of(s.stage, s.party, s.step) = 'operation'
+    join series as s on s.trial_id = t.id and s.metric = 'time' and s.stage = 'operation' and s.party is null and s.step is null
     join sample as x on x.series_id = s.id and not x.is_warmup
     where
         i.run_id = %(run_id)s
