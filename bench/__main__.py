@@ -32,6 +32,7 @@ from bench import (
     quick,
     retrieval,
     storage,
+    transfer,
     wrappers,
 )
 from bench.figures import Figure, Section
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Section] = {
     "micro": micro.section,
     "inference": inference.section,
     "retrieval": retrieval.section,
+    "transfer": transfer.section,
     "wrappers": wrappers.section,
     "api": api.section,
     "dashboard": dashboard.section,

@@ -91,13 +91,15 @@ def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES)
         (run_id,) = _one(connection, "select id from run order by started_at desc limit 1", {})
         (count,) = _one(connection, blocks["count_times"], {"run_id": run_id})
         again = max(1, round(samples / runs / count))
+        (stride,) = _one(connection, blocks["stride"], {})
         for first in range(1, runs, _AT_ONCE):
             last = min(first + _AT_ONCE, runs) - 1
-            params = {"run_id": run_id, "first": first, "last": last, "again": again}
-            for name in ("add_runs", "add_trials", "add_series", "add_samples"):
+            params = {"run_id": run_id, "first": first, "last": last, "again": again, "stride": stride}
+            for name in (name for name in blocks if name.startswith("add_")):
                 connection.execute(blocks[name].encode(), params)
             progress(f"{last + 1} of {runs} runs")
-        connection.execute(blocks["analyze"].encode())
+        connection.execute(blocks["settle"].encode())
+        connection.execute("vacuum analyze")
         (total,) = _one(connection, "select count(*) from sample", {})
         progress(f"{total:,} samples")
         return [
