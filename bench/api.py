@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import secrets
-import socket
 import subprocess
 import sys
 import uuid
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from statistics import median
 from time import monotonic, perf_counter, sleep
 
-import httpx
-
 from bench.figures import Figure, Progress, Target
 from bench.places import environment, fresh_home
+from bench.processes import free_port, serving
 from bench.storage import synthetic_outcome, synthetic_run
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
@@ -83,37 +81,18 @@ def _recorded(home: Home) -> str:
     run = synthetic_run(0, host.collect())
     with storage.connected(home) as database:
         database.record_run(run)
-        for number in range(_TRIALS):
-            database.record_outcome(synthetic_outcome(run, number))
+        database.record_outcomes([synthetic_outcome(run, number) for number in range(_TRIALS)])
         database.analyze()
     return run.id
 
 
 @contextmanager
 def _serving(home: Home) -> Iterator[_Service]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     service = _Service(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32))
     own = environment(home) | {"CIPHERMARK_PORT": str(port), "CIPHERMARK_BENCHMARK_TOKEN": service.token}
-    command = [sys.executable, "-m", "ciphermark_benchmark.cli.main", "serve"]
-    process = subprocess.Popen(command, env=own, stderr=subprocess.DEVNULL)
-    try:
-        while not _is_ready(service):
-            if process.poll() is not None:
-                raise RuntimeError("the service ended")
-            sleep(0.1)
+    with serving([sys.executable, "-m", "ciphermark_benchmark.cli.main", "serve"], own, service.url):
         yield service
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _is_ready(service: _Service) -> bool:
-    try:
-        return httpx.get(f"{service.url}/readyz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 async def _read(service: _Service, run_id: str) -> list[float]:

@@ -20,17 +20,18 @@ from statistics import median
 from bench.figures import Figure, Progress, Target
 from bench.native_build import plain_loop
 from bench.places import measuring_cpu
-from bench.plain_loop import PlainLoop
+from bench.processes import Program
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import Estimate, estimate
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import in_worker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
+from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
-from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
+from ciphermark_core.model import Case, Outcome, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
 from ciphermark_measure.sampling import Phase, make_ready, target
@@ -42,6 +43,7 @@ OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)"
 _LEAST_S = 10e-6  # shorter operations have no target
 _TARGET = Target(0.97, 1.03)
 _SEED = 1
+_SETS = 3  # operand sets, as many as a trial has
 # glibc adapts from which size on a block gets pages of its own to what a process freed before, and with that how
 # operands are aligned to each other: up to 8 % of an addition's time, in either direction. A fixed threshold, its
 # default, gives all three processes the same alignment.
@@ -179,7 +181,7 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 
 @contextmanager
-def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[PlainLoop]]]:
+def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
     """A seat of the platform and two plain loops with the same parameters on the same CPU."""
     cpu = measuring_cpu()
     parameters = registry.load(place.variant).resolve(place.spec)
@@ -195,7 +197,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[PlainLoop]]]:
         stack.enter_context(_environment(ALLOCATOR))
         loops = []
         for _ in range(2):
-            loops.append(PlainLoop(plain_loop(place.variant), parameters, cpu))
+            loops.append(Program([plain_loop(place.variant), *_arguments(parameters)], {cpu}))
             stack.callback(loops[-1].end)
         seat = in_worker.runner(needs, QuietLevel())
         stack.callback(seat.leave)
@@ -221,7 +223,7 @@ def _trial(place: Place, operation: str) -> Trial:
     return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, allowed)
 
 
-def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[PlainLoop]) -> Times:
+def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Times:
     """Until the platform has enough, everybody takes a turn, in shuffled order.
 
     A turn of the platform encrypts before it samples the operation, so the plain loops do, too: a process that only
@@ -235,8 +237,8 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[PlainLoop]) -> Tim
     client, goal = target(trial.budget, resolution, is_client=True), target(trial.budget, resolution)
     turns = [
         (
-            Phase("encrypt", loop.bounds("encrypt"), client, clock),
-            Phase("operation", loop.bounds(operation), goal, clock),
+            Phase("encrypt", _bounds(loop, "encrypt"), client, clock),
+            Phase("operation", _bounds(loop, operation), goal, clock),
         )
         for loop in loops
     ]
@@ -257,6 +259,31 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[PlainLoop]) -> Tim
         raise not_ok(outcome)
     timed = [s for s in outcome.samples if s.phase == "operation" and s.metric == "time" and not s.is_warmup]
     return Times(operation, [s.value for s in timed], plain, again)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainBound(Bound):
+    """An operation of the plain loop with one of its operand sets, as something that the platform's probe samples."""
+
+    loop: Program
+    operation: str
+    operand_set: int
+
+    def run(self, loops: int) -> int:
+        return self.loop.asked(self.operation, self.operand_set, loops)
+
+    def results(self) -> list[Handle]:
+        return []  # they stay in the process
+
+
+def _bounds(loop: Program, operation: str) -> list[Bound]:
+    return [_PlainBound(loop, operation, index) for index in range(_SETS)]
+
+
+def _arguments(parameters: Parameters) -> list[str]:
+    spec = parameters.spec
+    numbers = (spec.ring_dimension, parameters.plain_modulus or 0, spec.scale_bits or 0, _SETS)
+    return [spec.scheme, *map(str, numbers), *map(str, parameters.moduli + parameters.special_moduli)]
 
 
 def not_ok(outcome: Outcome) -> NotOk:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 import secrets
 import shutil
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep, time
@@ -21,6 +20,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from bench.figures import Figure, Progress, Target
 from bench.places import BIN, QUICK, environment, fresh_home
+from bench.processes import free_port, serving
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_dashboards.pages import PAGES
@@ -116,7 +116,7 @@ def _one(connection: psycopg.Connection[Any], sql: str, params: dict[str, Any]) 
 @contextmanager
 def served(home: Home, url: str) -> Iterator[Site]:
     """The dashboard beside the benchmark service and its worker."""
-    ports = [_free_port(), _free_port()]
+    ports = [free_port(), free_port()]
     addresses = [f"http://127.0.0.1:{port}" for port in ports]
     token = {"CIPHERMARK_BENCHMARK_TOKEN": secrets.token_urlsafe(32)}
     own = environment(home) | token
@@ -127,36 +127,10 @@ def served(home: Home, url: str) -> Iterator[Site]:
         ([str(BIN / "ciphermark"), "serve", "--worker"], own | {"CIPHERMARK_PORT": str(ports[0])}),
         ([str(BIN / "ciphermark-dashboard")], shown | {"CIPHERMARK_PORT": str(ports[1])}),
     ]
-    processes = [
-        subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for command, env in commands
-    ]
-    try:
-        for address in addresses:
-            _await(address)
+    with ExitStack() as stack:
+        for (command, env), address in zip(commands, addresses, strict=True):
+            stack.enter_context(serving(command, env, address))
         yield site
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _await(address: str) -> None:
-    for _ in range(600):
-        try:
-            if httpx.get(f"{address}/readyz", timeout=30).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        sleep(0.1)
-    raise RuntimeError(f"{address} is not ready")
 
 
 def _times(site: Site, runs: list[str]) -> Iterator[Figure]:

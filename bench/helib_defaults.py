@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench import native_build
+from bench.processes import Program
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import ParameterSpec, Scheme
@@ -59,56 +60,30 @@ CASES = (
 )
 
 
-class _Plain:
+@contextmanager
+def _plain(case: Case) -> Iterator[Program]:
     """The plain program, which executes an operation at a time."""
-
-    def __init__(self, case: Case) -> None:
-        numbers = (case.ring_dimension, case.plain_modulus or case.scale_bits, case.bits)
-        command = [str(native_build.helib_defaults()), case.scheme, *map(str, numbers)]
-        self._folder = TemporaryDirectory()  # HElib writes a file helib.log where it is loaded
-        self._process = subprocess.Popen(
-            command,
-            cwd=self._folder.name,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        os.sched_setaffinity(self._process.pid, os.sched_getaffinity(0))
-        primes = self._number()  # said when there are keys
-        if primes != len(case.modulus_bits) - 1:
-            raise RuntimeError(f"{case}: HElib makes {primes} ciphertext primes of {case.bits} bits")
-
-    def elapsed_s(self, operation: str) -> float:
-        """Seconds of one execution."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{operation}\n")
-        self._process.stdin.flush()
-        return self._number() / 1e9
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.communicate()
-        self._folder.cleanup()
-
-    def _number(self) -> int:
-        assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
+    numbers = (case.ring_dimension, case.plain_modulus or case.scale_bits, case.bits)
+    command = [native_build.helib_defaults(), case.scheme, *map(str, numbers)]
+    with TemporaryDirectory() as folder:  # HElib writes a file helib.log where it is loaded
+        program = Program(command, os.sched_getaffinity(0), folder)
+        try:
+            if int(program.greeting) != len(case.modulus_bits) - 1:  # said when there are keys
+                raise RuntimeError(f"{case}: HElib makes {program.greeting} primes of {case.bits} bits")
+            yield program
+        finally:
+            program.end()
 
 
 def compared(case: Case) -> Iterator[tuple[str, float, float]]:
     """Operation, median of the ratios adapter / plain program, and the plain program's median in seconds."""
     ours = _ours(case)
-    plain = _Plain(case)
-    try:
+    with _plain(case) as plain:
         for name, run in ours.items():
-            _, *pairs = [
-                (_elapsed_s(run), plain.elapsed_s(name)) for _ in range(_TURNS)
+            pairs = [(_elapsed_s(run), plain.asked(name) / 1e9) for _ in range(_TURNS)][
+                1:
             ]  # the first warms up
             yield name, median(a / b for a, b in pairs), median(b for _, b in pairs)
-    finally:
-        plain.end()
 
 
 def _ours(case: Case) -> dict[str, Callable[[], Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.figures import Figure, Progress, Target
-from bench.workers import started
+from bench.processes import started
 
 _NATIVE = Target(most=50)
 _PYTHON = Target(most=1000)

@@ -11,16 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from bench import services
 from bench.figures import Figure, Progress, Target
-from bench.places import measuring_cpu
-from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import two_parties
-from ciphermark_contract.keys import NO_KEYS
-from ciphermark_core.budget import Budget
+from bench.processes import of_two_parties, services
 from ciphermark_core.descriptor import DATA_SET
-from ciphermark_core.model import Case, Sample, Trial
+from ciphermark_core.model import Case, Sample
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _VARIANT = "seal"
@@ -36,7 +30,7 @@ _MOST_GB = {"client": 2.8, "server": 2.6}  # 70 % of what they took when keys we
 def section(progress: Progress) -> Iterator[Figure]:
     """The share of a pass that is no cryptography: parties on this host, and behind services."""
     yield from _figures(progress, "local parties", {})
-    with services.running() as variables:
+    with services() as variables:
         yield from _figures(progress, "services", variables)
     yield from _peaks(progress)
 
@@ -110,20 +104,6 @@ def _times(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def _executed(name: str, passes: int, variables: Mapping[str, str]) -> Sequence[Sample]:
-    """The samples of a trial; raises ``RuntimeError`` for one that is not ok."""
     spec = WORKLOADS[name].parameters("ckks")
     case = Case(_VARIANT, "learning", name, spec, 6578, "real", dimensions={DATA_SET.name: "boston"})
-    allowed = Budget(samples=passes, min_time_s=0.0)
-    confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
-    needs = WorkerNeeds(_VARIANT, spec, NO_KEYS, confinement, allowed.timeout_s)
-    seat = two_parties.runner(needs, http_party.chosen(variables))
-    try:
-        if seat.open(Trial("overhead", "bench", case, 0, 1, allowed)):
-            while not seat.turn():
-                continue
-        outcome = seat.close()
-    finally:
-        seat.leave()
-    if outcome.status != "ok":
-        raise RuntimeError(f"{name}: {outcome.status}: {outcome.error}")
-    return outcome.samples
+    return of_two_parties(case, passes, variables).samples

@@ -17,7 +17,7 @@ from time import perf_counter
 
 from bench.figures import Figure, Progress, Target
 from bench.places import BIN, QUICK, ROOT, environment, fresh_home
-from bench.workers import started
+from bench.processes import started
 from ciphermark_benchmark.home import Home
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError

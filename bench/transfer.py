@@ -6,19 +6,13 @@ takes; the bound is 1 ms and the bytes that cross at 1 GB/s.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bench.figures import Figure, Progress, Target
+from bench.processes import of_two_parties
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import two_parties
-from ciphermark_contract.keys import NO_KEYS
-from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET
-from ciphermark_core.errors import UserError
-from ciphermark_core.model import Case, Outcome, Sample, Scheme, Trial
+from ciphermark_core.model import Case, Sample, Scheme
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
@@ -41,7 +35,9 @@ def section(progress: Progress) -> Iterator[Figure]:
     """The fastest transfer of each stage of a few workloads."""
     for name, scheme, passes in _CASES:
         progress(f"{name}, {scheme}")
-        yield from figures(f"{name} {scheme}", _executed(name, scheme, passes).samples)
+        spec = recommended(WORKLOADS[name], scheme, registry.declaration(_VARIANT))
+        case = Case(_VARIANT, "learning", name, spec, 1, "random", dimensions={DATA_SET.name: "boston"})
+        yield from figures(f"{name} {scheme}", of_two_parties(case, passes).samples)
 
 
 def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
@@ -55,25 +51,3 @@ def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
         seconds, size_bytes = min(transfers), sum(sizes)
         most = Target(most=1e3 * bound_s(size_bytes))
         yield Figure("transfer", f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")
-
-
-def _executed(name: str, scheme: Scheme, passes: int) -> Outcome:
-    workload = WORKLOADS[name]
-    spec = recommended(workload, scheme, registry.declaration(_VARIANT))
-    case = Case(_VARIANT, "learning", name, spec, 1, "random")
-    case = replace(case, dimensions={**case.dimensions, DATA_SET.name: "boston"})
-    budget = Budget(samples=passes, min_time_s=0.0)
-    cpus = (max(os.sched_getaffinity(0)),)
-    needs = WorkerNeeds(_VARIANT, spec, NO_KEYS, Confinement(cpus, 1, budget.memory_mb), budget.timeout_s)
-    runner = two_parties.runner(needs)
-    trial = Trial(f"transfer-{name}", "transfer", case, 0, 7, budget)
-    try:
-        if runner.open(trial):
-            while not runner.turn():
-                pass
-        outcome = runner.close()
-    finally:
-        runner.leave()
-    if outcome.status != "ok":
-        raise UserError(f"{name}: {outcome.status}: {outcome.error}")
-    return outcome

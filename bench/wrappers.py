@@ -15,7 +15,7 @@ from typing import Any
 from bench.baseline import ALLOCATOR, geometric_mean, paired
 from bench.figures import Figure, Progress, Target
 from bench.places import ROOT, measuring_cpu
-from bench.workers import started
+from bench.processes import started
 from ciphermark_adapters import registry
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
