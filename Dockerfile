@@ -1,33 +1,30 @@
-# The images of client, server, benchmark and dashboard. The libraries are built once, for every CPU of x86-64 (seal-hexl: every
-# one with AVX-512); each image holds what its role needs and nothing that builds.
+# The images of client, server, benchmark and dashboard. The libraries are built once, for every CPU of x86-64 (or every one with
+# what the variant's declaration demands); each image holds what its role needs and nothing that builds.
+
+# What the recipes of libraries need, apart from what the adapters do with them: another change of an adapter leaves the
+# layers valid that compile libraries. A library is its folder; nothing here names one.
+FROM python:3.12-slim-trixie AS recipes
+WORKDIR /adapters
+COPY libs/adapters/ciphermark_adapters .
+RUN mkdir /recipes /native \
+    && cp --recursive --parents __init__.py added.py binaries.py provenance.py \
+        [!_]*/recipe.py [!_]*/requirements.txt [!_]*/check /recipes \
+    && cp --recursive --parents native_common */native /native
 
 FROM python:3.12-slim-trixie AS build
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends cargo g++ libcpu-features-dev \
-    && rm -rf /var/lib/apt/lists/*
 WORKDIR /ciphermark
 ENV CIPHERMARK_PORTABLE=1
 ENV ADAPTERS=libs/adapters/ciphermark_adapters
 COPY setup setup
-COPY ${ADAPTERS}/__init__.py ${ADAPTERS}/added.py ${ADAPTERS}/binaries.py ${ADAPTERS}/provenance.py ${ADAPTERS}/
-COPY ${ADAPTERS}/tenseal/requirements.txt ${ADAPTERS}/tenseal/
-COPY ${ADAPTERS}/openfhe/requirements.txt ${ADAPTERS}/openfhe/
-RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requirement setup/requirements.txt \
-    && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels \
-        --requirement ${ADAPTERS}/tenseal/requirements.txt \
-    && pip download --require-hashes --only-binary=:all: --no-deps --dest /wheels-openfhe \
-        --requirement ${ADAPTERS}/openfhe/requirements.txt
-RUN PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_COMPILE=1 python3 setup/install.py --only python
+COPY --from=recipes /recipes ${ADAPTERS}
+RUN python3 setup/install.py --only system
+RUN pip download --require-hashes --only-binary=:all: --dest /wheels --requirement setup/requirements.txt
+RUN PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_COMPILE=1 python3 setup/install.py --only python \
+    && ls .venv/lib/python3*/site-packages >.build/pinned
 RUN python3 setup/install.py --only sources
-COPY ${ADAPTERS}/seal/recipe.py ${ADAPTERS}/seal/prefix.py ${ADAPTERS}/seal/
-COPY ${ADAPTERS}/seal/check ${ADAPTERS}/seal/check
-RUN python3 setup/install.py --only seal
-RUN python3 setup/install.py --only seal-hexl
-COPY ${ADAPTERS}/pyfhel/recipe.py ${ADAPTERS}/pyfhel/check.py ${ADAPTERS}/pyfhel/
-RUN python3 setup/install.py --only pyfhel
-COPY ${ADAPTERS}/native_common ${ADAPTERS}/native_common
-COPY ${ADAPTERS}/seal/native ${ADAPTERS}/seal/native
-RUN python3 setup/install.py --only native-seal native-seal-hexl
+RUN python3 setup/install.py --libraries
+COPY --from=recipes /native ${ADAPTERS}
+RUN python3 setup/install.py --libraries
 COPY dashboards dashboards
 COPY db db
 COPY libs libs
@@ -35,16 +32,16 @@ COPY services services
 RUN python3 setup/install.py --only anchor
 RUN .venv/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels \
         ./dashboards ./db ./libs/* ./services/*
-COPY deploy/make-environment.sh deploy/
+COPY deploy/make_environment.py deploy/
 
 FROM build AS client-environment
-RUN deploy/make-environment.sh ciphermark-client
+RUN python3 deploy/make_environment.py ciphermark-client
 
 FROM build AS server-environment
-RUN deploy/make-environment.sh ciphermark-server
+RUN python3 deploy/make_environment.py ciphermark-server
 
 FROM build AS benchmark-environment
-RUN deploy/make-environment.sh ciphermark-benchmark
+RUN python3 deploy/make_environment.py ciphermark-benchmark
 
 FROM build AS dashboard-environment
 RUN python3 -m venv --without-pip /opt/ciphermark/.venv \

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression
 
 from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry

@@ -1,11 +1,10 @@
-"""C++ builds: what every recipe needs of CMake, of the fetched sources, and of our native modules."""
+"""C++ builds: what every recipe needs of CMake and of our native modules."""
 
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import sources
 from environment import identity
 from places import ADAPTERS, BUILD, PYTHON, WORK, compiler_version, folder_digests, pins, site_packages
 from runner import Shell
@@ -72,13 +71,3 @@ def work_folder(name: str) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
-
-
-def copy_third_party(work: Path) -> Path:
-    """Copy the sources of SEAL's third-party libraries; return the folder of the copy."""
-    return shutil.copytree(sources.THIRD_PARTY, work / "thirdparty")
-
-
-def fetch_content(third_party: Path) -> dict[str, str]:
-    """Return the CMake settings that make FetchContent take these sources instead of downloading them."""
-    return {f"FETCHCONTENT_SOURCE_DIR_{name.upper()}": str(third_party / name) for name in sources.LIBRARIES}

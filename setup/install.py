@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import recipes
 from places import BUILD, LOGS, STAMPS, WORK
 from runner import Missing, Stage, run_stages
 from stages import all_stages
@@ -26,8 +27,9 @@ def main() -> int:
     for folder in (LOGS, STAMPS, WORK):
         folder.mkdir(parents=True, exist_ok=True)
     stages = all_stages(options.without)
-    if options.only:
-        stages = _with_needs(stages, options.only)
+    if options.only or options.libraries:
+        of_libraries = [stage.name for stage in recipes.stages(options.without)] if options.libraries else []
+        stages = _with_needs(stages, [*options.only, *of_libraries])
     if options.list:
         _print_list(stages)
         return 0
@@ -45,8 +47,9 @@ def _parse_options() -> argparse.Namespace:
         description=summary, epilog=usage, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--only", nargs="+", metavar="STAGE", choices=names, help="only these, and what they need"
+        "--only", nargs="+", metavar="STAGE", choices=names, default=[], help="only these, and what they need"
     )
+    parser.add_argument("--libraries", action="store_true", help="only the libraries, and what they need")
     parser.add_argument(
         "--without",
         nargs="+",

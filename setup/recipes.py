@@ -1,8 +1,8 @@
 """Finds how each library is built or installed: the file `recipe.py` beside its adapter.
 
-A recipe has a function `stages(without)`, and where it needs Debian packages a tuple `PACKAGES`. It runs in the
-Python that starts the set-up, which has none of our packages: it imports the standard library and the modules of this
-folder alone.
+A recipe has a function `stages(without)` and, where they are needed, tuples: `PACKAGES` of Debian, `SOURCES` to
+download, `IMAGE_PACKAGES` for its own environment in images. It runs in the Python that starts the set-up, which has
+none of our packages: it imports the standard library and the modules of this folder alone.
 """
 
 import importlib.util
@@ -13,6 +13,7 @@ from types import ModuleType
 
 from places import ADAPTERS
 from runner import Stage
+from sources import Archive
 from system import DebianPackage
 
 
@@ -26,16 +27,22 @@ def packages() -> list[DebianPackage]:
     return [package for name in names() for package in getattr(load(name), "PACKAGES", ())]
 
 
+def archives() -> list[Archive]:
+    """Return the archives that recipes build from; what several name is there once."""
+    named = [archive for name in names() for archive in getattr(load(name), "SOURCES", ())]
+    return list({archive.file: archive for archive in named}.values())
+
+
 def names() -> list[str]:
     """Return the names of the adapters' folders that have a recipe."""
     return sorted(path.parent.name for path in ADAPTERS.glob("[!_]*/recipe.py"))
 
 
 @cache
-def load(name: str, file: str = "recipe") -> ModuleType:
-    """Return the recipe of an adapter's folder, or another file of the set-up's there, as a module."""
-    module_name = f"{file}_{name}"
-    specification = importlib.util.spec_from_file_location(module_name, ADAPTERS / name / f"{file}.py")
+def load(name: str) -> ModuleType:
+    """Return the recipe of an adapter's folder as a module."""
+    module_name = f"recipe_{name}"
+    specification = importlib.util.spec_from_file_location(module_name, ADAPTERS / name / "recipe.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

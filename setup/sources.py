@@ -1,89 +1,99 @@
-"""Sources of the C++ libraries, from package registries, verified against pinned hashes.
+"""Sources of the C++ libraries, from package registries, verified against the hashes that recipes pin.
 
-SEAL comes with the source distribution of Pyfhel. HEXL, zlib, zstd and Microsoft's GSL come with the Rust
-crate `sealy`, which carries SEAL's third-party code.
+A recipe lists the archives that it builds from in the tuple `SOURCES`; recipes may share one.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from places import BUILD, PYTHON, SETUP, SOURCES, file_digest, tool_environment
-from runner import FailureError, Shell
-
-PYFHEL_VERSION = "3.5.0"
-SEALY_VERSION = "0.2.0"
-PYFHEL_ARCHIVE = SOURCES / f"pyfhel-{PYFHEL_VERSION}.tar.gz"
-SEALY_ARCHIVE = SOURCES / f"sealy-{SEALY_VERSION}.crate"
-SEAL = SOURCES / "seal"
-THIRD_PARTY = SOURCES / "thirdparty"
-LIBRARIES = ("hexl", "msgsl", "zlib", "zstd")
-HASHES = SETUP / "sources.sha256"
+from places import BUILD, PYTHON, SOURCES, file_digest, tool_environment
+from runner import FailureError, Shell, Stage
 
 
-def has_sources() -> bool:
-    """Tell whether archives and unpacked sources are there."""
-    folders = [SEAL, *(THIRD_PARTY / name for name in LIBRARIES)]
-    return PYFHEL_ARCHIVE.exists() and all(folder.is_dir() for folder in folders)
+@dataclass(frozen=True)
+class Archive:
+    """A package whose sources a registry has; `folders` maps folders below `SOURCES` to the paths unpacked there."""
+
+    package: str
+    version: str
+    file: str
+    sha256: str
+    download: Callable[["Archive", Shell], None]
+    folders: Mapping[str, str]
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept."""
+        return SOURCES / self.file
+
+    def is_there(self) -> bool:
+        """Tell whether the archive and its unpacked folders are there."""
+        return self.path.exists() and all((SOURCES / folder).is_dir() for folder in self.folders)
+
+    def fetch(self, shell: Shell) -> None:
+        """Download, verify and unpack it."""
+        self.download(self, shell)
+        verify(self.path, self.sha256)
+        for folder, member in self.folders.items():
+            _unpack(shell, self.path, member, SOURCES / folder)
 
 
-def fetch_sources(shell: Shell) -> None:
-    """Download both archives, verify them and unpack what we build."""
+def stage(archives: Collection[Archive]) -> Stage:
+    """Return the stage that fetches these archives."""
+    pinned = "".join(sorted(f"{archive.sha256}  {archive.file}\n" for archive in archives))
+    return Stage(
+        "sources",
+        "sources of the libraries",
+        inputs=lambda: [hashlib.sha256(pinned.encode()).hexdigest()],
+        is_present=lambda: all(archive.is_there() for archive in archives),
+        build=lambda shell: _fetch(archives, shell),
+        needs=("python",),
+    )
+
+
+def _fetch(archives: Collection[Archive], shell: Shell) -> None:
     shutil.rmtree(SOURCES, ignore_errors=True)
     SOURCES.mkdir(parents=True)
-    _download_pyfhel(shell)
-    _download_sealy(shell)
-    for archive in (PYFHEL_ARCHIVE, SEALY_ARCHIVE):
-        verify(archive, HASHES)
-    _unpack(shell, PYFHEL_ARCHIVE, f"pyfhel-{PYFHEL_VERSION}/Pyfhel/backend/SEAL", SEAL)
-    for name in LIBRARIES:
-        _unpack(shell, SEALY_ARCHIVE, f"sealy-{SEALY_VERSION}/SEAL/thirdparty/{name}", THIRD_PARTY / name)
+    for archive in archives:
+        archive.fetch(shell)
 
 
-def expected_hash(archive: Path, hashes: Path) -> str:
-    """Return the archive's pinned SHA-256."""
-    pairs = (line.split() for line in hashes.read_text().splitlines())
-    return next(digest for digest, name in pairs if name == archive.name)
-
-
-def verify(archive: Path, hashes: Path) -> None:
+def verify(archive: Path, sha256: str) -> None:
     """Raise `FailureError` where the archive is not the pinned one."""
-    found = file_digest(archive)
-    if found != expected_hash(archive, hashes):
+    actual = file_digest(archive)
+    if actual != sha256:
         raise FailureError(
-            f"{archive.name} has SHA-256 {found}, not the pinned one",
+            f"{archive.name} has SHA-256 {actual}, not the pinned one",
             "empty the caches of pip, cargo and Maven and run it again; if it differs again, don't trust the download",
         )
 
 
-def _download_pyfhel(shell: Shell) -> None:
-    """Let pip download and verify the archive.
+def from_pip(archive: Archive, shell: Shell) -> None:
+    """Let pip download and verify a source distribution.
 
-    pip then also asks the package's build for its metadata, which needs the pinned toml and Cython.
+    pip then also asks the package's build for its metadata, with the tools that `requirements.txt` pins.
     """
-    wanted = BUILD / "pyfhel-requirement.txt"
-    wanted.write_text(f"Pyfhel=={PYFHEL_VERSION} --hash=sha256:{expected_hash(PYFHEL_ARCHIVE, HASHES)}\n")
-    options = (
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-binary=Pyfhel",
-        "--require-hashes",
-        "--dest",
-        SOURCES,
-    )
+    wanted = BUILD / f"{archive.package.lower()}-requirement.txt"
+    wanted.write_text(f"{archive.package}=={archive.version} --hash=sha256:{archive.sha256}\n")
+    options = ("--no-deps", "--no-build-isolation", f"--no-binary={archive.package}", "--require-hashes")
     advice = "check that pip can reach a package registry (`pip config list`), then run it again"
-    shell.run(PYTHON, "-m", "pip", "download", *options, "--requirement", wanted, advice=advice)
+    download = (PYTHON, "-m", "pip", "download")
+    shell.run(*download, *options, "--dest", SOURCES, "--requirement", wanted, advice=advice)
 
 
-def _download_sealy(shell: Shell) -> None:
-    """Let cargo download the one crate.
+def from_cargo(archive: Archive, shell: Shell) -> None:
+    """Let cargo download one crate.
 
     `cargo install` of a crate without programs downloads that crate, none of its dependencies, and then says
     that there is nothing to install. So success shows in cargo's cache, not in the exit code.
     """
     home = BUILD / "cargo-install"
-    command = ["cargo", "install", "sealy", "--version", f"={SEALY_VERSION}", "--root", str(home)]
+    command = ["cargo", "install", archive.package, "--version", f"={archive.version}", "--root", str(home)]
     try:
         ended = subprocess.run(command, env=tool_environment(), capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
@@ -92,13 +102,13 @@ def _download_sealy(shell: Shell) -> None:
         ) from error
     shell.note(f"$ {' '.join(command)}\n{ended.stderr}(that there is nothing to install is expected)")
     cache = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")) / "registry" / "cache"
-    found = next(cache.glob(f"*/{SEALY_ARCHIVE.name}"), None)
-    if found is None:
+    crate = next(cache.glob(f"*/{archive.file}"), None)
+    if crate is None:
         raise FailureError(
-            f"cargo left no {SEALY_ARCHIVE.name} in {cache}",
+            f"cargo left no {archive.file} in {cache}",
             "check that cargo can reach a crate registry, then run it again",
         )
-    shutil.copyfile(found, SEALY_ARCHIVE)
+    shutil.copyfile(crate, archive.path)
 
 
 def _unpack(shell: Shell, archive: Path, member: str, folder: Path) -> None:

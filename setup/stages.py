@@ -55,14 +55,7 @@ def _downloads(without: Collection[str]) -> list[Stage]:
             build=environment.make_environment,
             needs=("system",),
         ),
-        Stage(
-            "sources",
-            "sources of SEAL and HEXL",
-            inputs=lambda: [file_digest(sources.HASHES)],
-            is_present=sources.has_sources,
-            build=sources.fetch_sources,
-            needs=("python",),
-        ),
+        sources.stage(recipes.archives()),
     ]
 
 

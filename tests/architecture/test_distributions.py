@@ -55,8 +55,9 @@ def test_a_distribution_declares_what_it_imports(name: str) -> None:
 
 
 def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
-    """Families of workloads declare their figures in their own folders: contract and circuits come with these."""
+    """Families declare figures and adapters looks in their own folders, which need contract and circuits."""
     assert _closure("ciphermark-dashboards") == {
+        "ciphermark-adapters",
         "ciphermark-analysis",
         "ciphermark-circuits",
         "ciphermark-contract",
@@ -69,7 +70,25 @@ def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
     }
 
 
-def test_the_image_of_the_dashboard_installs_that_distribution_alone() -> None:
+def _image(stage: str) -> str:
     text = (REPOSITORY / "Dockerfile").read_text()
-    stage = text.partition("AS dashboard-environment\n")[2].partition("\nFROM ")[0]
-    assert re.findall(r"ciphermark-\w+|tenseal|openfhe|Pyfhel", stage) == ["ciphermark-dashboards"]
+    return text.partition(f" AS {stage}\n")[2].partition("\nFROM ")[0]
+
+
+def test_the_image_of_the_dashboard_installs_that_distribution_alone() -> None:
+    assert re.findall(r"ciphermark-\w+", _image("dashboard-environment")) == ["ciphermark-dashboards"]
+
+
+def test_images_name_no_library() -> None:
+    """Each is what its recipe says."""
+    names = {path.parent.name for path in (FOLDERS["ciphermark-adapters"]).glob("*/[!_]*/declaration.py")}
+    assert len(names) > 4
+    for file in (
+        "Dockerfile",
+        "deploy/make_environment.py",
+        "setup/install.py",
+        "setup/stages.py",
+        "pyproject.toml",
+    ):
+        words = set(re.findall(r"\w+", (REPOSITORY / file).read_text().lower()))
+        assert names.isdisjoint(words), file

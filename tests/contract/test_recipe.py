@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -9,11 +10,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import tomllib
 
-import ciphermark_adapters
 from ciphermark_adapters import registry
 from ciphermark_adapters._template.adapter import TemplateAdapter
 from ciphermark_adapters._template.declaration import DECLARATIONS as TEMPLATE
@@ -137,7 +139,7 @@ def test_what_is_to_be_replaced_is_marked(printed: dict[str, str]) -> None:
 
 def test_no_trace_of_the_template_is_left(reader: Reader, printed: dict[str, str]) -> None:
     texts = [file.read_text() for file in (reader.home / "adapters" / "mylib").glob("*.py")]
-    assert len(texts) == 3
+    assert len(texts) == 4
     assert not [text for text in texts if "template" in text.lower()]
 
 
@@ -175,26 +177,91 @@ def test_an_unknown_variant_is_named(reader: Reader) -> None:
     assert "unknown variant 'mylib'; known variants: cleartext" in output
 
 
-def test_it_works_among_the_shipped_adapters_too(tmp_path: Path) -> None:
-    """Step 8: the same folder beside the others, unchanged."""
-    package = tmp_path / "ciphermark_adapters"
-    shutil.copytree(
-        Path(ciphermark_adapters.__file__).parent,
-        package,
-        ignore=shutil.ignore_patterns("__pycache__", "native"),
-    )
-    shutil.copytree(package / "_template", package / "mylib")
-    for file in (package / "mylib").glob("*.py"):
+def _digests(root: Path) -> dict[str, str]:
+    files = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Step 8 on a copy of the repository: the same folder beside the others, and nothing else touched."""
+    root = tmp_path_factory.mktemp("copy")
+    leave = shutil.ignore_patterns("__pycache__", ".*", "*.so")
+    for name in ("libs", "setup"):
+        shutil.copytree(REPOSITORY / name, root / name, ignore=leave)
+    for name in ("Dockerfile", "pyproject.toml"):
+        shutil.copy(REPOSITORY / name, root / name)
+    before = _digests(root)
+    adapters = root / "libs" / "adapters" / "ciphermark_adapters"
+    shutil.copytree(adapters / "_template", adapters / "mylib")
+    for file in (adapters / "mylib").glob("*.py"):
         file.write_text(file.read_text().replace("template", "mylib").replace("Template", "Mylib"))
-    code = "from ciphermark_adapters import registry; print(registry.load('mylib').info().variant)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    touched = {name for name, digest in _digests(root).items() if before.get(name) != digest}
+    assert {str(Path(name).parent) for name in touched} == {str((adapters / "mylib").relative_to(root))}
+    return root
+
+
+def _python(root: Path, code: str) -> str:
+    paths = [str(path.parent) for path in root.glob("libs/*/pyproject.toml")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_it_works_among_the_shipped_adapters_too(shipped: Path) -> None:
+    assert (
+        _python(
+            shipped, "from ciphermark_adapters import registry; print(registry.load('mylib').info().variant)"
+        )
+        == "mylib"
+    )
+
+
+def test_a_shipped_library_has_its_own_colour_in_charts(shipped: Path) -> None:
+    names = sorted(["mylib", *(name for name, item in registry.shipped().items() if not item.is_reference)])
+    code = f"from ciphermark_present import charting; print(*(charting.look(n, {names})[0] for n in {names}))"
+    colours = dict(zip(names, _python(shipped, code).split(), strict=True))
+    assert colours["mylib"] == TEMPLATE[0].look[0]  # type: ignore[index]
+    assert len(set(colours.values())) == len(names)
+
+
+def test_the_set_up_installs_a_shipped_library(shipped: Path) -> None:
+    listed = subprocess.run(
+        [sys.executable, "setup/install.py", "--list"],
+        cwd=shipped,
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-    assert done.stdout == "mylib\n", done.stderr
+    assert re.search(r"^mylib +to do +Mylib$", listed.stdout, re.MULTILINE)
+
+
+def test_images_take_a_shipped_library_from_its_recipe(shipped: Path, tmp_path: Path) -> None:
+    """By the very command that selects what the layers of libraries depend on."""
+    stage = (shipped / "Dockerfile").read_text().partition(" AS recipes\n")[2].partition("\nFROM ")[0]
+    command = stage.partition("\nRUN ")[2].replace("\\\n", " ")
+    for folder in ("recipes", "native"):
+        command = command.replace(f" /{folder}", f" {tmp_path / folder}")
+    subprocess.run(
+        ["sh", "-ec", command], cwd=shipped / "libs" / "adapters" / "ciphermark_adapters", check=True
+    )
+    assert [path.name for path in (tmp_path / "recipes" / "mylib").iterdir()] == ["recipe.py"]
+    assert (tmp_path / "recipes" / "seal" / "check" / "seal_check.cpp").is_file()
+    assert (tmp_path / "native" / "seal" / "native" / "CMakeLists.txt").is_file()
+
+
+def test_types_are_checked_though_the_library_has_none(shipped: Path) -> None:
+    overrides = tomllib.loads((shipped / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+    codes = [
+        code
+        for item in overrides
+        for pattern in item["module"]
+        if fnmatch("ciphermark_adapters.mylib.adapter", pattern)
+        for code in item.get("disable_error_code", ())
+    ]
+    assert {"import-untyped", "import-not-found"} <= set(codes)
 
 
 # -- the template itself ----------------------------------------------------------------------------------------

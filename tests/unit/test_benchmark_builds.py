@@ -39,7 +39,7 @@ KNOWN = ("seal", "openfhe", "mine")
         (Request("mine", "seal", HERE), "there is a variant mine already"),
         (
             Request("x", "tenseal", HERE),
-            "no build of 'tenseal' can be added; libraries: seal, helib, openfhe",
+            "no build of 'tenseal' can be added; libraries: helib, openfhe, seal",
         ),
         (Request("x", "openfhe", HERE), "takes --environment, and no --prefix"),
         (Request("x", "helib", HERE, flags="-O1"), "takes --prefix, and no --flags"),

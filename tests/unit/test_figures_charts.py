@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import pytest
 
+from ciphermark_adapters import registry
 from ciphermark_dashboards import rendering
 from ciphermark_present import charting
 from ciphermark_present.catalogue import (
@@ -428,19 +429,15 @@ def test_axes_say_their_units(seconds, told):
     assert f">{told}<" in rendering.svg(times.draw_latency(rows).to_dict())
 
 
+DECLARED = sorted(name for name, item in registry.shipped().items() if not item.is_reference)
+
+
+def test_every_variant_declares_a_look():
+    assert [name for name in DECLARED if registry.shipped()[name].look is None] == []
+
+
 def test_no_two_variants_look_alike():
-    names = [
-        "seal",
-        "seal-hexl",
-        "tenseal",
-        "pyfhel",
-        "openfhe",
-        "helib",
-        "lattigo",
-        "mine",
-        "yours",
-        "theirs",
-    ]
+    names = [*DECLARED, "mine", "yours", "theirs"]
     looks = [charting.look(name, names) for name in names]
     assert len({colour for colour, _ in looks}) == len(names)
     assert len({shape for _, shape in looks}) == len(names)
@@ -473,7 +470,5 @@ def test_texts_can_be_read_in_every_theme(theme):
 
 
 def test_marks_are_seen_in_every_theme():
-    for theme, name in itertools.product(
-        themes(), ("seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib", "lattigo")
-    ):
+    for theme, name in itertools.product(themes(), DECLARED):
         assert contrast(charting.look(name, [name])[0], theme["--ground"]) >= 3, name

@@ -101,7 +101,7 @@ def test_what_speaks_against_a_prefix_is_told(recipes: ModuleType, prefix: Path,
     change, said = AGAINST[name]
     change(prefix)
     with pytest.raises(sys.modules["runner"].FailureError, match=re.escape(said)) as failure:
-        recipes.load("seal", "prefix").of(prefix)
+        recipes.load("seal").installed(prefix)
     assert failure.value.advice
     assert str(prefix) in failure.value.what
 
@@ -109,14 +109,14 @@ def test_what_speaks_against_a_prefix_is_told(recipes: ModuleType, prefix: Path,
 @pytest.mark.parametrize(("hexl", "base"), [("OFF", "seal"), ("ON", "seal-hexl")])
 def test_a_whole_prefix_is_taken(recipes: ModuleType, prefix: Path, hexl: str, base: str) -> None:
     replaced("config", "HEXL OFF", f"HEXL {hexl}")(prefix)
-    found = recipes.load("seal", "prefix").of(prefix)
+    found = recipes.load("seal").installed(prefix)
     assert (found.version, found.base, found.outside) == ("4.1.1", base, ())
 
 
 def test_a_shared_library_stays_where_it_is(recipes: ModuleType, prefix: Path) -> None:
     shared = prefix / "lib" / "libseal.so.4.1"
     (prefix / PLACES["library"]).rename(shared)
-    assert recipes.load("seal", "prefix").of(prefix).outside == (shared,)
+    assert recipes.load("seal").installed(prefix).outside == (shared,)
 
 
 @pytest.mark.parametrize(

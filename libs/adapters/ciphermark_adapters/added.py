@@ -86,6 +86,7 @@ def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
             variant=name,
             environment=str(home() / name / ENVIRONMENT),
             hexl=build.hexl,
+            look=None,
             remedy=f"ciphermark build refresh {name}",
         )
         for name, build in all_builds().items()

@@ -66,6 +66,9 @@ class Declaration:
     library's schemes may have it, or what the contract's ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
     ``has_threads`` says that the library has threads inside its operations, ``programs_have_threads`` that independent
     operations of a program execute on several.
+    ``look`` is the variant's colour and shape in charts, which no other has (a CSS colour that can be read on white and
+    on black, a shape of Vega); a variant without one takes what is left. ``built_from`` are the options of
+    ``ciphermark build add`` that a build of the user's own takes.
     ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
     whose interpreter the library needs, where ours cannot load it, or is the path of one: see
     :mod:`ciphermark_adapters.interpreters`.
@@ -98,6 +101,8 @@ class Declaration:
     has_threads: bool = False
     programs_have_threads: bool = False
     is_reference: bool = False
+    look: tuple[str, str] | None = None
+    built_from: tuple[str, ...] = ()
     environment: str | None = None
     wraps: str | None = None
     chooses_primes: bool = False

@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from ciphermark_present import parameters
 from ciphermark_present.query import Row
 
-# Okabe and Ito's colours for every kind of colour vision, without those that vanish on white or on black. A variant
-# keeps its colour on every page; shapes tell variants apart where colours do not.
-_OF_VARIANT = {
-    "seal": ("#0072B2", "circle"),
-    "seal-hexl": ("#D55E00", "square"),
-    "tenseal": ("#009E73", "triangle-up"),
-    "pyfhel": ("#CC79A7", "diamond"),
-    "openfhe": ("#8C6D00", "cross"),
-    "helib": ("#0E8A9E", "triangle-down"),
-    "lattigo": ("#7F5BD4", "triangle-right"),
-}
+# A variant keeps its colour on every page; shapes tell variants apart where colours do not. The folder of its library
+# declares both, in Okabe and Ito's colours for every kind of colour vision, less those that vanish on white or black.
+# The registry reads declarations and loads no library.
+REGISTRY = "ciphermark_adapters.registry"
 _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
 
 WIDTH = 320
@@ -194,11 +187,11 @@ def one() -> alt.Chart:
 
 
 def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
-    """Colour and shape of a variant; one that is not known takes the next of the others."""
-    if variant in _OF_VARIANT:
-        return _OF_VARIANT[variant]
-    strangers = [name for name in names if name not in _OF_VARIANT]
-    return _OTHERS[strangers.index(variant) % len(_OTHERS)]
+    """Colour and shape of a variant; one that declares none takes the next of the others."""
+    declarations = import_module(REGISTRY).declarations()
+    looks = {name: declarations[name].look for name in names if name in declarations}
+    strangers = [name for name in names if looks.get(name) is None]
+    return looks.get(variant) or _OTHERS[strangers.index(variant) % len(_OTHERS)]
 
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:

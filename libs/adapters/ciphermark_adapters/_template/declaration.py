@@ -11,6 +11,10 @@ DECLARATIONS = (
     Declaration(
         library="Template",  # the library's name as its authors write it
         variant="template",  # one build of it: the name in suites and charts; one Declaration per build
+        look=(
+            "#7F5BD4",
+            "triangle-right",
+        ),  # REPLACE: colour and shape in charts, unlike those of the other variants
         implementation=f"{__package__}.adapter:TemplateAdapter",
         license="Apache-2.0",  # the library's
         operations={"bfv": _BFV, "ckks": _CKKS},

@@ -24,6 +24,7 @@ DECLARATIONS = (
     Declaration(
         library="HElib",
         variant="helib",
+        look=("#0E8A9E", "triangle-down"),
         implementation="ciphermark_adapters.helib.adapter:HElibAdapter",
         license="Apache-2.0",
         operations={
@@ -35,6 +36,7 @@ DECLARATIONS = (
         lacks_best=None,
         serializable=("parameters", "public_key", "secret_key"),
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),
+        built_from=("prefix",),
         requires=("_ciphermark_helib",),
         remedy=(
             "install HElib 2.2 or newer (from Homebrew, FreeBSD's ports or its own INSTALL.md), then run "

@@ -27,6 +27,7 @@ DECLARATIONS = (
     Declaration(
         library="OpenFHE",
         variant="openfhe",
+        look=("#8C6D00", "cross"),
         implementation="ciphermark_adapters.openfhe.adapter:OpenFheAdapter",
         license="BSD-2-Clause",
         operations={
@@ -40,6 +41,7 @@ DECLARATIONS = (
         compressions=("none",),
         serializable=KEY_ITEMS,
         generates=GENERATED,
+        built_from=("environment",),
         requires=("openfhe",),
         remedy="python3 setup/install.py --only openfhe",
         environment="openfhe",

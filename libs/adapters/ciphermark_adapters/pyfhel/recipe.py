@@ -4,19 +4,21 @@ from collections.abc import Collection
 from pathlib import Path
 
 import builds
-import sources
+import recipes
 from environment import identity
 from places import PYTHON, compiler_version, file_digest, has_package_file, pins
 from runner import Shell, Stage
 
-CHECK = Path(__file__).with_name("check.py")
+CHECK = Path(__file__).parent / "check" / "pyfhel_check.py"
+_SEAL = recipes.load("seal")  # Pyfhel's archive is where SEAL is from, and both are built from one
+SOURCES = (_SEAL.PYFHEL, _SEAL.SEALY)
 
 
 def stages(without: Collection[str]) -> list[Stage]:
     """Return the one stage."""
     stage = Stage(
         "pyfhel",
-        f"Pyfhel {sources.PYFHEL_VERSION}",
+        f"Pyfhel {_SEAL.PYFHEL.version}",
         inputs=_inputs,
         is_present=has_pyfhel,
         build=build_pyfhel,
@@ -33,16 +35,16 @@ def _inputs() -> list[str]:
 
 def has_pyfhel() -> bool:
     """Tell whether Pyfhel is installed."""
-    return has_package_file(f"pyfhel-{sources.PYFHEL_VERSION}.dist-info")
+    return has_package_file(f"pyfhel-{_SEAL.PYFHEL.version}.dist-info")
 
 
 def build_pyfhel(shell: Shell) -> None:
     """Build and install Pyfhel, which brings its own SEAL, and prove that its three schemes work."""
     with builds.work_folder("pyfhel") as work:
-        third_party = builds.copy_third_party(work)
+        third_party = _SEAL.copy_third_party(work)
         toolchain = work / "toolchain.cmake"
         # Pyfhel starts CMake itself: a toolchain file is the one way to hand it more options.
-        settings = {**builds.fetch_content(third_party), "CMAKE_POLICY_VERSION_MINIMUM": "3.5"}
+        settings = {**_SEAL.fetch_content(third_party), "CMAKE_POLICY_VERSION_MINIMUM": "3.5"}
         lines = [f'set({name} "{value}" CACHE STRING "")\n' for name, value in settings.items()]
         toolchain.write_text("".join(lines))
         env = {
@@ -53,5 +55,5 @@ def build_pyfhel(shell: Shell) -> None:
         }
         options = ("--no-deps", "--no-index", "--no-build-isolation", "--no-cache-dir", "--force-reinstall")
         pip = (PYTHON, "-m", "pip", "install")
-        shell.run(*pip, *options, sources.PYFHEL_ARCHIVE, advice=builds.ADVICE, extra_env=env)
+        shell.run(*pip, *options, _SEAL.PYFHEL.path, advice=builds.ADVICE, extra_env=env)
     shell.run(PYTHON, CHECK, advice="please report this, with the log")

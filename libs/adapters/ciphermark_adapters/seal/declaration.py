@@ -74,10 +74,12 @@ _NOTES = {
 }
 
 
-def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
+def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[str, ...]) -> Declaration:
     return Declaration(
         library="SEAL",
         variant=variant,
+        look=look,
+        built_from=("prefix", "compiler", "flags", "hexl"),
         implementation="ciphermark_adapters.seal.adapter:SealAdapter",
         license="MIT",
         operations={"bfv": _OF_COEFFICIENTS, "bgv": _EXACT, "ckks": _APPROXIMATE},
@@ -87,7 +89,7 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,
         generates=GENERATED,
-        requires=(module,),
+        requires=("_ciphermark_seal_hexl" if hexl else "_ciphermark_seal",),
         isa=isa,
         hexl=hexl,
         programs_have_threads=True,
@@ -98,13 +100,13 @@ def _declaration(variant: str, module: str, *, hexl: bool, isa: tuple[str, ...])
 
 
 DECLARATIONS = (
-    _declaration("seal", "_ciphermark_seal", hexl=False, isa=()),
+    _declaration("seal", ("#0072B2", "circle"), hexl=False, isa=()),
     # HEXL's vector kernels need avx512dq; without it (or avx512ifma, which comes with it) HEXL runs scalar
     # code, and figures named HEXL would measure none of it. The code around the kernels is compiled for the CPU
     # of the host that builds it, or, portable, for all that have these five: so it does not even run without.
     _declaration(
         "seal-hexl",
-        "_ciphermark_seal_hexl",
+        ("#D55E00", "square"),
         hexl=True,
         isa=("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
     ),

@@ -1,6 +1,12 @@
-"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the set-up."""
+"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the set-up.
 
+SEAL comes with the source distribution of Pyfhel. HEXL, zlib, zstd and Microsoft's GSL come with the Rust crate
+`sealy`, which carries SEAL's third-party code.
+"""
+
+import re
 import shutil
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -8,8 +14,6 @@ from pathlib import Path
 
 import builds
 import library_facts
-import recipes
-import sources
 from orders import Order, Step, Taken, build_into, environment_like_ours, require_compiler
 from places import (
     BUILD,
@@ -22,14 +26,39 @@ from places import (
     pins,
     site_packages,
 )
-from runner import Shell, Stage
+from places import (
+    SOURCES as UNPACKED,
+)
+from runner import FailureError, Shell, Stage
+from sources import Archive, from_cargo, from_pip
 from system import DebianPackage, is_installed
+
+from ciphermark_adapters import binaries
 
 HERE = Path(__file__).parent
 CHECK = HERE / "check"
 NATIVE = HERE / "native"
 LIBRARY = "lib/libseal-4.1.a"
+PYFHEL = Archive(
+    "Pyfhel",
+    "3.5.0",
+    "pyfhel-3.5.0.tar.gz",
+    "0375b83b5a83026924f59db25c4efa9f27e1e8a66d004658f4d24195986a04b6",
+    from_pip,
+    {"seal": "pyfhel-3.5.0/Pyfhel/backend/SEAL"},
+)
+_THIRD_PARTY = ("hexl", "msgsl", "zlib", "zstd")
+SEALY = Archive(
+    "sealy",
+    "0.2.0",
+    "sealy-0.2.0.crate",
+    "17dbf0eb13e9306219ea2cb9e062c2ebcfe38bd41b6a03bb9c0a8bfc63cc426a",
+    from_cargo,
+    {f"thirdparty/{name}": f"sealy-0.2.0/SEAL/thirdparty/{name}" for name in _THIRD_PARTY},
+)
+SOURCES = (PYFHEL, SEALY)
 PACKAGES = (
+    DebianPackage("cargo", lambda: shutil.which("cargo") is not None or SEALY.is_there(), only_for="sources"),
     DebianPackage("libcpu-features-dev", partial(is_installed, "libcpu-features-dev"), only_for="seal-hexl"),
 )
 # SEAL's own defaults hold for everything that isn't named here: a static library, transparent ciphertexts are
@@ -168,12 +197,22 @@ def build_seal(variant: SealVariant, shell: Shell) -> None:
 
 def _copied(variant: SealVariant, work: Path) -> dict[str, str]:
     """Copy all sources of a build into a folder; return what CMake is told."""
-    shutil.copytree(sources.SEAL, work / "seal")
-    third_party = builds.copy_third_party(work)
-    settings = {**SEAL_SETTINGS, **variant.settings, **builds.fetch_content(third_party)}
+    shutil.copytree(UNPACKED / "seal", work / "seal")
+    third_party = copy_third_party(work)
+    settings = {**SEAL_SETTINGS, **variant.settings, **fetch_content(third_party)}
     if variant.hexl == "ON" and IS_PORTABLE:
         settings |= _make_hexl_portable(third_party / "hexl")
     return settings
+
+
+def copy_third_party(work: Path) -> Path:
+    """Copy the sources of SEAL's third-party libraries; return the folder of the copy."""
+    return shutil.copytree(UNPACKED / "thirdparty", work / "thirdparty")
+
+
+def fetch_content(third_party: Path) -> dict[str, str]:
+    """Return the CMake settings that make FetchContent take these sources instead of downloading them."""
+    return {f"FETCHCONTENT_SOURCE_DIR_{name.upper()}": str(third_party / name) for name in _THIRD_PARTY}
 
 
 def _finish(variant: SealVariant, build: Path, shell: Shell) -> None:
@@ -230,10 +269,10 @@ def _declare_hexl_link(variant: SealVariant) -> None:
 def added(order: Order) -> Taken:
     """Say how a build of the user's own is taken: an installed SEAL, or our sources with other flags."""
     if order.prefix is not None:
-        found = recipes.load("seal", "prefix").of(order.prefix)
-        base, library, outside = found.base, found.library, found.outside
+        seal = installed(order.prefix)
+        base, library, outside = seal.base, seal.library, seal.outside
         steps: list[Step] = []
-        prefix, origin = order.prefix, f"SEAL {found.version} in {order.prefix}"
+        prefix, origin = order.prefix, f"SEAL {seal.version} in {order.prefix}"
     else:
         require_compiler(order)
         own = _own(order)
@@ -259,3 +298,94 @@ def _own(order: Order) -> SealVariant:
     chosen = order.flags or PLAIN.optimization
     title = f"SEAL 4.1.2{' with HEXL' if order.hexl else ''}, {order.compiler or 'c++'} {chosen}"
     return SealVariant("prefix", title, hexl, order.folder, order.compiler, chosen)
+
+
+# What SEAL lies at a prefix, and why our adapter cannot be built against it.
+_VERSION = "4.1"
+_CONFIGS = ("lib/cmake/SEAL-*/SEALConfig.cmake", "lib64/cmake/SEAL-*/SEALConfig.cmake")
+_LIBRARY_FILES = ("libseal-*.a", "libseal.so*", "libseal.*dylib")
+_NEEDED = {  # what the adapter offers, by the option that brings it
+    "SEAL_USE_ZLIB": "compression with zlib",
+    "SEAL_USE_ZSTD": "compression with zstd",
+}
+# What SEAL itself is compiled to take at most, or more: suites count on it.
+_LIMITS = {
+    "SEAL_COEFF_MOD_COUNT_MAX": (64, "primes of a chain"),
+    "SEAL_POLY_MOD_DEGREE_MAX": (32768, "coefficients of a polynomial"),
+    "SEAL_USER_MOD_BIT_COUNT_MAX": (60, "bits of a prime"),
+}
+_MEND = "build SEAL again with -D{}=ON"
+_INSTALL = "name the folder that SEAL was installed to (its CMAKE_INSTALL_PREFIX)"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """An installed SEAL: which shipped variant it is like, and the files that a module built against it needs."""
+
+    version: str
+    base: str
+    library: Path
+    outside: tuple[Path, ...]
+
+
+def installed(prefix: Path) -> Installed:
+    """Return the SEAL at a prefix; raise `FailureError` with the first reason against it."""
+    config = next((path for pattern in _CONFIGS for path in sorted(prefix.glob(pattern))), None)
+    if config is None:
+        raise FailureError(
+            f"there is no SEAL in {prefix}: no lib/cmake/SEAL-{_VERSION}/SEALConfig.cmake", _INSTALL
+        )
+    told = dict(re.findall(r"^set\((SEAL_\w+) ([^)\s]+)\)", config.read_text(), re.MULTILINE))
+    version = told.get("SEAL_VERSION", "of an unknown version")
+    if not f"{version}.".startswith(f"{_VERSION}."):
+        raise FailureError(f"SEAL in {prefix} is {version}", f"the adapter is written for SEAL {_VERSION}")
+    _require_headers(prefix, version)
+    library = _library(config.parents[2], prefix)
+    _require_options(prefix, told)
+    base = "seal-hexl" if told.get("SEAL_USE_INTEL_HEXL") == "ON" else "seal"
+    is_shared = library.suffix != ".a"
+    return Installed(version, base, library, (library.resolve(),) if is_shared else ())
+
+
+def _require_headers(prefix: Path, version: str) -> None:
+    headers = prefix / "include" / f"SEAL-{_VERSION}" / "seal"
+    if not (headers / "seal.h").is_file():
+        raise FailureError(f"SEAL in {prefix} has no headers: there is no {headers / 'seal.h'}", _INSTALL)
+    of_headers = _value(headers / "util" / "config.h", "SEAL_VERSION").strip('"')
+    if of_headers != version:
+        raise FailureError(f"SEAL in {prefix} is {version}, and its headers are of {of_headers}", _INSTALL)
+    for name, (least, words) in _LIMITS.items():
+        most = _value(headers / "util" / "defines.h", name)
+        if not most.isdigit() or int(most) < least:
+            told = (
+                f"SEAL in {prefix} was compiled for {most or 'an unknown number of'} {words} at most ({name})"
+            )
+            raise FailureError(told, f"the adapter needs {least}")
+
+
+def _library(folder: Path, prefix: Path) -> Path:
+    """Return the library, static rather than shared, for machines like this one."""
+    library = next((path for pattern in _LIBRARY_FILES for path in sorted(folder.glob(pattern))), None)
+    if library is None:
+        raise FailureError(f"SEAL in {prefix} has no library: {folder} has no libseal-{_VERSION}.a", _INSTALL)
+    ours = binaries.making(Path(sys.executable).resolve()).machines
+    others = [machine for machine in binaries.making(library).machines if machine not in ours]
+    if ours and others:
+        raise FailureError(f"{library} is for {others[0]}; this Python is for {ours[0]}", "build SEAL for it")
+    return library
+
+
+def _require_options(prefix: Path, told: dict[str, str]) -> None:
+    if told.get("SEAL_DEBUG") == "ON" or told.get("SEAL_BUILD_TYPE") == "Debug":
+        release = "build it with -DCMAKE_BUILD_TYPE=Release"
+        raise FailureError(f"SEAL in {prefix} is a debug build, whose times mean nothing", release)
+    for option, purpose in _NEEDED.items():
+        if told.get(option) != "ON":
+            raise FailureError(f"SEAL in {prefix} lacks {purpose} ({option})", _MEND.format(option))
+
+
+def _value(header: Path, name: str) -> str:
+    """Return what a header defines a name as; nothing where it does not."""
+    text = header.read_text() if header.is_file() else ""
+    found = re.search(rf"^#define {name} (\S+)", text, re.MULTILINE)
+    return found[1] if found else ""

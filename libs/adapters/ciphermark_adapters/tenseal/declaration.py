@@ -18,6 +18,7 @@ DECLARATIONS = (
     Declaration(
         library="TenSEAL",
         variant="tenseal",
+        look=("#009E73", "triangle-up"),
         implementation="ciphermark_adapters.tenseal.adapter:TensealAdapter",
         license="Apache-2.0",
         wraps="seal",

@@ -27,12 +27,6 @@ from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import LibraryInfo
 
-# What a build of each library may be made of.
-SOURCES: Mapping[str, tuple[str, ...]] = {
-    "seal": ("prefix", "compiler", "flags", "hexl"),
-    "helib": ("prefix",),
-    "openfhe": ("environment",),
-}
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _SCRATCH = ".adding"
 _OLD = "old@"  # before the name of a build that is being replaced; no name has that
@@ -75,16 +69,23 @@ def require_possible(request: Request, known: Sequence[str]) -> None:
         )
     if request.name in known:
         raise UserError(f"there is a variant {request.name} already: take another name")
-    if request.library not in SOURCES:
-        raise UserError(f"no build of {request.library!r} can be added; libraries: {', '.join(SOURCES)}")
+    takers = takes()
+    if request.library not in takers:
+        raise UserError(f"no build of {request.library!r} can be added; libraries: {', '.join(takers)}")
     given = {name for name, value in request.as_dict().items() if value}
-    odd = sorted(given - set(SOURCES[request.library]))
+    odd = sorted(given - set(takers[request.library]))
     if odd:
-        takes = ", ".join(f"--{name}" for name in SOURCES[request.library])
-        raise UserError(f"a build of {request.library} takes {takes}, and no --{odd[0]}")
+        options = ", ".join(f"--{name}" for name in takers[request.library])
+        raise UserError(f"a build of {request.library} takes {options}, and no --{odd[0]}")
     if request.prefix is not None and len(given) > 1:
         other = sorted(given - {"prefix"})[0]
         raise UserError(f"--prefix is a library that is compiled already: leave --{other} out")
+
+
+def takes() -> Mapping[str, tuple[str, ...]]:
+    """The options of each library of which builds can be added, by the name of its folder."""
+    declared = registry.shipped().values()
+    return {item.implementation.split(".")[1]: item.built_from for item in declared if item.built_from}
 
 
 def add(request: Request, say: Say) -> AddedBuild:

@@ -43,20 +43,18 @@ def add_to(app: typer.Typer) -> None:
 
 def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     name: Annotated[str, typer.Argument(help="Name of the variant.")],
-    library: Annotated[str, typer.Option(help="seal, helib or openfhe.")],
+    library: Annotated[str, typer.Option(help="The folder of its adapter.")],
     prefix: Annotated[
-        Path | None, typer.Option(help="Where the library is installed, with its headers (seal, helib).")
+        Path | None, typer.Option(help="Where the library is installed, with its headers.")
     ] = None,
     environment: Annotated[
-        Path | None, typer.Option(help="A Python environment that has an OpenFHE (openfhe).")
+        Path | None, typer.Option(help="A Python environment that has the library.")
     ] = None,
-    compiler: Annotated[
-        str | None, typer.Option(help="Compiler for the sources that set-up has (seal).")
-    ] = None,
+    compiler: Annotated[str | None, typer.Option(help="Compiler for the sources that set-up has.")] = None,
     flags: Annotated[
-        str | None, typer.Option(help="Its flags, in the place of -O3 (seal).", show_default=False)
+        str | None, typer.Option(help="Its flags, in the place of -O3.", show_default=False)
     ] = None,
-    hexl: Annotated[bool, typer.Option("--hexl/--no-hexl", help="With Intel HEXL (seal).")] = False,
+    hexl: Annotated[bool, typer.Option("--hexl/--no-hexl", help="With Intel HEXL.")] = False,
 ) -> None:
     """Add a build: compiled or taken from where it is installed, checked, and from then on a variant like any other."""
     console = console_for()
