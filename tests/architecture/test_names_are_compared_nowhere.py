@@ -32,7 +32,7 @@ CONDITION = re.compile(
 DEFINITIONS = (
     "libs/contract/ciphermark_contract/operations/",
     "libs/contract/ciphermark_contract/interfaces.py",
-    "libs/adapters/ciphermark_adapters/helib/managed.py",
+    "libs/adapters/ciphermark_adapters/helib/adapter.py",
     "libs/adapters/ciphermark_adapters/seal/evaluator.py",
 )
 

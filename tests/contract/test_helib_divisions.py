@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.helib import binding, key_switching
+from ciphermark_adapters.helib import binding, limits
 from ciphermark_adapters.helib import parameters as helib_parameters
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
@@ -49,7 +49,7 @@ def test_special_primes_of_ckks_are_of_the_number_and_size_that_helib_takes_by_i
     """Beside HElib's own context of six primes, whose special primes nobody asked a size for."""
     own = binding.module().foretell_context(2 * CKKS.ring_dimension, 350, digits, 0)
     logs = [math.log2(prime) for prime in own.ciphertext_primes]
-    count, size = key_switching.special(CKKS, logs, digits)
+    count, size = limits.special(CKKS, logs, digits)
     assert [prime.bit_length() for prime in own.special_primes] == [size] * count
 
 

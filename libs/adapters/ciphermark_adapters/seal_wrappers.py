@@ -1,14 +1,22 @@
-"""What adapters of Python wrappers around SEAL share: calls timed bare, and errors that the contract knows."""
+"""What adapters of Python wrappers around SEAL share: calls timed bare, errors that the contract knows, vectors."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
-from ciphermark_adapters.library_bound import LibraryBound
-from ciphermark_contract.interfaces import Exhausted, Unsupported, Vector
+from ciphermark_adapters import provenance
+from ciphermark_adapters.bindings import LibraryBound
+from ciphermark_contract.interfaces import Bound, Exhausted, Handle, KeyOwner, Row, Unsupported, Vector
 
 _EXHAUSTED = ("scale out of bounds", "end of modulus switching chain reached")
 _TRANSPARENT = "result ciphertext is transparent"
+_SEAL_MAGIC = b"\x5e\xa1"
 _MISFIT = (
     "scale mismatch",
     "encrypted1 and encrypted2",
@@ -42,3 +50,46 @@ def padded(values: Vector, slots: int) -> Vector:
     full = np.zeros(slots, dtype=values.dtype)
     full[: len(values)] = values
     return full
+
+
+class WrapperKeyOwner(KeyOwner):
+    """``_encrypt`` and ``_decrypt`` are the wrapper's own calls, on vectors of all slots; they alone are timed."""
+
+    _encrypt: Callable[[Vector], Handle]
+    _decrypt: Callable[[Handle], Any]
+
+    def encrypt(self, values: Vector) -> Handle:
+        return self._encrypt(padded(values, self.parameters.slots))
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        return self._normalised(self._decrypt(ciphertext))
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        return SealBound(self._encrypt, [(padded(values, self.parameters.slots),) for (values,) in rows])
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the conversion to numpy and the reduction to [0, t) stay off the clock."""
+        return SealBound(self._decrypt, rows, self._normalised)
+
+    def _normalised(self, values: Any) -> Vector:
+        modulus = self.parameters.plain_modulus
+        if modulus is None:
+            return np.asarray(values, dtype=np.float64)
+        centred: Vector = np.asarray(values, dtype=np.int64)
+        return centred % modulus
+
+
+def wheel_facts(package: str, library: str, serialized: bytes) -> dict[str, str]:
+    """What an installed wheel tells about its making: ``library`` is its file that has SEAL in it, ``serialized`` an
+    object of SEAL's, whose header has SEAL's version.
+    """
+    wheel = distribution(package)
+    tags = re.findall(r"^Tag: (.+)$", wheel.read_text("WHEEL") or "", re.MULTILINE)
+    path = Path(next(str(file.locate()) for file in wheel.files or () if file.name == library))
+    header = serialized[serialized.index(_SEAL_MAGIC) :]
+    return {
+        "seal": f"{header[3]}.{header[4]}",
+        "wheel": " ".join(tags),
+        **provenance.of_binary(path),
+        "hexl": "on" if b"hexl" in path.read_bytes() else "off",
+    }

@@ -2,20 +2,286 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import msgspec
+import numpy as np
 
 from ciphermark_adapters import provenance
-from ciphermark_adapters.helib import binding
+from ciphermark_adapters.bindings import Binder, NativeBound, execute
+from ciphermark_adapters.helib import binding, slots
 from ciphermark_adapters.helib import parameters as parameter_sets
-from ciphermark_adapters.helib.evaluator import HElibEvaluator
-from ciphermark_adapters.helib.key_owner import HElibKeyOwner
-from ciphermark_adapters.helib.public_material import PublicMaterial
+from ciphermark_adapters.helib.binding import NativeEvaluator
+from ciphermark_adapters.helib.slots import Slots
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Exhausted,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Managed,
+    Operator,
+    Row,
+    Unsupported,
+    Vector,
+)
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+
+
+class DecryptionBound(Bound):
+    """A native decryption whose results are brought into the contract's order off the clock."""
+
+    def __init__(self, native: NativeBound, slots: Slots) -> None:
+        self._native = native
+        self._slots = slots
+
+    def run(self, loops: int) -> int:
+        return self._native.run(loops)
+
+    def results(self) -> list[Handle]:
+        return [self._slots.contract_order(values) for values in self._native.results()]
+
+
+class HElibKeyOwner(KeyOwner):
+    """Generates the keys when it is made."""
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        self._context = parameter_sets.context_of(parameters)
+        self._slots = Slots(parameters, self._context.slot_exponents)
+        self._automorphisms = _automorphisms(parameters.ring_dimension, keys)
+        make = binding.module().KeyOwner
+        native = self._native = make(self._context, keys.relinearization is not None, self._automorphisms)
+        is_real = self._slots.are_real
+        self._bind_native_encrypt = native.encrypt_reals if is_real else native.encrypt_integers
+        self._bind_native_decrypt = native.decrypt_reals if is_real else native.decrypt_integers
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native, values are converted here."""
+        ordered = [(self._slots.ordered(values),) for (values,) in rows]
+        return self._bind_native_encrypt(ordered, self.parameters.scale or 1.0)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the loop is native."""
+        return DecryptionBound(self._bind_native_decrypt(rows), self._slots)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return binding.module().bind_empty()
+
+    def encrypt(self, values: Vector) -> Handle:
+        return execute(self.bind_encrypt, values)
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        """See the contract. Where HElib refuses for too much noise, slots are what no value is: −1, ckks infinite."""
+        try:
+            return self._slots.contract_order(execute(self._bind_native_decrypt, ciphertext))
+        except Exhausted:
+            count = self.parameters.slots
+            return np.full(count, np.inf) if self._slots.are_real else np.full(count, -1, dtype=np.int64)
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """HElib's capacity: by its bound on the noise, not by the noise itself."""
+        return None if self._slots.are_real else int(ciphertext.capacity_bits)
+
+    def public_material(self) -> Iterator[bytes]:
+        material = PublicMaterial(self.parameters, self._keys, self._native.dump_public_key())
+        yield msgspec.msgpack.encode(material)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        require_none(compression)
+        data: bytes = ciphertext.dump()
+        return data
+
+    def load(self, data: bytes) -> Handle:
+        return self._native.load(data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """HElib's own format."""
+        require_none(compression)
+        dumps = {
+            "parameters": self._context.dump,
+            "public_key": self._native.dump_public_key,
+            "secret_key": self._native.dump_secret_key,
+        }
+        if item not in dumps:
+            raise Unsupported(f"no {item} were made for this key owner")
+        return dumps[item]()
+
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """See the contract: matrices, whose random half HElib keeps as a seed."""
+        require_none(compression)
+        dumps: dict[str, Callable[[], bytes]] = {}
+        if self._keys.relinearization:
+            dumps["relinearization_keys_seeded"] = self._native.dump_relinearization_keys
+        if self._automorphisms:
+            dumps["rotation_keys_seeded"] = self._native.dump_rotation_keys
+        return dumps[item]() if item in dumps else super().dump_seeded(item, values, compression)
+
+
+def require_none(compression: str) -> None:
+    """Raise ``Unsupported`` for any compression: HElib has none."""
+    if compression != "none":
+        raise Unsupported(f"HElib offers no compression {compression}, only none")
+
+
+def _automorphisms(ring_dimension: int, keys: KeyRequest) -> list[int]:
+    """Exponents of the automorphisms that need a key; a rotation by 0 steps needs none."""
+    rotations = [slots.rotation(ring_dimension, steps) for steps in keys.steps]
+    return rotations + [slots.exponent(ring_dimension, element) for element in keys.elements]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicMaterial:
+    """``public_key`` is HElib's, in its binary format: context, encryption key and key-switching matrices."""
+
+    parameters: Parameters
+    keys: KeyRequest
+    public_key: bytes
+
+
+class HElibEvaluator(DeclaredEvaluator):
+    """Computes with the key-switching matrices of the public key."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        super().__init__(material.parameters, material.keys, declared)
+        context = parameter_sets.context_of(material.parameters)
+        self._slots = Slots(material.parameters, context.slot_exponents)
+        native = self._native = binding.module().Evaluator(context, material.public_key)
+        self._encode = native.encode_reals if self._slots.are_real else native.encode_integers
+        binders = self._binders_of(native)
+        self._binders = {name: binders[name] for name in self._names if name not in declared.calls}
+        self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
+
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """The loop is native and runs with the GIL released."""
+        bind = self._binders.get(operation)
+        return super().bound(operation, rows) if bind is None else bind(rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return binding.module().bind_empty()
+
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """See the contract. Plaintexts of bgv have no scale.
+
+        One that is made for a level has its ciphertext primes. That is enough for every ciphertext there but those of
+        bgv that a product has moved to small primes: HElib raises ``RuntimeError`` for these.
+        """
+        level = len(self.parameters.moduli) - 1 if level is None else level
+        scale = scale or self.parameters.scale or 1.0
+        return self._encode(self._slots.ordered(values), like, level, scale)
+
+    def load(self, data: bytes) -> Handle:
+        return self._native.load(data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        require_none(compression)
+        data: bytes = ciphertext.dump()
+        return data
+
+    def level(self, ciphertext: Handle) -> int:
+        """See the contract: how many products of the first ciphertext primes are smaller than the modulus."""
+        return int(ciphertext.level)
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        """See the contract: HElib's rational factor."""
+        return float(ciphertext.scale) if self._slots.are_real else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        return int(ciphertext.polynomials)
+
+    def managed(self) -> Operator:
+        """HElib's own alignment of operands: see :class:`HElibManaged`."""
+        return HElibManaged(self)
+
+    def _binders_of(self, native: NativeEvaluator) -> dict[str, Binder]:
+        return {
+            "negate": native.negate,
+            "add": native.add,
+            "sub": native.sub,
+            "add_plain": native.add_plain,
+            "sub_plain": native.sub_plain,
+            "mul_plain": native.mul_plain,
+            "add_plain_prepared": native.add_plain_prepared,
+            "mul_plain_prepared": native.mul_plain,
+            "mul": native.mul,
+            "mul_full": native.mul_full,
+            "square": native.square,
+            "relinearize": native.relinearize,
+            "rescale": native.mod_down,
+            "mod_switch": native.mod_down,
+            "rotate": self._bind_rotate,
+            "substitute": self._bind_substitute,
+            "rotate_columns": self._bind_conjugate,
+            "conjugate": self._bind_conjugate,
+        }
+
+    def _bind_rotate(self, rows: Sequence[Row]) -> NativeBound:
+        n = self.parameters.ring_dimension
+        return self._native.automorphism([(a, slots.rotation(n, steps)) for a, steps in rows])
+
+    def _bind_substitute(self, rows: Sequence[Row]) -> NativeBound:
+        n = self.parameters.ring_dimension
+        return self._native.automorphism([(a, slots.exponent(n, element)) for a, element in rows])
+
+    def _bind_conjugate(self, rows: Sequence[Row]) -> NativeBound:
+        """X → X^(−1): it swaps the rows of bgv."""
+        exponent = slots.exponent(self.parameters.ring_dimension, -1)
+        return self._native.automorphism([(a, exponent) for (a,) in rows])
+
+
+class HElibManaged(Managed):
+    """The managed operations, without the alignment that other libraries need: HElib has its own.
+
+    It switches operands up to the larger modulus before it adds them, and brings ckks ciphertexts to one scale by
+    integer factors; before it multiplies, it switches to the modulus that the noise asks for. So operands go in as they
+    are. bgv leaves a product where it is: the next one switches it. A ckks result is rescaled while its scale stays
+    near the parameter set's or above.
+    """
+
+    def _add(self, a: Handle, b: Handle) -> Handle:
+        return self._rescaled(self._evaluator.apply("add", a, b))
+
+    def _sub(self, a: Handle, b: Handle) -> Handle:
+        return self._rescaled(self._evaluator.apply("sub", a, b))
+
+    def _mul(self, a: Handle, b: Handle) -> Handle:
+        for operand in (a, b):
+            self._require_level(operand)
+        return self._shrunk(self._evaluator.apply("mul", a, b))
+
+    def _shrunk(self, product: Handle) -> Handle:
+        if "relinearize" in self._evaluator.operations:
+            product = self._evaluator.apply("relinearize", product)
+        return self._rescaled(product)
+
+    def _rescaled(self, result: Handle) -> Handle:
+        while self._is_scaled_up(result):
+            result = self._evaluator.apply("rescale", result)
+        return result
+
+    def _is_scaled_up(self, result: Handle) -> bool:
+        """Whether the scale without the next prime is still nearer to the default one than to none at all."""
+        evaluator = self._evaluator
+        level, scale, default = evaluator.level(result), evaluator.scale(result), evaluator.parameters.scale
+        if scale is None or default is None or level == 0:
+            return False
+        return scale / evaluator.parameters.moduli[level] > math.sqrt(default)
 
 
 class HElibAdapter(Adapter):

@@ -15,7 +15,7 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, cast
 
-from ciphermark_adapters.native_binding import Binder, NativeBound, Rows
+from ciphermark_adapters.bindings import Binder, NativeBound, Rows
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 
 # What the module raises for HElib's exceptions.

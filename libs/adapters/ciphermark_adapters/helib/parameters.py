@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from ciphermark_adapters.helib import binding, key_switching, limits
+from ciphermark_adapters.helib import binding, limits
 from ciphermark_adapters.helib.binding import LIBRARY_ERRORS, HElibContext
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
@@ -20,8 +20,8 @@ SMALLEST_RING = 16
 LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
 # HElib's ctxtPrimeSize: ciphertext primes have 0.9 · 60 to 60 bits, and count as this much smaller.
 LEAST_BITS = 54
-MOST_BITS = key_switching.MOST_BITS
-_LOSS_BITS = key_switching.LOSS_BITS
+MOST_BITS = limits.MOST_BITS
+_LOSS_BITS = limits.LOSS_BITS
 # HElib's rounding of plaintext factors needs no more; it refuses 60 bits and more.
 _MOST_PRECISION = 40
 
@@ -41,7 +41,7 @@ def _several(spec: ParameterSpec) -> Iterator[Parameters]:
     """One parameter set for each number of digits that may be tried."""
     make = _ckks if spec.scheme == "ckks" else _foretold
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    for digits in key_switching.choices(spec, _data_count(spec)):
+    for digits in limits.choices(spec, _data_count(spec)):
         found = make(spec, digits)
         special = found.special_primes if asks_for_special else ()
         yield replace(
@@ -100,14 +100,14 @@ def _ckks(spec: ParameterSpec, digits: int) -> HElibContext:
     text["content"] |= {
         "qs": chain,
         "specialPrimes": list(range(data, len(chain))),
-        "digits": key_switching.split(data, digits),
+        "digits": limits.split(data, digits),
     }
     return _made(spec, lambda: binding.module().read_context(json.dumps(text)))
 
 
 def _own_special(spec: ParameterSpec, data: tuple[int, ...], digits: int) -> list[int]:
     """The special primes that HElib would choose, of those that are not in the chain."""
-    count, size = key_switching.special(spec, [math.log2(prime) for prime in data], digits)
+    count, size = limits.special(spec, [math.log2(prime) for prime in data], digits)
     found = primes.ntt_primes(size, spec.ring_dimension, count + len(data))
     return [prime for prime in found if prime not in data][:count]
 
@@ -150,7 +150,7 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
 
 def _least_special_bits(spec: ParameterSpec, count: int, size: int) -> int:
     """What the special primes of a chain have in all: with as many digits as its division begins with."""
-    number, bits = key_switching.special(spec, [size] * count, key_switching.choices(spec, count)[0])
+    number, bits = limits.special(spec, [size] * count, limits.choices(spec, count)[0])
     return number * bits
 
 
@@ -168,8 +168,8 @@ def _foretold(spec: ParameterSpec, digits: int) -> HElibContext:
     """A context of no other use than to tell the primes. HElib takes ciphertext primes first, whatever comes after."""
     count, size = _recipe(spec)
     make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
-    chain = _made(spec, lambda: make(m, bits, count, key_switching.LEAST_SPECIAL_BITS)).ciphertext_primes
-    number, special = key_switching.special(spec, [math.log2(prime) for prime in chain], digits)
+    chain = _made(spec, lambda: make(m, bits, count, limits.LEAST_SPECIAL_BITS)).ciphertext_primes
+    number, special = limits.special(spec, [math.log2(prime) for prime in chain], digits)
     found = _made(spec, lambda: make(m, bits, digits, _bits(number, special)))
     if len(found.ciphertext_primes) != count or len(found.special_primes) != number:
         raise Unsupported(

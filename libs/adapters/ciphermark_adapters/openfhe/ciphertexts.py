@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import openfhe
 
-from ciphermark_adapters.library_bound import LibraryBound
+from ciphermark_adapters.bindings import LibraryBound
 from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.keys import KeyRequest

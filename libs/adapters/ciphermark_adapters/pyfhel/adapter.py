@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
 from Pyfhel import PyCtxt, __version__
 
-from ciphermark_adapters.pyfhel import build
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
-from ciphermark_adapters.seal_wrappers import SealBound, padded
+from ciphermark_adapters.seal_wrappers import SealBound, WrapperKeyOwner, padded, wheel_facts
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
@@ -53,7 +52,7 @@ def _require_known(compression: str) -> None:
         raise Unsupported(f"Pyfhel offers the compressions {', '.join(_COMPRESSIONS)}, not {compression}")
 
 
-class PyfhelKeyOwner(KeyOwner):
+class PyfhelKeyOwner(WrapperKeyOwner):
     """The client's Pyfhel object with all keys."""
 
     def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
@@ -71,19 +70,6 @@ class PyfhelKeyOwner(KeyOwner):
             "bgv": (he.encryptBGV, he.decryptBGV),
             "ckks": (he.encryptFrac, he.decryptFrac),
         }[parameters.spec.scheme]
-
-    def encrypt(self, values: Vector) -> Handle:
-        return self._encrypt(padded(values, self.parameters.slots))
-
-    def decrypt(self, ciphertext: Handle) -> Vector:
-        return self._normalised(self._decrypt(ciphertext))
-
-    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        return SealBound(self._encrypt, [(padded(values, self.parameters.slots),) for (values,) in rows])
-
-    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract: the reduction to [0, t) stays off the clock."""
-        return SealBound(self._decrypt, rows, self._normalised)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """See the contract; Pyfhel tells it for bfv only."""
@@ -135,10 +121,6 @@ class PyfhelKeyOwner(KeyOwner):
         if item not in items:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")
         return bytes(items[item](compression))
-
-    def _normalised(self, values: Vector) -> Vector:
-        modulus = self.parameters.plain_modulus
-        return values if modulus is None else values % modulus
 
 
 class PyfhelEvaluator(DeclaredEvaluator):
@@ -275,6 +257,13 @@ def _fewest_primes(parameters: Parameters) -> int:
     return next(count for count in counts if math.prod(parameters.moduli[:count]) > modulus)
 
 
+@cache
+def _facts() -> dict[str, str]:
+    """What the installed Pyfhel tells about its making."""
+    sample = parameter_sets.context_of(parameter_sets.resolve(ParameterSpec("bfv", 4096, None, 65537)))
+    return wheel_facts("Pyfhel", "libAfhel.so", sample.to_bytes_context("none"))
+
+
 class PyfhelAdapter(Adapter):
     """Pyfhel as it was built here."""
 
@@ -282,7 +271,7 @@ class PyfhelAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        facts = build.facts()
+        facts = _facts()
         return LibraryInfo("Pyfhel", self._declared.variant, str(__version__), facts["hexl"] == "on", facts)
 
     def resolve(self, spec: ParameterSpec) -> Parameters:

@@ -1,6 +1,6 @@
 """What the Pyfhel adapter declares."""
 
-from ciphermark_adapters.seal_default_chains import default_chain_for_128_bits
+from ciphermark_adapters.seal.declaration import default_chain_for_128_bits
 from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration
 
 _COMMON = (

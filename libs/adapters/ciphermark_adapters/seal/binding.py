@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
-from ciphermark_adapters.native_binding import Binder, NativeBound, Rows
+from ciphermark_adapters.bindings import Binder, NativeBound, Rows
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 
 # Operation, values that it takes, plaintexts, numbers; level and number of polynomials of each result.

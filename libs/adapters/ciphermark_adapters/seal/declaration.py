@@ -1,7 +1,7 @@
 """What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
 
-from ciphermark_adapters.seal_default_chains import default_chain
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
+from ciphermark_core.model import ParameterSpec
 
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
@@ -72,6 +72,29 @@ _NOTES = {
     "keys": "sizes are those of expanded keys, as an evaluator holds them; seeded ones have names of their own",
     "seeded": "encrypt_symmetric and create_…_keys without a destination, which SEAL writes with a seed of 64 bytes",
 }
+
+
+# Sizes of the primes of CoeffModulus::BFVDefault, which are for 128 bits of security, by ring dimension.
+_SIZES: dict[int, tuple[int, ...]] = {
+    1024: (27,),
+    2048: (54,),
+    4096: (36, 36, 37),
+    8192: (43, 43, 44, 44, 44),
+    16384: (48, 48, 48, *[49] * 6),
+    32768: (*[55] * 15, 56),
+}
+DEFAULT_RINGS = tuple(_SIZES)
+_BITS = 128
+
+
+def default_chain(spec: ParameterSpec) -> tuple[int, ...] | None:
+    """What SEAL takes where a request names no sizes; ``None`` at a ring dimension for which it has nothing."""
+    return _SIZES.get(spec.ring_dimension)
+
+
+def default_chain_for_128_bits(spec: ParameterSpec) -> tuple[int, ...] | None:
+    """The same of a wrapper that has other chains for more security than 128 bits."""
+    return default_chain(spec) if spec.security <= _BITS else None
 
 
 def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[str, ...]) -> Declaration:

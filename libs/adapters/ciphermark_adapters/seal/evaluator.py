@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ciphermark_adapters.native_binding import Binder, NativeBound, execute
+from ciphermark_adapters.bindings import Binder, NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeEvaluator, ProgramNode, SealModule
-from ciphermark_adapters.seal.public_material import Header
+from ciphermark_adapters.seal.key_owner import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract import interfaces
 from ciphermark_contract.declaration import Declaration, DeclaredEvaluator

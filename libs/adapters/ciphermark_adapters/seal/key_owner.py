@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ciphermark_adapters.native_binding import NativeBound, execute
+from ciphermark_adapters.bindings import NativeBound, execute
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import SealContext, SealModule
-from ciphermark_adapters.seal.public_material import Header
 from ciphermark_adapters.seal.slots import Slots
 from ciphermark_contract.interfaces import (
     Bound,
@@ -151,3 +151,14 @@ def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) ->
     turned = {context.galois_element(steps) for steps in keys.steps}
     others = {element % (2 * parameters.ring_dimension) for element in keys.elements}
     return tuple(sorted(turned | others))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first part. The keys follow in SEAL's own format, uncompressed: relinearization keys where ``keys`` has them,
+    and a rotation key for each of ``elements``, the k of X → X^k.
+    """
+
+    parameters: Parameters
+    keys: KeyRequest
+    elements: tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ciphermark_adapters.seal.binding import SealContext, SealModule
-from ciphermark_adapters.seal_default_chains import DEFAULT_RINGS
+from ciphermark_adapters.seal.declaration import DEFAULT_RINGS
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes

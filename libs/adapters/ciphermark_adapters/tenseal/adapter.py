@@ -7,22 +7,16 @@ for the primitive operations, and one with all of them on, for the managed ones.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from importlib.metadata import distribution
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import tenseal as ts
 
-from ciphermark_adapters import provenance
-from ciphermark_adapters.seal_wrappers import SealBound, padded
+from ciphermark_adapters.seal_wrappers import SealBound, WrapperKeyOwner, padded, wheel_facts
 from ciphermark_adapters.tenseal import parameters as parameter_sets
-from ciphermark_adapters.tenseal.managed import ManagedVectors, VectorOperator
 from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -36,12 +30,10 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
-from ciphermark_contract.operations import OPERATIONS, top_level
+from ciphermark_contract.operations import OPERATIONS, Kind, top_level
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 _COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
-_SEAL_MAGIC = b"\x5e\xa1"
-_LIBRARY = "libtenseal.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,86 @@ def _require_zstd(compression: str) -> None:
         raise Unsupported(f"TenSEAL always compresses with {_COMPRESSION}; {compression} cannot be chosen")
 
 
-class TensealKeyOwner(KeyOwner):
+def _second_kind(name: str) -> Kind | None:
+    operands = OPERATIONS[name].operands
+    return operands[1] if len(operands) > 1 else None
+
+
+class VectorOperator(Operator):
+    """Applies methods of TenSEAL's vectors, once their arguments mean something in the scheme."""
+
+    parameters: Parameters
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        return SealBound.once(self._function_for(operation, operands), *operands)
+
+    def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
+        for row in rows:
+            self._function_for(operation, row)
+        return SealBound(self.function(operation), rows)
+
+    def _function_for(self, operation: str, operands: Sequence[Any]) -> Callable[..., Handle]:
+        function = self.function(operation)
+        OPERATIONS[operation].require_arguments(self.parameters.spec.scheme, operands)
+        return function
+
+
+class ManagedVectors(VectorOperator):
+    """TenSEAL's own automatic relinearization, rescaling and modulus switching.
+
+    The vector methods are applied while the first operand is linked to the automatic context. ``contexts`` are the
+    primitive and the automatic one; handles always leave linked to the primitive one.
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, Callable[..., Handle]],
+        names: Sequence[str],
+        contexts: tuple[Any, Any],
+        evaluator: Evaluator,
+    ) -> None:
+        self._primitive, self._automatic = contexts
+        self._evaluator = evaluator
+        self.parameters = evaluator.parameters
+        self._slots = evaluator.parameters.slots
+        # ckks switches the second operand in place where levels differ; bfv has no levels and copies it
+        keeps_second = evaluator.parameters.spec.scheme == "bfv"
+        appliers: dict[Kind | None, Callable[..., Handle]] = {
+            Kind.PLAINTEXT: self._with_plain,
+            Kind.CIPHERTEXT: self._linked if keeps_second else self._with_copy,
+        }
+        self._table = {
+            name: partial(appliers.get(_second_kind(name), self._linked), methods[name]) for name in names
+        }
+
+    @property
+    def operations(self) -> Mapping[str, Callable[..., Handle]]:
+        """The managed operations for which keys exist."""
+        return self._table
+
+    def reason_against(self, operation: str) -> str:
+        """The evaluator's reason, or the missing keys."""
+        if operation in self._evaluator.operations:
+            return f"managed {operation} needs relinearization keys; none were requested"
+        return self._evaluator.reason_against(operation)
+
+    def _linked(self, method: Callable[..., Handle], a: Handle, *others: Any) -> Handle:
+        a.link_context(self._automatic)
+        try:
+            result = method(a, *others)
+        finally:
+            a.link_context(self._primitive)
+        result.link_context(self._primitive)
+        return result
+
+    def _with_copy(self, method: Callable[..., Handle], a: Handle, b: Handle) -> Handle:
+        return self._linked(method, a, b.pow(1))  # the first power is TenSEAL's cheapest copy
+
+    def _with_plain(self, method: Callable[..., Handle], a: Handle, values: Vector) -> Handle:
+        return self._linked(method, a, padded(values, self._slots))
+
+
+class TensealKeyOwner(WrapperKeyOwner):
     """The client's context with all keys."""
 
     def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
@@ -80,20 +151,8 @@ class TensealKeyOwner(KeyOwner):
         )
         if is_ckks:
             self._context.global_scale = parameters.scale
-
-    def encrypt(self, values: Vector) -> Handle:
-        return self._vector(self._context, padded(values, self.parameters.slots))
-
-    def decrypt(self, ciphertext: Handle) -> Vector:
-        return self._normalised(ciphertext.decrypt())
-
-    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        full = [(padded(values, self.parameters.slots),) for (values,) in rows]
-        return SealBound(partial(self._vector, self._context), full)
-
-    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract: the conversion to numpy stays off the clock."""
-        return SealBound(self._vector.decrypt, rows, self._normalised)
+        self._encrypt = partial(self._vector, self._context)
+        self._decrypt = self._vector.decrypt
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         if self.parameters.spec.scheme != "bfv":
@@ -140,12 +199,6 @@ class TensealKeyOwner(KeyOwner):
                 save_relin_keys=items[item] == "relin",
             )
         )
-
-    def _normalised(self, values: list[Any]) -> Vector:
-        if self.parameters.plain_modulus is None:
-            return np.array(values, dtype=np.float64)
-        centred: Vector = np.array(values, dtype=np.int64)
-        return centred % self.parameters.plain_modulus
 
     def _without_secret(self, automatic: bool) -> bytes:
         context = self._context
@@ -237,19 +290,10 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
 
 
 @cache
-def _build_facts() -> dict[str, str]:
+def _facts() -> dict[str, str]:
     """What the installed wheel tells about its making."""
-    package = distribution("tenseal")
-    tags = re.findall(r"^Tag: (.+)$", package.read_text("WHEEL") or "", re.MULTILINE)
-    library = Path(next(str(file.locate()) for file in package.files or () if file.name == _LIBRARY))
     sample = ts.context(ts.SCHEME_TYPE.BFV, 4096, 65537, n_threads=1).serialize(False, False, False, False)
-    header = sample[sample.index(_SEAL_MAGIC) :]
-    return {
-        "seal": f"{header[3]}.{header[4]}",
-        "wheel": " ".join(tags),
-        **provenance.of_binary(library),
-        "hexl": "on" if b"hexl" in library.read_bytes() else "off",
-    }
+    return wheel_facts("tenseal", "libtenseal.so", sample)
 
 
 class TensealAdapter(Adapter):
@@ -259,9 +303,9 @@ class TensealAdapter(Adapter):
         self._declared = declared
 
     def info(self) -> LibraryInfo:
-        build = _build_facts()
+        facts = _facts()
         return LibraryInfo(
-            "TenSEAL", self._declared.variant, str(ts.__version__), build["hexl"] == "on", build
+            "TenSEAL", self._declared.variant, str(ts.__version__), facts["hexl"] == "on", facts
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:

@@ -1,6 +1,6 @@
 """What the TenSEAL adapter declares."""
 
-from ciphermark_adapters.seal_default_chains import default_chain
+from ciphermark_adapters.seal.declaration import default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")

@@ -1,16 +1,47 @@
-"""The plain loop over a Python library's own calls, with errors that the contract knows."""
+"""Loops over a library's operations: of our native modules, as Python sees them, and over a Python library's calls.
+
+Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does; what they return runs with the GIL
+released.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 
-from ciphermark_contract.interfaces import Handle, PythonBound, Row
+from ciphermark_contract.interfaces import Bound, Handle, PythonBound, Row
+
+Rows: TypeAlias = Sequence[Row]
+
+
+class NativeBound(Bound):
+    """A contract ``Bound`` that can also give its results away."""
+
+    @abstractmethod
+    def take(self) -> list[Handle]:
+        """The results without a copy; the bound is of no use afterwards."""
+
+
+class Binder(Protocol):
+    """Binds one operation to rows of operands."""
+
+    def __call__(self, rows: Rows, /) -> NativeBound:
+        """Raises ``TypeError`` for rows that do not fit the operation."""
+
+
+def execute(bind: Binder, *operands: Handle) -> Handle:
+    """Execute an operation once, for the sake of the result."""
+    bound = bind([operands])
+    bound.run(1)
+    (result,) = bound.take()
+    return result
 
 
 class LibraryBound(PythonBound):
-    """``errors`` are what the library raises; ``finish`` makes a call's value a result, off the clock."""
+    """The plain loop over a Python library's own calls, with errors that the contract knows.
+
+    ``errors`` are what the library raises; ``finish`` makes a call's value a result, off the clock."""
 
     errors: ClassVar[tuple[type[Exception], ...]]
 
