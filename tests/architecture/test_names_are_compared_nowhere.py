@@ -33,7 +33,7 @@ DEFINITIONS = (
     "libs/contract/ciphermark_contract/operations/",
     "libs/contract/ciphermark_contract/interfaces.py",
     "libs/adapters/ciphermark_adapters/helib/adapter.py",
-    "libs/adapters/ciphermark_adapters/seal/evaluator.py",
+    "libs/adapters/ciphermark_adapters/seal/adapter.py",
 )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_adapters.helib import slots
-from ciphermark_adapters.helib.slots import Slots
+from ciphermark_adapters.helib import parameters
+from ciphermark_adapters.helib.parameters import Slots
 from ciphermark_contract.operations import OPERATIONS, Ring
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -40,7 +40,7 @@ def test_an_automorphism_turns_the_rows(steps: int) -> None:
     order = _slots()
     coefficients = np.random.default_rng(2).integers(0, T, N).tolist()
     before = order.contract_order(_values(order.exponents, coefficients))
-    turned = _turned(coefficients, slots.rotation(N, steps))
+    turned = _turned(coefficients, parameters.rotation(N, steps))
     after = order.contract_order(_values(order.exponents, turned))
     assert after.tolist() == OPERATIONS["rotate"].slots_after(Ring(N, T), before, steps).tolist()
     assert steps == 0 or after.tolist() != before.tolist()
@@ -50,7 +50,7 @@ def test_an_automorphism_swaps_the_rows() -> None:
     order = _slots()
     coefficients = np.random.default_rng(3).integers(0, T, N).tolist()
     before = order.contract_order(_values(order.exponents, coefficients))
-    after = order.contract_order(_values(order.exponents, _turned(coefficients, slots.exponent(N, -1))))
+    after = order.contract_order(_values(order.exponents, _turned(coefficients, parameters.exponent(N, -1))))
     assert after.tolist() == OPERATIONS["rotate_columns"].slots_after(Ring(N, T), before).tolist()
 
 

@@ -10,7 +10,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from ciphermark_contract.interfaces import Bound, Handle, PythonBound, Row
+import numpy as np
+
+from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, PythonBound, Row, Vector
 
 Rows: TypeAlias = Sequence[Row]
 
@@ -75,3 +77,35 @@ class LibraryBound(PythonBound):
     def results(self) -> list[Handle]:
         values = super().results()
         return values if self._finish is None else [self._finish(value) for value in values]
+
+
+class LibraryKeyOwner(KeyOwner):
+    """``_encrypt`` and ``_decrypt`` are the library's own calls, on vectors of all slots; they alone are timed."""
+
+    bound: ClassVar[type[LibraryBound]]
+    _encrypt: Callable[[Vector], Handle]
+    _decrypt: Callable[[Handle], Any]
+
+    def encrypt(self, values: Vector) -> Handle:
+        return self._encrypt(self._filled(values))
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        return self._normalised(self._decrypt(ciphertext))
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
+        return self.bound(self._encrypt, [(self._filled(values),) for (values,) in rows])
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
+        """See the contract: the conversion to numpy and the reduction to [0, t) stay off the clock."""
+        return self.bound(self._decrypt, rows, self._normalised)
+
+    @abstractmethod
+    def _filled(self, values: Vector) -> Vector:
+        """The vector with zeros up to all slots, as the library takes it."""
+
+    def _normalised(self, values: Any) -> Vector:
+        modulus = self.parameters.plain_modulus
+        if modulus is None:
+            return np.asarray(values, dtype=np.float64)
+        centred: Vector = np.asarray(values, dtype=np.int64)
+        return centred % modulus

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ciphermark_adapters import provenance
-from ciphermark_adapters.bindings import LibraryBound
-from ciphermark_contract.interfaces import Bound, Exhausted, Handle, KeyOwner, Row, Unsupported, Vector
+from ciphermark_adapters.bindings import LibraryBound, LibraryKeyOwner
+from ciphermark_contract.interfaces import Exhausted, Unsupported, Vector
 
 _EXHAUSTED = ("scale out of bounds", "end of modulus switching chain reached")
 _TRANSPARENT = "result ciphertext is transparent"
@@ -52,31 +50,13 @@ def padded(values: Vector, slots: int) -> Vector:
     return full
 
 
-class WrapperKeyOwner(KeyOwner):
-    """``_encrypt`` and ``_decrypt`` are the wrapper's own calls, on vectors of all slots; they alone are timed."""
+class WrapperKeyOwner(LibraryKeyOwner):
+    """A key owner of a wrapper around SEAL."""
 
-    _encrypt: Callable[[Vector], Handle]
-    _decrypt: Callable[[Handle], Any]
+    bound = SealBound
 
-    def encrypt(self, values: Vector) -> Handle:
-        return self._encrypt(padded(values, self.parameters.slots))
-
-    def decrypt(self, ciphertext: Handle) -> Vector:
-        return self._normalised(self._decrypt(ciphertext))
-
-    def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        return SealBound(self._encrypt, [(padded(values, self.parameters.slots),) for (values,) in rows])
-
-    def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract: the conversion to numpy and the reduction to [0, t) stay off the clock."""
-        return SealBound(self._decrypt, rows, self._normalised)
-
-    def _normalised(self, values: Any) -> Vector:
-        modulus = self.parameters.plain_modulus
-        if modulus is None:
-            return np.asarray(values, dtype=np.float64)
-        centred: Vector = np.asarray(values, dtype=np.int64)
-        return centred % modulus
+    def _filled(self, values: Vector) -> Vector:
+        return padded(values, self.parameters.slots)
 
 
 def wheel_facts(package: str, library: str, serialized: bytes) -> dict[str, str]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ciphermark_adapters import provenance
 from ciphermark_adapters.bindings import Binder, NativeBound, execute
-from ciphermark_adapters.helib import binding, slots
+from ciphermark_adapters.helib import binding
 from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.binding import NativeEvaluator
-from ciphermark_adapters.helib.slots import Slots
+from ciphermark_adapters.helib.parameters import Slots
 from ciphermark_contract import requests
 from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
@@ -135,8 +135,8 @@ def require_none(compression: str) -> None:
 
 def _automorphisms(ring_dimension: int, keys: KeyRequest) -> list[int]:
     """Exponents of the automorphisms that need a key; a rotation by 0 steps needs none."""
-    rotations = [slots.rotation(ring_dimension, steps) for steps in keys.steps]
-    return rotations + [slots.exponent(ring_dimension, element) for element in keys.elements]
+    rotations = [parameter_sets.rotation(ring_dimension, steps) for steps in keys.steps]
+    return rotations + [parameter_sets.exponent(ring_dimension, element) for element in keys.elements]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +233,15 @@ class HElibEvaluator(DeclaredEvaluator):
 
     def _bind_rotate(self, rows: Sequence[Row]) -> NativeBound:
         n = self.parameters.ring_dimension
-        return self._native.automorphism([(a, slots.rotation(n, steps)) for a, steps in rows])
+        return self._native.automorphism([(a, parameter_sets.rotation(n, steps)) for a, steps in rows])
 
     def _bind_substitute(self, rows: Sequence[Row]) -> NativeBound:
         n = self.parameters.ring_dimension
-        return self._native.automorphism([(a, slots.exponent(n, element)) for a, element in rows])
+        return self._native.automorphism([(a, parameter_sets.exponent(n, element)) for a, element in rows])
 
     def _bind_conjugate(self, rows: Sequence[Row]) -> NativeBound:
         """X → X^(−1): it swaps the rows of bgv."""
-        exponent = slots.exponent(self.parameters.ring_dimension, -1)
+        exponent = parameter_sets.exponent(self.parameters.ring_dimension, -1)
         return self._native.automorphism([(a, exponent) for (a,) in rows])
 
 

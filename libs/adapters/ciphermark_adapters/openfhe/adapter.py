@@ -2,24 +2,392 @@
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
 
 import msgspec
+import numpy as np
 import openfhe
 
 from ciphermark_adapters import provenance
+from ciphermark_adapters.bindings import LibraryKeyOwner
 from ciphermark_adapters.openfhe import parameters as parameter_sets
-from ciphermark_adapters.openfhe.ciphertexts import PublicMaterial
-from ciphermark_adapters.openfhe.evaluator import OpenFheEvaluator
-from ciphermark_adapters.openfhe.key_owner import OpenFheKeyOwner
+from ciphermark_adapters.openfhe.ciphertexts import (
+    Naturalizer,
+    OpenfheBound,
+    PublicMaterial,
+    checked,
+    dump,
+    load,
+    nominal_scale,
+)
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Row,
+    Unsupported,
+    Vector,
+)
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+
+_REFUSED_RESULT = "approximation error is too high"
+
+
+class OpenFheKeyOwner(LibraryKeyOwner):
+    """Generates the keys when it is made.
+
+    OpenFHE keeps evaluation keys to the end of the process, in maps by the tag of their secret key. Slots are infinite
+    where it refuses to decode for want of precision.
+    """
+
+    bound = OpenfheBound
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._keys = keys
+        context = self._context = parameter_sets.context_of(parameters)
+        pair = context.KeyGen()
+        self._public_key, self._secret_key = pair.publicKey, pair.secretKey
+        self._tag: str = self._public_key.GetKeyTag()
+        if keys.relinearization:
+            context.EvalMultKeyGen(self._secret_key)
+        steps = [*keys.steps]
+        if steps:
+            context.EvalAtIndexKeyGen(self._secret_key, steps)
+        elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
+        if elements:
+            context.EvalAutomorphismKeyGen(self._secret_key, elements)
+        if keys.bootstrapping:
+            parameter_sets.set_up_bootstrapping(context, parameters)
+            context.EvalBootstrapKeyGen(self._secret_key, parameters.slots)
+        second = context.KeyGen().secretKey if keys.switching else self._secret_key
+        self._secret_keys = {key.GetKeyTag(): key for key in (self._secret_key, second)}
+        self._second_tag: str = second.GetKeyTag()
+        self._switching_key = context.KeySwitchGen(self._secret_key, second) if keys.switching else None
+        self._has_rotation_keys = bool(steps or elements or keys.bootstrapping)
+        is_real = parameters.scale is not None
+        self._encode: Callable[..., Any] = (
+            context.MakeCKKSPackedPlaintext if is_real else context.MakePackedPlaintext
+        )
+        self._encrypt = self._encrypted
+        self._decrypt = self._decrypt_reals if is_real else self._decrypt_integers
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """See the contract; OpenFHE tells none."""
+        return None
+
+    def public_material(self) -> Iterator[bytes]:
+        made = self._dumps()
+        dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
+        parameters = self.parameters
+        if "relinearization_keys" in dumped:
+            parameter_sets.require_special(dumped["relinearization_keys"], parameters)
+        material = PublicMaterial(
+            parameters=parameters,
+            key_tag=self._tag,
+            context=made["parameters"](),
+            relinearization_keys=dumped.get("relinearization_keys"),
+            rotation_keys=dumped.get("rotation_keys"),
+            switching_key=self._switching_key and openfhe.Serialize(self._switching_key, openfhe.BINARY),
+            second_key_tag=self._second_tag,
+            keys=self._keys,
+        )
+        yield msgspec.msgpack.encode(material)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        return dump(ciphertext, compression)
+
+    def load(self, data: bytes) -> Handle:
+        return load(data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        if compression != "none":
+            raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
+        made = self._dumps()
+        if item not in made:
+            raise Unsupported(f"no {item.replace('_', ' ')} were made")
+        return made[item]()
+
+    def bind_key_generation(self, item: str) -> Bound:
+        context = self._context
+        bounds: dict[str, Bound] = {
+            "key_pair": OpenfheBound(context.KeyGen, [()], lambda _: None),
+            "relinearization_key": EvaluationKeyGeneration(context, context.EvalMultKeyGen),
+            "rotation_key": EvaluationKeyGeneration(
+                context, lambda secret: context.EvalAtIndexKeyGen(secret, [1])
+            ),
+        }
+        return bounds[item] if item in bounds else super().bind_key_generation(item)
+
+    def _dumps(self) -> dict[str, Callable[[], bytes]]:
+        binary = openfhe.BINARY
+        dumps: dict[str, Callable[[], bytes]] = {
+            "parameters": lambda: openfhe.Serialize(self._context, binary),
+            "public_key": lambda: openfhe.Serialize(self._public_key, binary),
+            "secret_key": lambda: openfhe.Serialize(self._secret_key, binary),
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys"] = lambda: openfhe.SerializeEvalMultKeyString(binary, self._tag)
+        if self._has_rotation_keys:
+            dumps["rotation_keys"] = lambda: openfhe.SerializeEvalAutomorphismKeyString(binary, self._tag)
+        return dumps
+
+    def _filled(self, values: Vector) -> Vector:
+        return checked(values, self.parameters)
+
+    def _encrypted(self, values: Vector) -> Handle:
+        return self._context.Encrypt(self._public_key, self._encode(values))
+
+    def _key_of(self, ciphertext: Handle) -> Any:
+        """The key that a ciphertext is told to be under; ours for those of strangers, which come out as noise."""
+        return self._secret_keys.get(ciphertext.GetKeyTag(), self._secret_key)
+
+    def _decrypt_integers(self, ciphertext: Handle) -> Vector:
+        plaintext = self._context.Decrypt(self._key_of(ciphertext), ciphertext)
+        plaintext.SetLength(self.parameters.slots)
+        values: Vector = plaintext.GetPackedValueArray()
+        return values
+
+    def _decrypt_reals(self, ciphertext: Handle) -> Vector:
+        slots = self.parameters.slots
+        try:
+            plaintext = self._context.Decrypt(self._key_of(ciphertext), ciphertext)
+        except RuntimeError as error:
+            if _REFUSED_RESULT in str(error):
+                return np.full(slots, np.inf)
+            raise
+        plaintext.SetLength(slots)
+        correction = nominal_scale(ciphertext, self.parameters) / ciphertext.GetScalingFactor()
+        values: Vector = plaintext.GetRealPackedValueArray() * correction
+        return values
+
+
+class EvaluationKeyGeneration(Bound):
+    """OpenFHE puts evaluation keys into maps by the tag of their secret key, and makes none for a tag that is there:
+    each execution takes a secret key of its own, made off the clock. Afterwards the maps are what they were.
+    """
+
+    prepares_in_run = True
+
+    def __init__(self, context: Any, generate: Callable[[Any], object]) -> None:
+        self._context = context
+        self._generate = generate
+
+    def run(self, loops: int) -> int:
+        """See the contract: the secret keys are made before the clock starts, and the maps restored after it ended."""
+        secrets = [self._context.KeyGen().secretKey for _ in range(loops)]
+        kept = _kept()
+        start = perf_counter_ns()
+        for secret in secrets:
+            self._generate(secret)
+        elapsed = perf_counter_ns() - start
+        _restore(kept)
+        return elapsed
+
+    def results(self) -> list[Handle]:
+        """None: the keys are forgotten."""
+        return []
+
+
+def _kept() -> tuple[dict[str, Any], dict[str, Any]]:
+    kind = openfhe.CryptoContext
+    products = {tag: kind.GetEvalMultKeyVector(tag) for tag in kind.GetAllEvalMultKeys()}
+    turns = {tag: kind.GetEvalAutomorphismKeyMap(tag) for tag in kind.GetAllEvalAutomorphismKeys()}
+    return products, turns
+
+
+def _restore(kept: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    kind = openfhe.CryptoContext
+    openfhe.ClearEvalMultKeys()
+    kind.ClearEvalAutomorphismKeys()
+    for tag, keys in kept[0].items():
+        kind.InsertEvalMultKey(keys, tag)
+    for tag, keys in kept[1].items():
+        kind.InsertEvalAutomorphismKey(keys, tag)
+
+
+class OpenFheEvaluator(DeclaredEvaluator):
+    """Computes with a context and evaluation keys."""
+
+    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+        super().__init__(material.parameters, material.keys, declared)
+        self._top = len(material.parameters.moduli) - 1
+        self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
+        self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
+        _take_keys(material)
+        self.offer(self._functions(material))
+
+    def apply(self, operation: str, *operands: Any) -> Handle:
+        return OpenfheBound.once(super().apply, operation, *operands)
+
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """Products of equal scales need no correction: there the library's call is timed alone."""
+        function = self.functions[operation]
+        if function == self._scaled_product and all(
+            a.GetScalingFactor() == plaintext.GetScalingFactor() for a, plaintext in rows
+        ):
+            function = self._context.EvalMult
+        return OpenfheBound(function, rows)
+
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """See the contract. A ckks scale other than a power of the default one is multiplied into the values."""
+        full = checked(values, self.parameters)
+        dropped = 0 if like is None else like.GetLevel()
+        if level is not None:
+            dropped = len(self.parameters.moduli) - 1 - level
+        default = self.parameters.scale
+        if default is None:
+            return self._context.MakePackedPlaintext(full, 1, dropped)
+        scale = scale or default
+        degree = max(1, round(math.log2(scale) / math.log2(default)))
+        plaintext = self._context.MakeCKKSPackedPlaintext(full * (scale / default**degree), degree, dropped)
+        plaintext.SetScalingFactor(scale)
+        return plaintext
+
+    def load(self, data: bytes) -> Handle:
+        """See the contract. The ciphertext becomes one of the library: see :class:`.ciphertexts.Naturalizer`."""
+        return self._naturalizer.copied(load(data))
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        return dump(ciphertext, compression)
+
+    def level(self, ciphertext: Handle) -> int:
+        return self._top - int(ciphertext.GetLevel())
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        return float(ciphertext.GetScalingFactor()) if self._scheme == "ckks" else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        return int(ciphertext.NumberCiphertextElements())
+
+    def _functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
+        context = self._context
+        multiply, rotate = context.EvalMultNoRelin, context.EvalRotate
+        functions: dict[str, Callable[..., Handle]] = {
+            "negate": context.EvalNegate,
+            "add": context.EvalAdd,
+            "sub": context.EvalSub,
+            "add_plain": context.EvalAdd,
+            "sub_plain": context.EvalSub,
+            "add_plain_prepared": context.EvalAdd,
+            "mul_plain": context.EvalMult if self._scheme != "ckks" else self._scaled_product,
+            "mul_plain_prepared": context.EvalMult,
+            "mul": multiply,
+            "mul_full": self._full_products[self._scheme],
+            "square": lambda a: multiply(a, a),
+            "relinearize": context.Relinearize,
+            "rescale": self._rescale,
+            "rotate": lambda a, steps: rotate(a, steps) if steps else a.Clone(),
+            "rotate_hoisted": self._rotate_hoisted,
+            "add_many": lambda *several: context.EvalAddMany(several),
+            "add_scalar": lambda a, number: context.EvalAdd(a, float(number)),
+            "mul_scalar": self._scaled_by_number,
+            "encode": self._encode_at_top,
+            "mod_switch": context.ModReduce if self._scheme == "bgv" else self._level_reduce,
+        }
+        return functions | self._keyed_functions(material)
+
+    def _keyed_functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
+        """Those that take keys of their own, where these were made."""
+        functions: dict[str, Callable[..., Handle]] = {}
+        if material.keys.automorphisms:
+            automorphism = self._automorphism(material.key_tag)
+            functions |= dict.fromkeys(("rotate_columns", "conjugate"), lambda a: automorphism(a, -1))
+            functions["substitute"] = automorphism
+        if material.keys.bootstrapping:
+            parameter_sets.set_up_bootstrapping(self._context, self.parameters)
+            functions["bootstrap"] = partial(parameter_sets.bootstrapped, self._context, self.parameters)
+        if material.switching_key is not None:
+            functions["key_switch"] = self._key_switch(material.switching_key, material.second_key_tag)
+        return functions
+
+    def _key_switch(self, key: bytes, tag: str) -> Callable[[Handle], Handle]:
+        switch, to_second = self._context.KeySwitch, openfhe.DeserializeEvalKeyString(key, openfhe.BINARY)
+
+        def switched(a: Handle) -> Handle:
+            result = switch(a, to_second)
+            result.SetKeyTag(tag)
+            return result
+
+        return switched
+
+    def _rotate_hoisted(self, a: Handle, *steps: int) -> list[Handle]:
+        context, order = self._context, 2 * self.parameters.ring_dimension
+        digits = context.EvalFastRotationPrecompute(a)
+        return [context.EvalFastRotation(a, step, order, digits) if step else a.Clone() for step in steps]
+
+    def _automorphism(self, tag: str) -> Callable[[Handle, int], Handle]:
+        keys = openfhe.CryptoContext.GetEvalAutomorphismKeyMap(tag)
+        order, apply = 2 * self.parameters.ring_dimension, self._context.EvalAutomorphism
+        return lambda a, element: apply(a, element % order, keys)
+
+    @property
+    def _full_products(self) -> dict[str, Callable[..., Handle]]:
+        """bfv has no modulus to go down to; the others relinearize and go down in one call."""
+        context = self._context
+        return {"bfv": context.EvalMult, "bgv": context.ComposedEvalMult, "ckks": self._rescaled_product}
+
+    def _rescaled_product(self, a: Handle, b: Handle) -> Handle:
+        result = self._context.ComposedEvalMult(a, b)
+        dropped = self.parameters.moduli[self._top - a.GetLevel()]
+        result.SetScalingFactor(a.GetScalingFactor() * b.GetScalingFactor() / dropped)
+        return result
+
+    def _scaled_product(self, a: Handle, plaintext: Handle) -> Handle:
+        """EvalMult squares the ciphertext's scale, whatever the scale of the plaintext."""
+        result = self._context.EvalMult(a, plaintext)
+        result.SetScalingFactor(a.GetScalingFactor() * plaintext.GetScalingFactor())
+        return result
+
+    def _scaled_by_number(self, a: Handle, number: float) -> Handle:
+        """EvalMult squares the ciphertext's scale here, too; the number is encoded at the default one."""
+        result = self._context.EvalMult(a, float(number))
+        result.SetScalingFactor(a.GetScalingFactor() * (self.parameters.scale or 1.0))
+        return result
+
+    def _encode_at_top(self, values: Vector) -> Handle:
+        make = self._context.MakePackedPlaintext
+        return (
+            make(values) if self.parameters.scale is None else self._context.MakeCKKSPackedPlaintext(values)
+        )
+
+    def _rescale(self, a: Handle) -> Handle:
+        result = self._context.Rescale(a)
+        result.SetScalingFactor(a.GetScalingFactor() / self.parameters.moduli[self._top - a.GetLevel()])
+        return result
+
+    def _level_reduce(self, a: Handle) -> Handle:
+        return self._context.LevelReduce(a, None, 1)
+
+
+def _take_keys(material: PublicMaterial) -> None:
+    """Put the evaluation keys into OpenFHE's maps, where keys of this very tag are not there already.
+
+    They are when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
+    """
+    tag, binary = material.key_tag, openfhe.BINARY
+    if material.relinearization_keys and tag not in openfhe.CryptoContext.GetAllEvalMultKeys():
+        openfhe.DeserializeEvalMultKeyString(material.relinearization_keys, binary)
+    if material.rotation_keys and tag not in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
+        openfhe.DeserializeEvalAutomorphismKeyString(material.rotation_keys, binary)
 
 
 class OpenFheAdapter(Adapter):

@@ -15,7 +15,7 @@ import numpy as np
 import openfhe
 
 from ciphermark_adapters.bindings import LibraryBound
-from ciphermark_adapters.openfhe.contexts import LIBRARY_ERRORS
+from ciphermark_adapters.openfhe.parameters import LIBRARY_ERRORS
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Parameters

@@ -1,20 +1,43 @@
-"""What OpenFHE makes of a request: a recipe from the sizes asked for, primes from the context."""
+"""What OpenFHE makes of a request: a recipe from the sizes asked for, primes from the context, its bootstrapping."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ciphermark_adapters.openfhe import bootstrapping, contexts, limits
-from ciphermark_adapters.openfhe.contexts import MOST_DATA_BITS, Recipe
+import openfhe
+
+from ciphermark_adapters.openfhe import limits
 from ciphermark_contract import requests
-from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.interfaces import Handle, Unsupported
 from ciphermark_core import primes
 from ciphermark_core.key_switching import KeySwitching
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec, SecretDistribution
 
+# What the wrapper raises for C++ exceptions.
+LIBRARY_ERRORS = (RuntimeError, ValueError)
+
+# The moduli of the context's own ring, in the order of its JSON form: {"cm": {…, "v": 1152921504606830593}}.
+_MODULUS = re.compile(r'"cm":\s*\{[^}\[]*"v":\s*(\d+)')
+# The largest size of a digit for which OpenFHE makes do with one special prime.
+MOST_DATA_BITS = limits.SPECIAL_BITS - 4
+# The Hamming weight of OpenFHE's sparse secrets; the encapsulated one has 32 (Bossuat et al., ePrint 2022/024).
+SECRETS: Mapping[SecretDistribution, int | None] = {
+    "uniform ternary": None,
+    "sparse ternary": 192,
+    "sparse-encapsulated": 32,
+}
+# Bits that a message is scaled down by before the modular reduction, at least: OpenFHE's own choice at N = 4096.
+_CORRECTION_BITS = 9
+# log2 of the error at scale 1 and correction 0, in units of N^1.5: 16 times the largest measured of 2,048 slots at
+# N = 4096, with level budgets (2, 2) and (3, 3). Dense secrets have a larger interval of the modular reduction.
+_ERROR_BITS = {"uniform ternary": 23.5, "sparse ternary": 16.5, "sparse-encapsulated": 16.5}
+_LARGEST_ERROR = 2.0**-3
+_OPERAND_LEVEL = 1  # scaling the message down takes one
 _DEEPEST = 200
 # Integers up to here are doubles: see _decrypts_exactly.
 _EXACT_LIMIT = 2**53
@@ -23,7 +46,7 @@ _CERTAIN_BITS = 44  # exact with any number of primes that fits a ring here
 
 def resolve(spec: ParameterSpec) -> Parameters:
     """The parameter set that OpenFHE has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
-    data = contexts.moduli(contexts.generated(spec, _recipe(spec)))
+    data = moduli(generated(spec, _recipe(spec)))
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
     has_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
@@ -33,9 +56,9 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
 
 def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:
-    special = contexts.special_moduli(spec, data, switching)
+    special = special_moduli(spec, data, switching)
     return replace(
-        requests.resolved(spec, data, special, bootstrapping.SECRETS, bootstrapping.resolved(spec, data)),
+        requests.resolved(spec, data, special, SECRETS, _bootstrapping(spec, data)),
         key_switching=switching,
         scaling="exact" if spec.scheme == "bfv" else "fixed",
         slot_generator=limits.SLOT_GENERATOR,
@@ -45,10 +68,10 @@ def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitchin
 def context_of(parameters: Parameters) -> Any:
     """The context behind resolved parameters."""
     recipe = _recipe(parameters.spec)
-    context = contexts.generated(
+    context = generated(
         parameters.spec, replace(recipe, switching=parameters.key_switching or recipe.switching)
     )
-    if contexts.moduli(context) != parameters.moduli:
+    if moduli(context) != parameters.moduli:
         raise RuntimeError("OpenFHE made other primes from the same request than before")
     return context
 
@@ -68,7 +91,7 @@ def _check(spec: ParameterSpec) -> None:
     requests.require_ring(spec, "OpenFHE")
     requests.require_scale(spec)
     requests.require_slots(spec)
-    bootstrapping.require_possible(spec)
+    _require_bootstrapping(spec)
     reason = limits.refusal(spec)
     if reason is not None:
         raise Unsupported(reason)
@@ -174,7 +197,7 @@ def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
 
 def _count(spec: ParameterSpec, depth: int, size: int) -> int:
     recipe = Recipe(depth, 0, size, KeySwitching(limits.method(spec), 1))
-    return len(contexts.moduli(contexts.generated(spec, recipe)))
+    return len(moduli(generated(spec, recipe)))
 
 
 def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
@@ -203,12 +226,201 @@ def _default_bfv(spec: ParameterSpec) -> Recipe:
 def _default_bgv(spec: ParameterSpec) -> Recipe:
     """Primes of the size that OpenFHE takes for t, as many as there is room for."""
     room = limits.room_bits(spec)
-    size = contexts.moduli(contexts.generated(spec, Recipe(0)))[0].bit_length()
+    size = moduli(generated(spec, Recipe(0)))[0].bit_length()
     for count in range(room // size, 0, -1):
         recipe = Recipe(count - 1, switching=KeySwitching("hybrid", count))
-        data = contexts.moduli(contexts.generated(spec, recipe))
+        data = moduli(generated(spec, recipe))
         if sum(prime.bit_length() for prime in data) <= room:
             return recipe
     raise Unsupported(
         f"OpenFHE wants bgv primes of {size} bits for t = {spec.plain_modulus}, and there is room for {room} bits"
     )
+
+
+_ONE_DIGIT = KeySwitching("hybrid", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What OpenFHE is told about a chain; sizes of 0 leave them to OpenFHE; in bv it takes a digit per prime."""
+
+    depth: int
+    first_bits: int = 0
+    inner_bits: int = 0
+    switching: KeySwitching = _ONE_DIGIT
+    has_bootstrapping: bool = False
+
+
+def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
+    """The context that OpenFHE makes; raises ``Unsupported`` with OpenFHE's reason.
+
+    OpenFHE keeps every context to the end of the process, and returns the same one for the same recipe.
+    """
+    try:
+        context = openfhe.GenCryptoContext(_parameters(spec, recipe))
+        for feature in (openfhe.PKE, openfhe.KEYSWITCH, openfhe.LEVELEDSHE, openfhe.ADVANCEDSHE):
+            context.Enable(feature)
+        if recipe.has_bootstrapping:
+            context.Enable(openfhe.FHE)
+    except (*LIBRARY_ERRORS, TypeError) as error:
+        raise Unsupported(
+            f"OpenFHE refuses {spec.scheme} at N = {spec.ring_dimension} with {_in_words(spec, recipe)}: {error}"
+        ) from error
+    if context.GetRingDimension() != spec.ring_dimension:
+        raise Unsupported(
+            f"OpenFHE makes N = {context.GetRingDimension()} of the requested {spec.ring_dimension}"
+        )
+    return context
+
+
+def secret_distribution(spec: ParameterSpec) -> Any:
+    """OpenFHE's name for the distribution of secret keys."""
+    names = {
+        "uniform ternary": openfhe.UNIFORM_TERNARY,
+        "sparse ternary": openfhe.SPARSE_TERNARY,
+        "sparse-encapsulated": openfhe.SPARSE_ENCAPSULATED,
+    }
+    return names[spec.secret_distribution]
+
+
+def moduli(context: Any) -> tuple[int, ...]:
+    """The ciphertext primes, as the context itself lists them."""
+    found = tuple(int(text) for text in _MODULUS.findall(openfhe.Serialize(context, openfhe.JSON)))
+    if math.prod(found) != context.GetElementParams().GetModulus():
+        raise RuntimeError(f"OpenFHE's context lists the primes {found}, but its modulus is another")
+    return found
+
+
+def special_moduli(
+    spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None
+) -> tuple[int, ...]:
+    """The key-switching primes; no call of the wrapper tells them.
+
+    They are the largest below 2^60 that are 1 modulo 2N (bgv: 2N·t) and not in the chain, and larger in all than
+    a digit by 4 bits. :func:`require_special` compares them with the keys that OpenFHE really makes.
+    """
+    if switching is None or switching.method == "bv":
+        return ()
+    size = digit_size(len(data), switching.digits)
+    digits = (math.prod(data[start : start + size]) for start in range(0, len(data), size))
+    count = -(-(max(digit.bit_length() for digit in digits) + 4) // limits.SPECIAL_BITS)
+    step = 2 * spec.ring_dimension * (spec.plain_modulus or 1 if spec.scheme == "bgv" else 1)
+    candidate = ((1 << limits.SPECIAL_BITS) - 1) // step * step + 1
+    found: list[int] = []
+    while len(found) < count:
+        if candidate not in data and primes.is_prime(candidate):
+            found.append(candidate)
+        candidate -= step
+    return tuple(found)
+
+
+def digit_size(primes: int, digits: int) -> int:
+    """How many primes OpenFHE puts into each digit; the last digit has what is left."""
+    return -(-primes // digits)
+
+
+def require_special(key: bytes, parameters: Parameters) -> None:
+    """Raise ``RuntimeError`` where a serialized key is not one over exactly these primes, with so many digits.
+
+    A key has two polynomials per digit, each of one word per coefficient and prime.
+    """
+    assert parameters.key_switching is not None, "no key was made"
+    data, special = parameters.moduli, parameters.special_moduli
+    towers = len(key) // (parameters.key_switching.digits * 2 * 8 * parameters.ring_dimension)
+    absent = [prime for prime in special if prime.to_bytes(8, "little") not in key]
+    if absent or towers != len(data) + len(special):
+        raise RuntimeError(
+            f"OpenFHE's keys have {towers} primes; expected {len(data)} and the special primes {special}: "
+            "its rule for special primes has changed"
+        )
+
+
+def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
+    kinds = {
+        "bfv": openfhe.CCParamsBFVRNS,
+        "bgv": openfhe.CCParamsBGVRNS,
+        "ckks": openfhe.CCParamsCKKSRNS,
+    }
+    made = kinds[spec.scheme]()
+    made.SetSecurityLevel(openfhe.HEStd_NotSet)
+    if spec.secret is not None:  # its default is the uniform one
+        made.SetSecretKeyDist(secret_distribution(spec))
+    made.SetRingDim(spec.ring_dimension)
+    made.SetMultiplicativeDepth(recipe.depth)
+    if recipe.switching.method == "hybrid":
+        made.SetKeySwitchTechnique(openfhe.HYBRID)
+        made.SetNumLargeDigits(recipe.switching.digits)
+    else:
+        made.SetKeySwitchTechnique(openfhe.BV)
+    if spec.scheme != "bfv":
+        made.SetScalingTechnique(openfhe.FIXEDMANUAL)
+    if spec.scheme != "ckks":
+        made.SetPlaintextModulus(spec.plain_modulus)
+    if recipe.inner_bits:
+        made.SetScalingModSize(recipe.inner_bits)
+    if recipe.first_bits:
+        made.SetFirstModSize(recipe.first_bits)
+    return made
+
+
+def _in_words(spec: ParameterSpec, recipe: Recipe) -> str:
+    sizes = {"first prime": recipe.first_bits, "other primes": recipe.inner_bits}
+    told = [f"{name} of {bits} bits" for name, bits in sizes.items() if bits]
+    modulus = [] if spec.scheme == "ckks" else [f"t = {spec.plain_modulus}"]
+    return ", ".join([f"depth {recipe.depth}", *told, *modulus])
+
+
+def _require_bootstrapping(spec: ParameterSpec) -> None:
+    """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not have."""
+    asked = spec.bootstrapping
+    if asked is None:
+        return
+    if spec.scheme != "ckks":
+        raise Unsupported(f"OpenFHE bootstraps ckks, not {spec.scheme}")
+    if asked.slots not in (None, spec.slots):
+        raise Unsupported(f"this adapter packs and bootstraps all {spec.slots} slots: leave slots out")
+    if asked.iterations > 2 or (asked.iterations == 2) != (asked.precision_bits is not None):
+        raise Unsupported("OpenFHE has 1 iteration, or 2 with the precision_bits of the first")
+
+
+def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | None:
+    """The depth by OpenFHE's own account, and a bound on the error; ``None`` where no bootstrapping is asked for.
+
+    The error of the modular reduction grows with the ratio of the first prime to the scale, and with the bits that the
+    message is scaled down by: together the correction factor. A second iteration divides it by 2^precision_bits.
+    """
+    asked = spec.bootstrapping
+    if asked is None:
+        return None
+    depth = openfhe.CryptoContext.GetBootstrapDepth(list(asked.level_budget), secret_distribution(spec))
+    bits = _ERROR_BITS[spec.secret_distribution] + 1.5 * (spec.ring_dimension.bit_length() - 1)
+    bits += _correction(spec, moduli) - (spec.scale_bits or 0)
+    error = 2.0**bits
+    if asked.iterations == 2 and asked.precision_bits is not None:
+        error *= 2.0**-asked.precision_bits
+    if error > _LARGEST_ERROR:
+        raise Unsupported(
+            f"bootstrapping with a scale of {spec.scale_bits} bits errs up to 2^{bits:.1f}: ask for a larger scale, "
+            "or a first prime nearer to it"
+        )
+    return Bootstrapping(asked, depth + asked.iterations - 1, error, _OPERAND_LEVEL)
+
+
+def set_up_bootstrapping(context: Any, parameters: Parameters) -> None:
+    """Precompute what OpenFHE encodes once; an evaluator's context does not hold it."""
+    asked = parameters.require_bootstrapping().parameters
+    correction = _correction(parameters.spec, parameters.moduli)
+    context.EvalBootstrapSetup(list(asked.level_budget), [0, 0], parameters.slots, correction)
+
+
+def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
+    """EvalBootstrap, and the rescaling that FIXEDMANUAL leaves to the caller; the exact scale stays."""
+    asked = parameters.require_bootstrapping().parameters
+    result = context.Rescale(context.EvalBootstrap(a, asked.iterations, asked.precision_bits or 0))
+    result.SetScalingFactor(a.GetScalingFactor())
+    return result
+
+
+def _correction(spec: ParameterSpec, moduli: tuple[int, ...]) -> int:
+    """It may not be less than the bits of the first prime above the scale."""
+    return max(_CORRECTION_BITS, moduli[0].bit_length() - (spec.scale_bits or 0))

@@ -2,16 +2,389 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import TypeAlias
+
+import numpy as np
 
 from ciphermark_adapters import provenance
+from ciphermark_adapters.bindings import Binder, NativeBound, execute
 from ciphermark_adapters.seal import binding
 from ciphermark_adapters.seal import parameters as seal_parameters
-from ciphermark_adapters.seal.evaluator import SealEvaluator
-from ciphermark_adapters.seal.key_owner import SealKeyOwner
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Adapter, Evaluator, KeyOwner, KeyRequest
-from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+from ciphermark_adapters.seal.binding import NativeEvaluator, ProgramNode, SealContext, SealModule
+from ciphermark_adapters.seal.parameters import Slots
+from ciphermark_contract import interfaces
+from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyOwner,
+    KeyRequest,
+    Prepared,
+    PythonBound,
+    Row,
+    Unsupported,
+    Vector,
+)
+from ciphermark_contract.operations import OPERATIONS, Kind, words
+from ciphermark_contract.operations.words import joined
+from ciphermark_contract.program import Node, Program, require_constants
+from ciphermark_core import wire
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Scheme
+
+
+class SealKeyOwner(KeyOwner):
+    """Makes secret and public key at once, and evaluation keys whenever they are asked for: it holds none of them."""
+
+    def __init__(self, module: SealModule, parameters: Parameters, keys: KeyRequest) -> None:
+        self.parameters = parameters
+        self._module = module
+        self._keys = keys
+        self._slots = Slots(parameters)
+        self._context = seal_parameters.context(module, parameters)
+        _check_request(parameters, keys, self._context)
+        self._elements = _elements(parameters, keys, self._context)
+        self._native = module.KeyOwner(self._context)
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native, values are converted here."""
+        checked = [(self._slots.checked(values),) for (values,) in rows]
+        native = self._native
+        encrypt = native.encrypt_reals if self._slots.are_real else native.encrypt_integers
+        return encrypt(checked, self.parameters.scale or 1.0)
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native."""
+        native = self._native
+        return native.decrypt_reals(rows) if self._slots.are_real else native.decrypt_integers(rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return self._module.bind_empty()
+
+    def encrypt(self, values: Vector) -> Handle:
+        return execute(self.bind_encrypt, values)
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        values: Vector = execute(self.bind_decrypt, ciphertext)
+        return values
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """SEAL's invariant noise budget; it has none for ckks."""
+        return None if self._slots.are_real else self._native.noise_budget_bits(ciphertext)
+
+    def public_material(self) -> Iterator[bytes]:
+        """See the contract: keys are made one by one. An evaluator encrypts nothing: it gets no public key."""
+        yield wire.to_line(Header(self.parameters, self._keys, self._elements))
+        if self._keys.relinearization:
+            yield self._native.dump_relinearization_keys("none")
+        for element in self._elements:
+            yield self._native.dump_rotation_key(element)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        data: bytes = ciphertext.dump(compression)
+        return data
+
+    def load(self, data: bytes) -> Handle:
+        return self._context.load(data)
+
+    def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
+        """See the contract: for bfv, whose ciphertexts are in coefficient form."""
+        if self.parameters.spec.scheme not in OPERATIONS["mul_word"].schemes:
+            return super().from_words(words, level)
+        residues = joined(self.parameters, level, words).reshape(-1)
+        return self._context.from_residues(residues.astype(np.int64), level)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """SEAL's own format; keys are dumped as an evaluator holds them, expanded."""
+        dumps = self._dumps()
+        if item not in dumps:
+            raise Unsupported(f"no {item} were made for this key owner")
+        return dumps[item](compression)
+
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """See the contract: SEAL's Serializable objects."""
+        native = self._native
+        scale = self.parameters.scale or 1.0
+        encrypted = native.dump_seeded_reals if self._slots.are_real else native.dump_seeded_integers
+        dumps: dict[str, Callable[[str], bytes]] = {
+            "ciphertext_seeded": partial(encrypted, self._slots.checked(values), scale),
+            "public_key_seeded": native.dump_seeded_public_key,
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys_seeded"] = native.dump_seeded_relinearization_keys
+        if self._elements:
+            dumps["rotation_keys_seeded"] = partial(native.dump_seeded_rotation_keys, self._elements)
+        return dumps[item](compression) if item in dumps else super().dump_seeded(item, values, compression)
+
+    def bind_key_generation(self, item: str) -> Bound:
+        """See the contract; all from SEAL's KeyGenerator, of which a key pair takes a new one."""
+        native = self._native
+        element = self._context.galois_element(1)
+        makers: dict[str, Callable[[], None]] = {
+            "key_pair": native.generate_key_pair,
+            "relinearization_key": native.generate_relinearization_keys,
+            "rotation_key": partial(native.generate_rotation_key, element),
+        }
+        return PythonBound(makers[item], [()]) if item in makers else super().bind_key_generation(item)
+
+    def _dumps(self) -> dict[str, Callable[[str], bytes]]:
+        dumps = {
+            "parameters": self._context.dump_parameters,
+            "public_key": self._native.dump_public_key,
+            "secret_key": self._native.dump_secret_key,
+        }
+        if self._keys.relinearization:
+            dumps["relinearization_keys"] = self._native.dump_relinearization_keys
+        if self._elements:
+            dumps["rotation_keys"] = partial(self._native.dump_rotation_keys, self._elements)
+        return dumps
+
+
+def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:
+    if keys and not context.switches_keys:
+        raise Unsupported(
+            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this chain: key "
+            "switching needs a special prime beside a ciphertext modulus larger than t; take a larger N or "
+            "write modulus_bits with two primes or more"
+        )
+
+
+def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) -> tuple[int, ...]:
+    """The k of all automorphisms X → X^k that are asked for, below 2N, each once."""
+    # A rotation by 0 steps needs no key, and SEAL's step 0 is another automorphism.
+    turned = {context.galois_element(steps) for steps in keys.steps}
+    others = {element % (2 * parameters.ring_dimension) for element in keys.elements}
+    return tuple(sorted(turned | others))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first part. The keys follow in SEAL's own format, uncompressed: relinearization keys where ``keys`` has them,
+    and a rotation key for each of ``elements``, the k of X → X^k.
+    """
+
+    parameters: Parameters
+    keys: KeyRequest
+    elements: tuple[int, ...]
+
+
+class SealEvaluator(DeclaredEvaluator):
+    """Computes with the evaluation keys of the public material."""
+
+    def __init__(self, module: SealModule, declared: Declaration, material: Iterable[bytes]) -> None:
+        parts = iter(material)
+        header = wire.from_line(next(parts, b""), Header)
+        super().__init__(header.parameters, header.keys, declared)
+        self._module = module
+        self._slots = Slots(header.parameters)
+        self._context = seal_parameters.context(module, header.parameters)
+        self._native = module.Evaluator(self._context, header.parameters.scale or 1.0)
+        _load_keys(self._native, header, parts)
+        not_by_name = {
+            "encode": self._bind_encode,
+            "encode_coefficients": self._bind_encode_coefficients,
+            "transform_plain": self._native.transform_plain,
+            "weighted_sum": self._bind_weighted_sum,
+        }
+        self._binders: dict[str, Binder] = {
+            name: not_by_name.get(name) or partial(self._native.bind, name)
+            for name in self._names
+            if name not in declared.calls
+        }
+        self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
+
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """The loop is native and runs with the GIL released."""
+        bind = self._binders.get(operation)
+        return super().bound(operation, rows) if bind is None else bind(rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return self._module.bind_empty()
+
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
+        """See the contract: the program is translated too, for an interpreter in C++."""
+        if program.is_managed:
+            return super().prepare_constants(program, constants, threads)
+        require_keys(program, self._keys)
+        for operation in {node.operation for node in program.nodes}:
+            self.function(operation)
+        plaintexts = self._plaintexts(program, constants, threads)
+        nodes = translated(program, self._slots.numbers)
+        return self._module.Program(self._native, len(program.inputs), nodes, plaintexts, program.outputs)
+
+    def _plaintexts(
+        self, program: Program, constants: Mapping[str, Vector], threads: int
+    ) -> Sequence[Handle]:
+        """Of each use of a constant. Those of ckks have a scale each, and need no transform. Ranges are checked where
+        vectors are copied, on all threads.
+        """
+        are_real = self._slots.are_real
+        vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
+        rows = []
+        for place, is_transformed in uses(program):
+            constant = program.constants[place]
+            level = constant.level if are_real or is_transformed else None
+            rows.append((vectors[place], level, constant.scale or 1.0))
+        prepare = self._native.prepare_reals if are_real else self._native.prepare_integers
+        return prepare(rows, threads)
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        """See the contract: interpreted with the GIL released."""
+        if program.is_managed:
+            return super().bind_program(program, inputs, prepared, threads)
+        interfaces.require_inputs(self, program, inputs)
+        bound: Bound = prepared.bind(inputs, threads)
+        return bound
+
+    def encode(
+        self,
+        values: Vector,
+        like: Handle | None = None,
+        scale: float | None = None,
+        level: int | None = None,
+    ) -> Handle:
+        """See the contract. Plaintexts of bfv and bgv have neither level nor scale."""
+        encode = self._context.encode_reals if self._slots.are_real else self._context.encode_integers
+        if level is None and like is not None:
+            level = self._context.level(like)
+        return encode(self._slots.checked(values), level, scale or self.parameters.scale or 1.0)
+
+    def load(self, data: bytes) -> Handle:
+        return self._context.load(data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        data: bytes = ciphertext.dump(compression)
+        return data
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        data: bytes = plaintext.dump(compression)
+        return data
+
+    def words(self, ciphertext: Handle) -> list[Vector]:
+        self.function("mul_word")
+        shape = (self.polynomials(ciphertext), -1, self.parameters.ring_dimension)
+        residues = self._context.residues(ciphertext).astype(np.uint64).reshape(shape)
+        return words.cut(self.parameters, self.level(ciphertext), residues)
+
+    def level(self, ciphertext: Handle) -> int:
+        return self._context.level(ciphertext)
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        return float(ciphertext.scale) if self._slots.are_real else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        return int(ciphertext.polynomials)
+
+    def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
+        native = self._native
+        encode = native.encode_reals if self._slots.are_real else native.encode_integers
+        return encode([(self._slots.checked(values),) for (values,) in rows], self.parameters.scale or 1.0)
+
+    def _bind_encode_coefficients(self, rows: Sequence[Row], /) -> NativeBound:
+        return self._native.encode_coefficients([(self._slots.checked(values),) for (values,) in rows])
+
+    def _bind_weighted_sum(self, rows: Sequence[Row], /) -> NativeBound:
+        """Half of a row are ciphertexts, the rest their numbers."""
+        counts = [len(row) // 2 for row in rows]
+        return self._native.bind(
+            "weighted_sum",
+            [
+                (*row[:count], *self._slots.numbers(row[count:]))
+                for row, count in zip(rows, counts, strict=True)
+            ],
+        )
+
+
+def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) -> None:
+    """Give each key to the evaluator and forget its bytes; raises ``ValueError`` for too few or too many."""
+    loads: list[Callable[[bytes], None]] = [
+        partial(native.load_rotation_key, element) for element in header.elements
+    ]
+    if header.keys.relinearization:
+        loads.insert(0, native.load_relinearization_keys)
+    for load, part in zip(loads, parts, strict=True):
+        load(part)
+
+
+Numbers: TypeAlias = Callable[[Sequence[float]], Sequence[int]]
+"""Numbers for all slots as the interpreter takes them."""
+
+# Of so many sums a block is 128 KiB: with what it is the sum of, it stays in a second cache.
+_SUMS = 32
+# Operations and schemes whose plaintexts SEAL would transform in every call, or wants transformed.
+_TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
+    "mul_plain": ("bgv",),
+    "mul_plain_prepared": ("bfv", "bgv"),
+    "multiply_accumulate": ("bfv", "bgv"),
+}
+
+
+def uses(program: Program) -> list[tuple[int, bool]]:
+    """Which constants its nodes take, each form of them once: as it is encoded, or transformed."""
+    taken = [
+        (constant, _is_transformed(program, node)) for node in program.nodes for constant in node.constants
+    ]
+    return list(dict.fromkeys(taken))
+
+
+def translated(program: Program, encoded: Numbers) -> list[ProgramNode]:
+    """The program's nodes, those of several sums as one; plaintexts are numbered as its :func:`uses`."""
+    places = {use: place for place, use in enumerate(uses(program))}
+    return [_translated(program, nodes, places, encoded) for nodes in _in_one_pass(program.nodes)]
+
+
+def _in_one_pass(nodes: Sequence[Node]) -> Iterator[Sequence[Node]]:
+    """Each node alone, but for sums of the same ciphertexts that follow one another: some at a time, so that each
+    ciphertext is read from memory once for all of these, and every thread has its share.
+    """
+    for _, alike in groupby(
+        enumerate(nodes), lambda item: item[1].operands if _takes_numbers(item[1]) else item[0]
+    ):
+        some = [node for _, node in alike]
+        size = -(-len(some) // -(-len(some) // _SUMS))
+        yield from (some[start : start + size] for start in range(0, len(some), size))
+
+
+def _translated(
+    program: Program, nodes: Sequence[Node], places: Mapping[tuple[int, bool], int], encoded: Numbers
+) -> ProgramNode:
+    first = nodes[0]
+    is_transformed = _is_transformed(program, first)
+    arguments = [number for node in nodes for number in node.arguments]
+    return (
+        first.operation,
+        first.operands,
+        tuple(places[constant, is_transformed] for constant in first.constants),
+        tuple(encoded(arguments) if _takes_numbers(first) else arguments),
+        [(shape.level, shape.polynomials) for node in nodes for shape in node.results],
+    )
+
+
+def _takes_numbers(node: Node) -> bool:
+    return Kind.NUMBER in OPERATIONS[node.operation].operands
+
+
+def require_keys(program: Program, made: KeyRequest) -> None:
+    """Raise ``Unsupported`` for a rotation without its key: SEAL would compose it of several others."""
+    missing = {*program.keys.steps} - {*made.steps}
+    if missing:
+        steps = ", ".join(map(str, sorted(missing)))
+        raise Unsupported(f"no rotation key was made for {steps} steps, only for {made.steps}")
+
+
+def _is_transformed(program: Program, node: Node) -> bool:
+    return program.scheme in _TAKES_TRANSFORMED.get(node.operation, ())
 
 
 class SealAdapter(Adapter):
