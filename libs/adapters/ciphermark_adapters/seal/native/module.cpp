@@ -90,31 +90,17 @@ nb::bytes save_made(Make make, const std::string &compression)
     return save(*made, compression);
 }
 
-nb::bytes dump_relinearization_keys(const KeyOwner &owner, const std::string &compression)
+template <auto make>
+nb::bytes dump_made(const KeyOwner &owner, const std::string &compression)
 {
-    return save_made([&owner] { return owner.relinearization_keys(); }, compression);
+    return save_made([&owner] { return (owner.*make)(); }, compression);
 }
 
+template <auto make>
 nb::bytes dump_rotation_keys(
     const KeyOwner &owner, const std::vector<std::uint32_t> &elements, const std::string &compression)
 {
-    return save_made([&] { return owner.rotation_keys(elements); }, compression);
-}
-
-nb::bytes dump_seeded_public_key(const KeyOwner &owner, const std::string &compression)
-{
-    return save_made([&owner] { return owner.seeded_public_key(); }, compression);
-}
-
-nb::bytes dump_seeded_relinearization_keys(const KeyOwner &owner, const std::string &compression)
-{
-    return save_made([&owner] { return owner.seeded_relinearization_keys(); }, compression);
-}
-
-nb::bytes dump_seeded_rotation_keys(
-    const KeyOwner &owner, const std::vector<std::uint32_t> &elements, const std::string &compression)
-{
-    return save_made([&] { return owner.seeded_rotation_keys(elements); }, compression);
+    return save_made([&] { return (owner.*make)(elements); }, compression);
 }
 
 template <class Value>
@@ -148,12 +134,14 @@ void define_key_owner(nb::module_ &module)
         .def("noise_budget_bits", &KeyOwner::noise_budget_bits, "ciphertext"_a)
         .def("dump_secret_key", &dump_key<seal::SecretKey, &KeyOwner::secret_key>, "compression"_a)
         .def("dump_public_key", &dump_key<seal::PublicKey, &KeyOwner::public_key>, "compression"_a)
-        .def("dump_relinearization_keys", &dump_relinearization_keys, "compression"_a)
-        .def("dump_rotation_keys", &dump_rotation_keys, "elements"_a, "compression"_a)
+        .def("dump_relinearization_keys", &dump_made<&KeyOwner::relinearization_keys>, "compression"_a)
+        .def("dump_rotation_keys", &dump_rotation_keys<&KeyOwner::rotation_keys>, "elements"_a, "compression"_a)
         .def("dump_rotation_key", &dump_rotation_key, "element"_a)
-        .def("dump_seeded_public_key", &dump_seeded_public_key, "compression"_a)
-        .def("dump_seeded_relinearization_keys", &dump_seeded_relinearization_keys, "compression"_a)
-        .def("dump_seeded_rotation_keys", &dump_seeded_rotation_keys, "elements"_a, "compression"_a)
+        .def("dump_seeded_public_key", &dump_made<&KeyOwner::seeded_public_key>, "compression"_a)
+        .def("dump_seeded_relinearization_keys", &dump_made<&KeyOwner::seeded_relinearization_keys>, "compression"_a)
+        .def(
+            "dump_seeded_rotation_keys", &dump_rotation_keys<&KeyOwner::seeded_rotation_keys>, "elements"_a,
+            "compression"_a)
         .def("dump_seeded_integers", &dump_seeded<std::int64_t>, "values"_a, "scale"_a, "compression"_a)
         .def("dump_seeded_reals", &dump_seeded<double>, "values"_a, "scale"_a, "compression"_a)
         .def("generate_key_pair", &KeyOwner::generate_key_pair, ReleaseGil())
@@ -219,7 +207,7 @@ NB_MODULE(CIPHERMARK_MODULE, module)
     nb::set_leak_warnings(false); // a program that ends leaves its objects alive: not worth a page of text
     nb::register_exception_translator(translate_error);
 
-    module.attr("seal_version") = seal_version();
+    module.attr("seal_version") = SEAL_VERSION;
     module.attr("is_debug_build") = is_debug_build();
     module.attr("has_hexl") = has_hexl();
     module.attr("build_facts") = build_facts();
