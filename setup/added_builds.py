@@ -41,8 +41,8 @@ def main(folder: Path) -> int:
         print(f"{failure.what}{first}; {failure.advice}", file=sys.stderr)
         return 2
     outside = {str(path): binaries.digest(path) for path in taken.outside}
-    made = replace(build, base=taken.base, origin=taken.origin, outside=outside)
-    replace(made, adapter=adapter_digest(build.library)).write(folder)
+    finished = replace(build, base=taken.base, origin=taken.origin, outside=outside)
+    replace(finished, adapter=adapter_digest(build.library)).write(folder)
     return 0
 
 

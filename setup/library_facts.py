@@ -79,10 +79,10 @@ def flags(words: Iterable[str]) -> str:
 def _recorded(prefix: Path, binary: Path) -> dict[str, str]:
     """Return our own record; none where it is of another binary."""
     try:
-        found: dict[str, str] = json.loads((prefix / RECORD).read_text())
+        facts: dict[str, str] = json.loads((prefix / RECORD).read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    return found if found.get(provenance.BINARY) == binaries.digest(binary) else {}
+    return facts if facts.get(provenance.BINARY) == binaries.digest(binary) else {}
 
 
 def _cached(prefix: Path) -> dict[str, str]:
@@ -93,10 +93,10 @@ def _cached(prefix: Path) -> dict[str, str]:
     entries = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(errors="replace"), re.MULTILINE))
     kind = entries.get("CMAKE_BUILD_TYPE", "")
     own = entries.get(f"CMAKE_CXX_FLAGS_{kind.upper()}", "") if kind else ""
-    told = f"{entries.get('CMAKE_CXX_FLAGS', '')} {own}".split()
+    options = f"{entries.get('CMAKE_CXX_FLAGS', '')} {own}".split()
     compiler = entries.get("CMAKE_CXX_COMPILER", "")
     return {
-        provenance.FLAGS: " ".join(told) or "none",
+        provenance.FLAGS: " ".join(options) or "none",
         provenance.TOLD_BY: "the CMake cache of its build folder",
         **({provenance.COMPILER: _version(compiler)} if compiler else {}),
     }

@@ -32,8 +32,8 @@ class Order:
     @property
     def packages(self) -> Path:
         """Where that environment keeps its packages."""
-        (found,) = (self.folder / ENVIRONMENT).glob("lib/python3*/site-packages")
-        return found
+        (folder,) = (self.folder / ENVIRONMENT).glob("lib/python3*/site-packages")
+        return folder
 
 
 Step = tuple[str, Callable[[Shell], None]]

@@ -184,13 +184,13 @@ def _run_stage(stage: Stage, number: int, progress: Progress) -> Missing | None:
 def _explain(stage: Stage, failure: FailureError) -> None:
     log = log_path(stage.name)
     text = log.read_bytes()[-TAIL_BYTES:].decode(errors="replace")
-    told = [
+    lines = [
         *(f"    | {line}" for line in text.splitlines()[-TAIL_LINES:]),
         f"  {stage.name} failed: {failure.what}",
         f"  What to do: {failure.advice}",
         f"  The whole log: {log.relative_to(ROOT)}",
     ]
-    print("\n".join(told), flush=True)
+    print("\n".join(lines), flush=True)
 
 
 def _read_stamp(stage_name: str) -> str:

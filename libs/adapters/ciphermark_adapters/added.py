@@ -74,8 +74,8 @@ def state() -> tuple[tuple[str, int], ...]:
 
 def all_builds() -> dict[str, AddedBuild]:
     """Every build, by its name."""
-    found = {path.name: read(path) for path in sorted(_folders())}
-    return {name: build for name, build in found.items() if build is not None}
+    builds = {path.name: read(path) for path in sorted(_folders())}
+    return {name: build for name, build in builds.items() if build is not None}
 
 
 def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
@@ -121,10 +121,10 @@ def adapter_digest(library: str) -> str:
     if not native.is_dir():
         return ""
     files = sorted(path for folder in (native, _HERE / "native_common") for path in folder.rglob("*.*pp"))
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files:
-        found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return found.hexdigest()[:16]
+        digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 def _folders() -> Iterator[Path]:

@@ -44,17 +44,17 @@ class Making:
 
 def making(path: Path) -> Making:
     """What a binary or a static library tells; what is no such file tells nothing."""
-    found = Making()
+    result = Making()
     for image in _images(path.read_bytes()):
         machine, sections = _sections(image)
-        _add(found.machines, [machine])
+        _add(result.machines, [machine])
         for name, data in sections:
             if name in _SIGNATURES:
-                _add(found.compilers, (_text(item) for item in data.split(b"\0")))
+                _add(result.compilers, (_text(item) for item in data.split(b"\0")))
             elif name in _COMMANDS:
-                _add(found.flags, (_flags(item) for item in _PRODUCER.findall(data)))
-                _add(found.flags, (_flags(item) for item in _CLANG_COMMAND.findall(data)))
-    return found
+                _add(result.flags, (_flags(item) for item in _PRODUCER.findall(data)))
+                _add(result.flags, (_flags(item) for item in _CLANG_COMMAND.findall(data)))
+    return result
 
 
 def digest(path: Path) -> str:
@@ -62,8 +62,8 @@ def digest(path: Path) -> str:
     return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:_DIGEST_DIGITS]}"
 
 
-def _add(known: list[str], items: Iterable[str]) -> None:
-    known.extend(dict.fromkeys(item for item in items if item and item not in known))
+def _add(texts: list[str], items: Iterable[str]) -> None:
+    texts.extend(dict.fromkeys(item for item in items if item and item not in texts))
 
 
 def _text(data: bytes) -> str:

@@ -37,10 +37,10 @@ def executable(environment: str | None) -> str:
 
 def reason_against(environment: str | None) -> str | None:
     """Why the environment's interpreter cannot be started, found out without starting it."""
-    found = executable(environment)
-    if os.access(found, os.X_OK):
+    program = executable(environment)
+    if os.access(program, os.X_OK):
         return None
-    return f"its own Python interpreter is missing ({found})"
+    return f"its own Python interpreter is missing ({program})"
 
 
 def has_module(environment: str | None, name: str) -> bool:

@@ -25,9 +25,9 @@ ADAPTER_FLAGS = "flags of the adapter"
 @cache
 def of_binary(*paths: Path) -> dict[str, str]:
     """What the binaries of a library tell; the digest is that of the first."""
-    found = [binaries.making(path) for path in paths]
-    compilers = dict.fromkeys(item for making in found for item in making.compilers)
-    flags = dict.fromkeys(item for making in found for item in making.flags)
+    makings = [binaries.making(path) for path in paths]
+    compilers = dict.fromkeys(item for making in makings for item in making.compilers)
+    flags = dict.fromkeys(item for making in makings for item in making.flags)
     name = paths[0].name
     return {
         COMPILER: "; ".join(compilers) or f"{UNKNOWN}{name} is not signed by a compiler",
@@ -49,8 +49,8 @@ def beside(module: NativeModule) -> dict[str, str]:
     file = Path(module.__file__)
     record = file.with_name(f"{module.__name__}{SUFFIX}")
     try:
-        found: dict[str, str] = json.loads(record.read_text())
+        facts: dict[str, str] = json.loads(record.read_text())
     except (FileNotFoundError, ValueError):
         missing = f"{UNKNOWN}{record.name} is not beside the module; run python3 setup/install.py"
         return {COMPILER: missing, FLAGS: missing}
-    return found
+    return facts

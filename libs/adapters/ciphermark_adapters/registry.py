@@ -63,31 +63,31 @@ def _with_added(extra_path: str, _home: str, _state: object) -> dict[str, Declar
 
 @cache
 def _declarations(extra_path: str) -> dict[str, Declaration]:
-    found = shipped() | _installed()
+    variants = shipped() | _installed()
     for entry in filter(None, extra_path.split(os.pathsep)):
         if entry not in sys.path:
             sys.path.append(entry)
-        found |= _in_folder("", Path(entry))
-    return found
+        variants |= _in_folder("", Path(entry))
+    return variants
 
 
 def _installed() -> dict[str, Declaration]:
     """Those of installed packages: ``mylib = "mylib"`` under the entry point names the package ``mylib``."""
-    found: dict[str, Declaration] = {}
+    variants: dict[str, Declaration] = {}
     for point in entry_points(group=ENTRY_POINTS):
         source = f"the adapter {point.name} of {point.dist.name if point.dist else 'an installed package'}"
-        found |= _declared(f"{point.value}.declaration", source, "mend or uninstall it")
-    return found
+        variants |= _declared(f"{point.value}.declaration", source, "mend or uninstall it")
+    return variants
 
 
 def _in_folder(prefix: str, folder: Path) -> dict[str, Declaration]:
-    found: dict[str, Declaration] = {}
+    variants: dict[str, Declaration] = {}
     for module in pkgutil.iter_modules([str(folder)]):
         path = folder / module.name / "declaration.py"
         if module.ispkg and path.exists() and not module.name.startswith("_"):
             name = f"{prefix}{module.name}.declaration"
-            found |= _declared(name, str(path), "mend it, or take the folder away")
-    return found
+            variants |= _declared(name, str(path), "mend it, or take the folder away")
+    return variants
 
 
 def _declared(module: str, source: str, remedy: str) -> dict[str, Declaration]:
@@ -110,8 +110,8 @@ def declaration(variant: str) -> Declaration:
     try:
         return declarations()[base_variant(variant)]
     except KeyError:
-        known = ", ".join(sorted(declarations()))
-        raise UserError(f"unknown variant {variant!r}; known variants: {known}") from None
+        known_names = ", ".join(sorted(declarations()))
+        raise UserError(f"unknown variant {variant!r}; known variants: {known_names}") from None
 
 
 def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:

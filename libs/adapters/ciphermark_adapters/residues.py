@@ -113,10 +113,10 @@ def _packed(several: Iterable[bytes]) -> bytes:
 
 def _unpacked(data: bytes, count: int) -> list[bytes]:
     """Raises ``ValueError`` for what is no such bytes."""
-    found = msgspec.msgpack.decode(data, type=list[bytes])
-    if len(found) != count:
-        raise ValueError(f"these bytes are of {len(found)} residues, and there are {count}")
-    return found
+    parts = msgspec.msgpack.decode(data, type=list[bytes])
+    if len(parts) != count:
+        raise ValueError(f"these bytes are of {len(parts)} residues, and there are {count}")
+    return parts
 
 
 class _KeyOwner(KeyOwner):

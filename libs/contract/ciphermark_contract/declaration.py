@@ -144,8 +144,8 @@ class Declaration:
 
     def note_on(self, operation: str) -> str | None:
         """What the time of an operation includes beyond the bare primitive, and what it is composed of."""
-        told = [f"composed: {self.composed[operation]}"] if operation in self.composed else []
-        return "; ".join([*told, self.notes[operation]] if operation in self.notes else told) or None
+        notes = [f"composed: {self.composed[operation]}"] if operation in self.composed else []
+        return "; ".join([*notes, self.notes[operation]] if operation in self.notes else notes) or None
 
     def composes(self, operation: str) -> bool:
         """Whether an operation, as a case has it (with arguments, or of another kind), is made of several calls."""

@@ -100,13 +100,13 @@ def _made(program: Program, index: int) -> range:
 
 def _needed(program: Program, makers: Mapping[int, int], values: Iterable[int]) -> set[int]:
     """The nodes that values depend on."""
-    open_values, found = [*values], set[int]()
+    open_values, nodes = [*values], set[int]()
     while open_values:
         index = makers.get(open_values.pop())
-        if index is not None and index not in found:
-            found.add(index)
+        if index is not None and index not in nodes:
+            nodes.add(index)
             open_values.extend(program.nodes[index].operands)
-    return found
+    return nodes
 
 
 def _layer(
@@ -115,13 +115,13 @@ def _layer(
     """The nodes as a program of their own: operands in the order in which they are taken first. It returns its ends,
     and then what else ``later`` layers take.
     """
-    made = [value for index in chosen for value in _made(program, index)]
-    outputs = (*ends, *(value for value in made if value in later and value not in ends))
+    results = [value for index in chosen for value in _made(program, index)]
+    outputs = (*ends, *(value for value in results if value in later and value not in ends))
     nodes = [program.nodes[index] for index in chosen]
-    inside = set(made)
+    inside = set(results)
     read = [value for node in nodes for value in node.operands] + [*ends]
     operands = tuple(dict.fromkeys(value for value in read if value not in inside))
-    values = {value: number for number, value in enumerate([*operands, *made])}
+    values = {value: number for number, value in enumerate([*operands, *results])}
     constants = {
         item: number
         for number, item in enumerate(dict.fromkeys(item for node in nodes for item in node.constants))
@@ -155,6 +155,6 @@ def in_the_clear(program: Program, inputs: Sequence[Vector], constants: Mapping[
         row = OPERATIONS[node.operation]
         operands = [values[value] for value in node.operands]
         operands += [plaintexts[item] for item in node.constants]
-        found = row.slots_after(ring, *operands, *node.arguments)
-        values.extend(found if row.has_several_results else [found])
+        result = row.slots_after(ring, *operands, *node.arguments)
+        values.extend(result if row.has_several_results else [result])
     return values

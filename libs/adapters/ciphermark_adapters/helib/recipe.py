@@ -73,8 +73,8 @@ def _prefixes() -> tuple[str, ...]:
 
 def _config(prefixes: tuple[str, ...]) -> Path | None:
     """The CMake package file of the first prefix that has one."""
-    found = (Path(prefix) / folder / _CONFIG for prefix in prefixes for folder in _CONFIGS)
-    return next((path for path in found if path.exists()), None)
+    files = (Path(prefix) / folder / _CONFIG for prefix in prefixes for folder in _CONFIGS)
+    return next((path for path in files if path.exists()), None)
 
 
 def added(order: Order) -> Taken:
@@ -108,17 +108,17 @@ def _version(config: Path) -> str:
     """Return the version of the package at its CMake file; raise `FailureError` where it is too old."""
     file = config.with_name("helibConfigVersion.cmake")
     text = file.read_text() if file.is_file() else ""
-    found = re.search(r'PACKAGE_VERSION "([\d.]+)"', text)
-    version = found[1] if found else "of an unknown version"
-    if found is None or tuple(map(int, version.split(".")[:2])) < _LEAST:
+    version_line = re.search(r'PACKAGE_VERSION "([\d.]+)"', text)
+    version = version_line[1] if version_line else "of an unknown version"
+    if version_line is None or tuple(map(int, version.split(".")[:2])) < _LEAST:
         raise FailureError(f"HElib in {config.parents[3]} is {version}", "the adapter needs 2.2 or newer")
     return version
 
 
 def _library(prefix: Path) -> Path:
     """Return HElib's library at a prefix."""
-    found = (path for lib in ("lib", "lib64") for path in sorted((prefix / lib).glob("libhelib.*")))
-    library = next(found, None)
+    files = (path for lib in ("lib", "lib64") for path in sorted((prefix / lib).glob("libhelib.*")))
+    library = next(files, None)
     if library is None:
         raise FailureError(f"HElib in {prefix} has no library", "install it as a whole")
     return library

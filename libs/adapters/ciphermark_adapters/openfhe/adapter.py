@@ -89,15 +89,15 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         return None
 
     def public_material(self) -> Iterator[bytes]:
-        made = self._dumps()
-        dumped = {item: made[item]() for item in ("relinearization_keys", "rotation_keys") if item in made}
+        dumps = self._dumps()
+        dumped = {item: dumps[item]() for item in ("relinearization_keys", "rotation_keys") if item in dumps}
         parameters = self.parameters
         if "relinearization_keys" in dumped:
             parameter_sets.require_special(dumped["relinearization_keys"], parameters)
         material = PublicMaterial(
             parameters=parameters,
             key_tag=self._tag,
-            context=made["parameters"](),
+            context=dumps["parameters"](),
             relinearization_keys=dumped.get("relinearization_keys"),
             rotation_keys=dumped.get("rotation_keys"),
             switching_key=self._switching_key and openfhe.Serialize(self._switching_key, openfhe.BINARY),
@@ -115,10 +115,10 @@ class OpenFheKeyOwner(LibraryKeyOwner):
     def dump_key(self, item: str, compression: str) -> bytes:
         if compression != "none":
             raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
-        made = self._dumps()
-        if item not in made:
+        dumps = self._dumps()
+        if item not in dumps:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")
-        return made[item]()
+        return dumps[item]()
 
     def bind_key_generation(self, item: str) -> Bound:
         context = self._context
@@ -447,9 +447,9 @@ def has_hexl() -> bool:
 
 def _libraries(folder: Path) -> list[Path]:
     """OpenFHE's own libraries, that of polynomials first; the wrapper where it has all in it."""
-    found = [path for path in sorted(folder.rglob("libOPENFHE*.so*")) if path.is_file()]
-    first = [path for path in found if "core" in path.name]
-    return [*first, *(path for path in found if path not in first)] or sorted(folder.glob("openfhe*.so"))
+    libraries = [path for path in sorted(folder.rglob("libOPENFHE*.so*")) if path.is_file()]
+    first = [path for path in libraries if "core" in path.name]
+    return [*first, *(path for path in libraries if path not in first)] or sorted(folder.glob("openfhe*.so"))
 
 
 def _wheel() -> str:

@@ -285,10 +285,10 @@ def secret_distribution(spec: ParameterSpec) -> Any:
 
 def moduli(context: Any) -> tuple[int, ...]:
     """The ciphertext primes, as the context itself lists them."""
-    found = tuple(int(text) for text in _MODULUS.findall(openfhe.Serialize(context, openfhe.JSON)))
-    if math.prod(found) != context.GetElementParams().GetModulus():
-        raise RuntimeError(f"OpenFHE's context lists the primes {found}, but its modulus is another")
-    return found
+    listed = tuple(int(text) for text in _MODULUS.findall(openfhe.Serialize(context, openfhe.JSON)))
+    if math.prod(listed) != context.GetElementParams().GetModulus():
+        raise RuntimeError(f"OpenFHE's context lists the primes {listed}, but its modulus is another")
+    return listed
 
 
 def special_moduli(
@@ -306,12 +306,12 @@ def special_moduli(
     count = -(-(max(digit.bit_length() for digit in digits) + 4) // limits.SPECIAL_BITS)
     step = 2 * spec.ring_dimension * (spec.plain_modulus or 1 if spec.scheme == "bgv" else 1)
     candidate = ((1 << limits.SPECIAL_BITS) - 1) // step * step + 1
-    found: list[int] = []
-    while len(found) < count:
+    special: list[int] = []
+    while len(special) < count:
         if candidate not in data and primes.is_prime(candidate):
-            found.append(candidate)
+            special.append(candidate)
         candidate -= step
-    return tuple(found)
+    return tuple(special)
 
 
 def digit_size(primes: int, digits: int) -> int:
@@ -341,33 +341,33 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
         "bgv": openfhe.CCParamsBGVRNS,
         "ckks": openfhe.CCParamsCKKSRNS,
     }
-    made = kinds[spec.scheme]()
-    made.SetSecurityLevel(openfhe.HEStd_NotSet)
+    parameters = kinds[spec.scheme]()
+    parameters.SetSecurityLevel(openfhe.HEStd_NotSet)
     if spec.secret is not None:  # its default is the uniform one
-        made.SetSecretKeyDist(secret_distribution(spec))
-    made.SetRingDim(spec.ring_dimension)
-    made.SetMultiplicativeDepth(recipe.depth)
+        parameters.SetSecretKeyDist(secret_distribution(spec))
+    parameters.SetRingDim(spec.ring_dimension)
+    parameters.SetMultiplicativeDepth(recipe.depth)
     if recipe.switching.method == "hybrid":
-        made.SetKeySwitchTechnique(openfhe.HYBRID)
-        made.SetNumLargeDigits(recipe.switching.digits)
+        parameters.SetKeySwitchTechnique(openfhe.HYBRID)
+        parameters.SetNumLargeDigits(recipe.switching.digits)
     else:
-        made.SetKeySwitchTechnique(openfhe.BV)
+        parameters.SetKeySwitchTechnique(openfhe.BV)
     if spec.scheme != "bfv":
-        made.SetScalingTechnique(openfhe.FIXEDMANUAL)
+        parameters.SetScalingTechnique(openfhe.FIXEDMANUAL)
     if spec.scheme != "ckks":
-        made.SetPlaintextModulus(spec.plain_modulus)
+        parameters.SetPlaintextModulus(spec.plain_modulus)
     if recipe.inner_bits:
-        made.SetScalingModSize(recipe.inner_bits)
+        parameters.SetScalingModSize(recipe.inner_bits)
     if recipe.first_bits:
-        made.SetFirstModSize(recipe.first_bits)
-    return made
+        parameters.SetFirstModSize(recipe.first_bits)
+    return parameters
 
 
 def _in_words(spec: ParameterSpec, recipe: Recipe) -> str:
     sizes = {"first prime": recipe.first_bits, "other primes": recipe.inner_bits}
-    told = [f"{name} of {bits} bits" for name, bits in sizes.items() if bits]
+    words = [f"{name} of {bits} bits" for name, bits in sizes.items() if bits]
     modulus = [] if spec.scheme == "ckks" else [f"t = {spec.plain_modulus}"]
-    return ", ".join([f"depth {recipe.depth}", *told, *modulus])
+    return ", ".join([f"depth {recipe.depth}", *words, *modulus])
 
 
 def _require_bootstrapping(spec: ParameterSpec) -> None:

@@ -132,8 +132,8 @@ def chosen() -> Path | None:
     """Return the interpreter that was found or fetched, if it is still there."""
     if not _CHOICE.exists():
         return None
-    found = Path(_CHOICE.read_text())
-    return found if found.exists() else None
+    interpreter = Path(_CHOICE.read_text())
+    return interpreter if interpreter.exists() else None
 
 
 def provide(shell: Shell) -> None:

@@ -335,14 +335,14 @@ def installed(prefix: Path) -> Installed:
         raise FailureError(
             f"there is no SEAL in {prefix}: no lib/cmake/SEAL-{_VERSION}/SEALConfig.cmake", _INSTALL
         )
-    told = dict(re.findall(r"^set\((SEAL_\w+) ([^)\s]+)\)", config.read_text(), re.MULTILINE))
-    version = told.get("SEAL_VERSION", "of an unknown version")
+    options = dict(re.findall(r"^set\((SEAL_\w+) ([^)\s]+)\)", config.read_text(), re.MULTILINE))
+    version = options.get("SEAL_VERSION", "of an unknown version")
     if not f"{version}.".startswith(f"{_VERSION}."):
         raise FailureError(f"SEAL in {prefix} is {version}", f"the adapter is written for SEAL {_VERSION}")
     _require_headers(prefix, version)
     library = _library(config.parents[2], prefix)
-    _require_options(prefix, told)
-    base = "seal-hexl" if told.get("SEAL_USE_INTEL_HEXL") == "ON" else "seal"
+    _require_options(prefix, options)
+    base = "seal-hexl" if options.get("SEAL_USE_INTEL_HEXL") == "ON" else "seal"
     is_shared = library.suffix != ".a"
     return Installed(version, base, library, (library.resolve(),) if is_shared else ())
 
@@ -357,10 +357,10 @@ def _require_headers(prefix: Path, version: str) -> None:
     for name, (least, words) in _LIMITS.items():
         most = _value(headers / "util" / "defines.h", name)
         if not most.isdigit() or int(most) < least:
-            told = (
+            complaint = (
                 f"SEAL in {prefix} was compiled for {most or 'an unknown number of'} {words} at most ({name})"
             )
-            raise FailureError(told, f"the adapter needs {least}")
+            raise FailureError(complaint, f"the adapter needs {least}")
 
 
 def _library(folder: Path, prefix: Path) -> Path:
@@ -375,17 +375,17 @@ def _library(folder: Path, prefix: Path) -> Path:
     return library
 
 
-def _require_options(prefix: Path, told: dict[str, str]) -> None:
-    if told.get("SEAL_DEBUG") == "ON" or told.get("SEAL_BUILD_TYPE") == "Debug":
+def _require_options(prefix: Path, options: dict[str, str]) -> None:
+    if options.get("SEAL_DEBUG") == "ON" or options.get("SEAL_BUILD_TYPE") == "Debug":
         release = "build it with -DCMAKE_BUILD_TYPE=Release"
         raise FailureError(f"SEAL in {prefix} is a debug build, whose times mean nothing", release)
     for option, purpose in _NEEDED.items():
-        if told.get(option) != "ON":
+        if options.get(option) != "ON":
             raise FailureError(f"SEAL in {prefix} lacks {purpose} ({option})", _MEND.format(option))
 
 
 def _value(header: Path, name: str) -> str:
     """Return what a header defines a name as; nothing where it does not."""
     text = header.read_text() if header.is_file() else ""
-    found = re.search(rf"^#define {name} (\S+)", text, re.MULTILINE)
-    return found[1] if found else ""
+    definition = re.search(rf"^#define {name} (\S+)", text, re.MULTILINE)
+    return definition[1] if definition else ""

@@ -32,12 +32,12 @@ _CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 @cache
 def read(text: str) -> Call:
     """The operation that a case names, ``add`` or ``rotate(64)``; raises ``ValueError`` for any other text."""
-    found = _CALL.fullmatch(text)
-    name = found[1] if found else text
-    if found is None or name not in OPERATIONS:
+    call = _CALL.fullmatch(text)
+    name = call[1] if call else text
+    if call is None or name not in OPERATIONS:
         raise ValueError(f"unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
     operation = OPERATIONS[name]
-    numbers = tuple(_number(word) for word in (found[2] or "").split(",") if word.strip())
+    numbers = tuple(_number(word) for word in (call[2] or "").split(",") if word.strip())
     reason = reason_against_arguments(operation, numbers)
     if reason is not None:
         raise ValueError(reason)
@@ -112,8 +112,8 @@ def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
     operation = OPERATIONS[name]
     arguments = operands[len(operation.operands) :]
     if not keys.has(operation.keys(*arguments)):
-        made = operation.calls()[0].keys
-        listed = keys.steps if made.rotations else keys.elements
+        kinds = operation.calls()[0].keys
+        listed = keys.steps if kinds.rotations else keys.elements
         raise Unsupported(
             f"no key was made for {Call(operation, tuple(arguments)).text}, only for {listed or 'none'}"
         )

@@ -125,8 +125,8 @@ def remove(name: str) -> None:
 
 def unknown(name: str) -> UserError:
     """The complaint about a name that no build has."""
-    known = ", ".join(added.all_builds()) or "none yet"
-    return UserError(f"there is no build {name!r}; builds: {known}")
+    names = ", ".join(added.all_builds()) or "none yet"
+    return UserError(f"there is no build {name!r}; builds: {names}")
 
 
 def _made_anew(build: AddedBuild, say: Say) -> None:
@@ -138,8 +138,8 @@ def _made_anew(build: AddedBuild, say: Say) -> None:
         if (place / _PREFIX).is_dir():
             shutil.copytree(place / _PREFIX, folder / _PREFIX)  # SEAL itself need not be compiled again
         AddedBuild(build.name, build.library, "", "", build.request).write(folder)
-        made = _made(folder, scratch, say)
-        if made.facts.get(BINARY) != build.facts.get(BINARY):
+        renewed = _made(folder, scratch, say)
+        if renewed.facts.get(BINARY) != build.facts.get(BINARY):
             raise UserError(
                 f"{build.name}: the library there is another one now; remove the build, and add it again under a name "
                 "of its own"
@@ -151,12 +151,12 @@ def _made_anew(build: AddedBuild, say: Say) -> None:
 def _made(folder: Path, scratch: Path, say: Say) -> AddedBuild:
     """Compile and check what ``build.json`` in a folder asks for."""
     _compile(folder)
-    made = added.read(folder)
-    assert made is not None
+    unchecked = added.read(folder)
+    assert unchecked is not None
     say("checking: every scheme encrypts, adds, multiplies and decrypts")
-    info = _checked(made.name, scratch)
+    info = _checked(unchecked.name, scratch)
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    build = replace(made, hexl=info.hexl, version=info.version, facts=info.build, added_at=now)
+    build = replace(unchecked, hexl=info.hexl, version=info.version, facts=info.build, added_at=now)
     build.write(folder)
     return build
 

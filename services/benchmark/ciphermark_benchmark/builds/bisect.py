@@ -106,17 +106,17 @@ def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:
     return found
 
 
-def chosen(found: Sequence[Subject], text: str | None) -> Subject:
+def chosen(subjects: Sequence[Subject], text: str | None) -> Subject:
     """The one that a piece of its label names; raises ``UserError`` where none or several are. Pure."""
-    if not found:
+    if not subjects:
         raise UserError(
             "the suite has no operation that all of these builds can execute; a search is for the time of one: depth "
             "and noise are none, and workloads are not searched"
         )
-    matching = [item for item in found if text is None or text in item.label]
+    matching = [item for item in subjects if text is None or text in item.label]
     if len(matching) == 1:
         return matching[0]
-    labels = "\n".join(f"  {item.label}" for item in matching or found)
+    labels = "\n".join(f"  {item.label}" for item in matching or subjects)
     what = "several cases" if matching else f"no case with {text!r}"
     raise UserError(f"the suite has {what}; a search is for one: name a piece of it with --case\n{labels}")
 
