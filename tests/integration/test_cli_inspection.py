@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.cli._commands import app, loaded, names, summary
-from ciphermark_benchmark.cli.adapters import brief_build, table_of
-from ciphermark_benchmark.suite.description import Description
+from ciphermark_benchmark.cli.adapters import Description, brief_build, table_of
 from ciphermark_core.model import LibraryInfo
 from ciphermark_present import terminal
 

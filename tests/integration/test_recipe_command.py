@@ -16,12 +16,10 @@ FILE = '''
 
 import typer
 
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("greet", help=__doc__)(greet)
+app = typer.Typer(add_completion=False)
 
 
+@app.command()
 def greet(name: str) -> None:
     """Print a greeting."""
     typer.echo(f"hello, {name}")

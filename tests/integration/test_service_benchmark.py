@@ -19,7 +19,7 @@ from command import TINY, Ciphermark, Gate
 from jobs import Jobs
 from processes import PATIENCE_S, wait_until
 
-from ciphermark_benchmark.api.rows import ComparedRow, ResultRow
+from ciphermark_benchmark.api.views import ComparedRow, ResultRow
 from ciphermark_benchmark.suite.process_limit import PER_CORE
 
 
@@ -164,7 +164,7 @@ def test_only_the_chosen_variants_are_executed(client: httpx.Client) -> None:
     assert when(client, run["id"], "done")["recorded"] == {"ok": 1}
     refused = client.post("/v1/runs", json=body | {"variants": ["seal"]})
     assert refused.status_code == 422
-    assert "the suite has no variant seal" in refused.json()["detail"]
+    assert "the suite has no variant 'seal'" in refused.json()["detail"]
 
 
 def test_hosts_and_adapters_are_told(client: httpx.Client) -> None:

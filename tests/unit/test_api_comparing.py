@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciphermark_benchmark.api.comparing import Pair, whole
+from ciphermark_benchmark.api.results import Pair, whole
 
 
 def row(place, a=None, b=None, phase="operation"):

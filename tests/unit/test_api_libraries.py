@@ -9,8 +9,8 @@ import sys
 import psutil
 import pytest
 
-from ciphermark_benchmark.api import libraries
-from ciphermark_benchmark.api.libraries import Libraries
+from ciphermark_benchmark.api import state
+from ciphermark_benchmark.api.state import Libraries
 from ciphermark_core.errors import UserError
 
 
@@ -23,7 +23,7 @@ def asked(tmp_path, monkeypatch):
 
     def begin(line):
         program = f"import os, sys, time; open({str(count)!r}, 'a').write(f'{{os.getpid()}}\\n'); {line}"
-        monkeypatch.setattr(libraries, "_COMMAND", (sys.executable, "-c", program))
+        monkeypatch.setattr(state, "_COMMAND", (sys.executable, "-c", program))
 
     def pids():
         return [int(text) for text in count.read_text().split()] if count.exists() else []
@@ -37,12 +37,12 @@ def test_the_answer_is_kept_until_something_is_installed(asked):
 
     async def ask():
         found = Libraries()
-        first = await asyncio.gather(found.told(), found.told())
+        first = await asyncio.gather(found.answer(), found.answer())
         assert first == [b"[1]\n"] * 2
-        assert await found.told() == first[0]
+        assert await found.answer() == first[0]
         assert len(pids()) == 1
         os.utime(folder, (1, 1))
-        assert await found.told() == first[0]
+        assert await found.answer() == first[0]
         assert len(pids()) == 2
 
     asyncio.run(ask())
@@ -55,9 +55,9 @@ def test_a_failure_is_told_and_asked_again(asked):
         found = Libraries()
         begin("sys.exit('no such folder')")
         with pytest.raises(UserError, match="cannot be described: no such folder"):
-            await found.told()
+            await found.answer()
         begin("print('[]')")
-        assert await found.told() == b"[]\n"
+        assert await found.answer() == b"[]\n"
 
     asyncio.run(ask())
     assert len(pids()) == 2

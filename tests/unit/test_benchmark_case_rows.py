@@ -9,7 +9,8 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import case_rows, files, plan, shipped
+from ciphermark_benchmark.cli import suite
+from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_present import terminal
 
 
@@ -24,7 +25,7 @@ def planned(name):
 )
 def test_every_case_and_every_reason_stands_in_eighty_columns(name):
     cases = planned(name)
-    lines = list(terminal.lines(case_rows.as_table(cases), 80))
+    lines = list(terminal.lines(suite.as_table(cases), 80))
     assert max(map(len, lines)) <= 80
     numbered = [line.split()[0] for line in lines if re.match(r" *\d+  ?\S", line)]
     assert numbered == [str(number) for number in range(1, len(cases) + 1)]
@@ -35,7 +36,7 @@ def test_every_case_and_every_reason_stands_in_eighty_columns(name):
 
 def test_what_all_cases_have_in_common_is_said_once():
     cases = planned("inference")
-    table = case_rows.as_table(cases)
+    table = suite.as_table(cases)
     assert table.about == "all cases: experiment inference · size 1 · data random"
     heads = [head.text for head in table.heads]
     told = ["case", "operation", "variant", "scheme", "N", "chain", "scale, t", "threads", "server MB"]
@@ -44,7 +45,7 @@ def test_what_all_cases_have_in_common_is_said_once():
 
 
 def test_a_single_case_has_all_of_its_columns_and_nothing_skipped_has_none():
-    table = case_rows.as_table([replace(planned("inference")[0], reason=None)])
+    table = suite.as_table([replace(planned("inference")[0], reason=None)])
     heads = [head.text for head in table.heads]
     assert table.about == ""
     assert heads[:4] == ["case", "operation", "experiment", "variant"]

@@ -6,7 +6,7 @@ import pytest
 
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
-from ciphermark_benchmark.suite import programs
+from ciphermark_benchmark.cli import program
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
@@ -25,14 +25,14 @@ MEASURED = [
 
 
 def test_each_is_called_by_what_it_is_of() -> None:
-    found = programs.of_run(MEASURED, None)
+    found = program.of_run(MEASURED, None)
     assert list(found) == ["lmc a ckks s", "lmc a ckks t", "lmc b ckks s", "lmc b ckks t"]
     assert all(program == PROGRAM for program in found.values())
-    assert list(programs.of_run(MEASURED, "t")) == ["lmc a ckks t", "lmc b ckks t"]
+    assert list(program.of_run(MEASURED, "t")) == ["lmc a ckks t", "lmc b ckks t"]
 
 
 def test_a_run_without_programs_is_told() -> None:
     with pytest.raises(UserError, match=r"measured no program$"):
-        programs.of_run([], None)
+        program.of_run([], None)
     with pytest.raises(UserError, match="measured no program of a stage 'u'"):
-        programs.of_run(MEASURED, "u")
+        program.of_run(MEASURED, "u")

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ciphermark_benchmark.api.answers import Answers, Recent
+from ciphermark_benchmark.api.state import Answers, Recent
 
 
 def test_who_asks_meanwhile_waits_for_the_same_answer() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import case_rows, files, plan, shipped
+from ciphermark_benchmark.cli import suite
+from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -98,8 +99,8 @@ def test_memory_is_told_of_what_fits_and_of_what_does_not():
     options = {"elements": [4096, 1 << 20], "element_bytes": [256]}
     small_one, large = planned({}, {"workloads": ["fast-pir"], "options": options})
     assert (small_one.server_mb, large.server_mb, large.reason) == (1 + 3 * 4, 256 + 3 * 1024, None)
-    assert case_rows.as_dict(large)["server_mb"] == 3328
-    table = case_rows.as_table([small_one, large])
+    assert suite.as_dict(large)["server_mb"] == 3328
+    table = suite.as_table([small_one, large])
     assert [row[-1] for row in table.rows] == ["13", "3328"]
     assert table.heads[-1].text == "server MB"
     _, refused = planned({"memory_mb": 3327}, {"workloads": ["fast-pir"], "options": options})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from time import monotonic
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,14 +14,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api.state import State, state_of
-from ciphermark_benchmark.parties import http_party, once
-from ciphermark_benchmark.parties.once import Question, RefusedOnce, Seen
-from ciphermark_benchmark.parties.party import NoPlace
+from ciphermark_benchmark.parties import http_party
+from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner.runs import alone_on_host
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
-from ciphermark_measure.parties.messages import MOST_GIVEN
+from ciphermark_measure.parties import messages
+from ciphermark_measure.parties.blobs import Blob
+from ciphermark_measure.parties.messages import CHECK, MOST_GIVEN, Role
+from ciphermark_measure.parties.passes import Driver, Subject
+from ciphermark_measure.protocol import Refused
 from ciphermark_web.problems import Problem, documented
 from ciphermark_workloads.catalogue import WORKLOADS, named
 from ciphermark_workloads.inference.networks import stored
@@ -38,7 +43,7 @@ _BY_CAUSE = {
 _BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
 _WORKLOAD = "lola-mnist"
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
-_Role = Literal["client", "server"]
+R = TypeVar("R")
 
 router = APIRouter(prefix="/v1", tags=["predictions"])
 Shared = Annotated[State, Depends(state_of)]
@@ -70,20 +75,20 @@ class Pictured(BaseModel):
     )
 
 
-class StepTold(BaseModel):
+class Step(BaseModel):
     """What a party did, and for how long; keys and loading are of the stage `prepare`."""
 
-    party: _Role = Field(examples=["server"])
+    party: Role = Field(examples=["server"])
     stage: str = Field(examples=["infer"])
     step: str = Field(examples=["evaluate"])
     seconds: float = Field(examples=[0.0312])
 
 
-class SentTold(BaseModel):
+class Sent(BaseModel):
     """What went to a party: so many blobs of so many bytes in all."""
 
     stage: str = Field(examples=["infer"])
-    to: _Role = Field(examples=["server"])
+    to: Role = Field(examples=["server"])
     blobs: int = Field(examples=[8])
     size_bytes: int = Field(examples=[2756301])
 
@@ -99,8 +104,8 @@ class Prediction(BaseModel):
         description="null where the class is that of the network in the clear", examples=[None]
     )
     ring_dimension: int = Field(examples=[8192])
-    steps: list[StepTold]
-    sent: list[SentTold]
+    steps: list[Step]
+    sent: list[Sent]
 
 
 @router.get("/predictions", response_model=Able, summary="What can classify an image", responses=documented())
@@ -112,14 +117,14 @@ async def able() -> Able:
 def _able() -> Able:
     workload, flags = WORKLOADS[_WORKLOAD], frozenset(host.collect().cpu_flags)
     scheme = workload.schemes[0]
-    found = [
+    able_variants = [
         declared
         for name, declared in sorted(registry.declarations().items())
         if not declared.is_reference
         and set(workload.operations(scheme)) <= set(declared.managed.get(scheme, ()))
         and registry.availability(name, flags).is_installed
     ]
-    by_speed = sorted(found, key=lambda declared: not declared.hexl)
+    by_speed = sorted(able_variants, key=lambda declared: not declared.hexl)
     side = stored.shipped(_WORKLOAD).network.shape.side
     return Able(workload=_WORKLOAD, side=side, variants=[declared.variant for declared in by_speed])
 
@@ -148,14 +153,13 @@ async def predicted(body: Pictured, state: Shared) -> Prediction:
     if state.predicting.locked():
         raise Problem("too-many", _TAKEN)
     async with state.predicting:
-        question = Question(body.workload, body.variant, tuple(body.pixels))
-        return _told(await asyncio.to_thread(_seen, question))
+        return await asyncio.to_thread(_prediction, body)
 
 
-def _seen(question: Question) -> Seen:
-    workload = WORKLOADS[question.workload]
+def _prediction(body: Pictured) -> Prediction:
+    workload = WORKLOADS[body.workload]
     needs = WorkerNeeds(
-        variant=question.variant,
+        variant=body.variant,
         parameters=workload.parameters(workload.schemes[0]),
         keys=KeyRequest.of(relinearization=True),
         confinement=Confinement((), 1, _MEMORY_MB),
@@ -164,13 +168,11 @@ def _seen(question: Question) -> Seen:
     with alone_on_host(homes.find(), _refuse):
         parties = http_party.chosen(os.environ)(needs)
         try:
-            return once.seen(parties, question, _TIMEOUT_S)
+            return passed_once(parties, body, _TIMEOUT_S)
         except NoPlace as refusal:
             raise Problem("too-many", str(refusal)) from None
         except WorkerDied as death:
             raise Problem("session-lost", str(death), death.status) from None
-        except RefusedOnce as refusal:
-            raise _problem(refusal) from None
         finally:
             parties.end()
 
@@ -179,25 +181,56 @@ def _refuse() -> None:
     raise Problem("too-many", _BUSY)
 
 
-def _problem(refusal: RefusedOnce) -> Problem:
-    reply = refusal.reply
-    kind = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
-    return Problem(kind, reply.error, reply.status)
+class _Asking:
+    """Asks the parties, all within one deadline, and notes what they did."""
+
+    def __init__(self, parties: Parties, timeout_s: float) -> None:
+        self._parties, self._deadline_s = parties, monotonic() + timeout_s
+        self.steps: list[Step] = []
+
+    def asked(self, role: Role, request: Any, kind: type[R]) -> R:
+        party = self._parties.client if role == "client" else self._parties.server
+        reply: Any = party.ask(request, max(0.0, self._deadline_s - monotonic()))
+        if isinstance(reply, Refused):
+            problem = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
+            raise Problem(problem, reply.error, reply.status)
+        samples = reply.samples
+        assert isinstance(reply, kind), f"{type(reply).__name__} is no answer to {type(request).__name__}"
+        self.steps += [
+            Step(party=role, stage=sample.stage, step=sample.step, seconds=sample.value)
+            for sample in samples
+            if sample.metric == "time" and sample.step is not None and sample.step != CHECK
+        ]
+        return reply
 
 
-def _told(seen: Seen) -> Prediction:
-    scores = list(seen.scored.found or ())
+def passed_once(parties: Parties, body: Pictured, timeout_s: float) -> Prediction:
+    """Keys, and all stages of the workload once. Raises ``Problem`` for a party's refusal, and ``WorkerDied`` where a
+    party dies or takes longer than ``timeout_s`` in all.
+    """
+    asking = _Asking(parties, timeout_s)
+    source = messages.Source(0, given=tuple(body.pixels))
+    driver = Driver(asking.asked, Subject(body.variant, body.workload, source))
+    keys = driver.prepare().keys
+    sent = [_sent(messages.PREPARE, "server", [keys.material])]
+    scored: messages.Scored | None = None
+    for stage_pass in driver.passed():
+        name, there, back = stage_pass.stage.name, stage_pass.sent, stage_pass.back
+        sent += [_sent(name, "server", [*there.inputs, there.public]), _sent(name, "client", back.outputs)]
+        scored = stage_pass.scored
+    assert scored is not None
+    scores = list(scored.found or ())
     return Prediction(
         label=max(range(len(scores)), key=scores.__getitem__),
         scores=scores,
-        complaint=seen.scored.complaint,
-        ring_dimension=seen.made.parameters.ring_dimension,
-        steps=[
-            StepTold(party=item.party, stage=item.stage, step=item.step, seconds=item.seconds)
-            for item in seen.steps
-        ],
-        sent=[
-            SentTold(stage=item.stage, to=item.to, blobs=item.blobs, size_bytes=item.size_bytes)
-            for item in seen.sent
-        ],
+        complaint=scored.complaint,
+        ring_dimension=keys.parameters.ring_dimension,
+        steps=asking.steps,
+        sent=sent,
     )
+
+
+def _sent(stage: str, to: Role, blobs: Iterable[Blob]) -> Sent:
+    several = tuple(blobs)
+    size_bytes = sum(blob.payload_bytes for blob in several)
+    return Sent(stage=stage, to=to, blobs=sum(max(1, blob.parts) for blob in several), size_bytes=size_bytes)

@@ -1,22 +1,28 @@
-"""Routes of figures: results, comparisons, adapters, hosts."""
+"""Routes of figures: results, comparisons of whole runs (what continues a run on another host is part of it), adapters,
+hosts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel
 
+from ciphermark_analysis.comparison import COLUMNS, paired, settled
+from ciphermark_analysis.two_runs import judgements
 from ciphermark_benchmark import export
-from ciphermark_benchmark.api import comparing
-from ciphermark_benchmark.api.answers import Answer
-from ciphermark_benchmark.api.rows import ComparedRow, ResultRow, example_csv
 from ciphermark_benchmark.api.runs import RunId, Shared
-from ciphermark_benchmark.api.state import Recorded, State, connected
-from ciphermark_benchmark.api.views import Adapters, Hosts
+from ciphermark_benchmark.api.state import Answer, Recorded, State
+from ciphermark_benchmark.api.views import Adapters, ComparedRow, Hosts, ResultRow, example_csv
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_db.database import Database, Table
 from ciphermark_db.sql import blocks
+from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_web.problems import documented
 
 Form = Literal["json", "csv", "parquet"]
@@ -25,6 +31,11 @@ _MEDIA_TYPES: dict[Form, str] = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
+Row = Mapping[str, Any]
+
+_PARTS = ("a_run_id", "b_run_id")
+# With the part, this tells the figures of the query apart.
+_PLACE = ("comparison_key", "variant", "phase", "metric", "repetitions")
 _IfNoneMatch = Annotated[str | None, Header(description="entity tags of answers that are at hand")]
 _Asked = Annotated[Form, Query(description="form of the answer")]
 
@@ -56,7 +67,7 @@ async def results(
     recorded = await _recorded(state, str(run_id))
 
     def compute() -> bytes:
-        with connected(state) as database:
+        with state.connect() as database:
             sql = blocks("jobs")["results_of_parts"].decode()
             return export.rendered(database.query(sql, {"parts": list(recorded.parts)}), format)
 
@@ -75,22 +86,21 @@ async def compare(
     part of it; `a_run_id` and `b_run_id` name the parts that measured.
     """
     ids = str(a), str(b)
-    known = [await _recorded(state, run_id) for run_id in ids]
+    recorded = [await _recorded(state, run_id) for run_id in ids]
 
     def compute() -> bytes:
-        parts_a, parts_b = (found.parts or (run_id,) for run_id, found in zip(ids, known, strict=True))
-        with connected(state) as database:
-            return export.rendered(comparing.compared(database, parts_a, parts_b), format)
+        parts_a, parts_b = (run.parts or (run_id,) for run_id, run in zip(ids, recorded, strict=True))
+        with state.connect() as database:
+            return export.rendered(compared(database, parts_a, parts_b), format)
 
-    return await _answered(state, (ids, *known, format), compute, if_none_match, format)
+    return await _answered(state, (ids, *recorded, format), compute, if_none_match, format)
 
 
 @router.get("/adapters", response_model=Adapters, summary="Libraries on this host", responses=documented())
 async def adapters(state: Shared) -> Response:
     """What is installed where the API runs, how it was built, what it can do; what is missing and how to get it."""
-
-    told = await state.libraries.told()
-    return Response(b'{"adapters":' + told + b"}", media_type="application/json")
+    libraries = await state.libraries.answer()
+    return Response(b'{"adapters":' + libraries + b"}", media_type="application/json")
 
 
 @router.get("/hosts", response_model=Hosts, summary="Benchmark workers", responses=documented("not-ready"))
@@ -107,7 +117,7 @@ async def _recorded(state: State, run_id: str) -> Recorded:
         if not parts:
             await state.run(
                 run_id
-            )  # a run that no host has begun has no results; one that is not there is told
+            )  # one that is not there is a problem; one that no host has begun has no results
         last = max((part["sequence"] or 0 for part in parts), default=0)
         return Recorded(tuple(part["id"] for part in parts), last)
 
@@ -122,3 +132,58 @@ async def _answered(
     if if_none_match is not None and answer.etag in [tag.strip() for tag in if_none_match.split(",")]:
         return Response(status_code=304, headers=headers)
     return Response(answer.body, headers=headers, media_type=_MEDIA_TYPES[format])
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A part of run a, a part of run b, and their figures side by side."""
+
+    a: str
+    b: str
+    rows: Sequence[Row]
+
+
+def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str]) -> Table:
+    """One row per case, phase and metric of either run, with the parts that measured it; at least one part each.
+
+    No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
+    """
+    figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
+    pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
+    settled_rows = settled(whole(pairs))
+    judged = [
+        (*judgement, *_parts(row))
+        for row, judgement in zip(settled_rows, judgements(settled_rows, any_security=False), strict=True)
+    ]
+    return Table((*COLUMNS, *_PARTS), judged)
+
+
+def whole(pairs: Sequence[Pair]) -> list[Row]:
+    """The rows of two runs, from those of all pairs of their parts; ``a_run_id`` and ``b_run_id`` name the parts.
+
+    What a part of one run has is missing in the other where no part of that has it: then the other's part is ``None``.
+    Pure.
+    """
+    named = [_named(pair, row) for pair in pairs for row in pair.rows]
+    both = [row for row in named if None not in _parts(row)]
+    met = {(part, _place(row)) for row in both for part in _parts(row)}
+    alone = {
+        (_parts(row), _place(row), row["a_status"], row["b_status"]): row
+        for row in named
+        if None in _parts(row) and not met & {(part, _place(row)) for part in _parts(row)}
+    }
+    return both + list(alone.values())
+
+
+def _named(pair: Pair, row: Row) -> Row:
+    a = None if row["a_status"] is None else pair.a
+    b = None if row["b_status"] is None else pair.b
+    return {**row, "a_run_id": a, "b_run_id": b}
+
+
+def _parts(row: Row) -> tuple[str | None, ...]:
+    return tuple(row[part] for part in _PARTS)
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _PLACE)

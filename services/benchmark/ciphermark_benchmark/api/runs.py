@@ -9,22 +9,23 @@ import uuid
 from typing import Annotated
 from uuid import UUID
 
+import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import StreamingResponse
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api import suites
-from ciphermark_benchmark.api.events import MOST_LISTENERS
-from ciphermark_benchmark.api.readiness import NO_WORKER
-from ciphermark_benchmark.api.state import State, state_of
-from ciphermark_benchmark.api.suites import Checked
+from ciphermark_benchmark.api.state import MOST_LISTENERS, State, state_of
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, reason_against
 from ciphermark_benchmark.jobs.store import Row, Submission
+from ciphermark_benchmark.runner.runs import require_variants
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_web.problems import Problem, documented
 
 MOST_QUEUED = 10_000
+NO_WORKER = "no benchmark worker is there: start one with `ciphermark worker`"
 _LARGEST_NUMBER = (1 << 63) - 1
 
 router = APIRouter(prefix="/v1", tags=["runs"])
@@ -57,32 +58,27 @@ async def submit(body: Submitted, state: Shared) -> Row:
     (count,) = await state.store.rows("count_queued")
     if count["jobs"] >= MOST_QUEUED:
         raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
-    found = await asyncio.to_thread(_checked, state.catalogue, body)
-    _require_variants(found, body.variants)
-    reason = await asyncio.to_thread(reason_against, found.suite, body.variants, await _offers(state))
+    suite, text = await asyncio.to_thread(_checked, state.catalogue, body)
+    require_variants(suite, body.variants)
+    reason = await asyncio.to_thread(reason_against, suite, body.variants, await _offers(state))
     if reason is not None:
         raise Problem("unsupported", reason)
-    needs = needs_of(found.suite, body.variants, body.needs.isa, body.needs.memory_mb)
-    job = Submission(str(uuid.uuid4()), found.suite.name, found.text, tuple(body.variants), needs)
+    needs = needs_of(suite, body.variants, body.needs.isa, body.needs.memory_mb)
+    job = Submission(str(uuid.uuid4()), suite.name, text, tuple(body.variants), needs)
     await state.store.submit(state.queue, job)
     return await _detail(state, await state.run(job.id))
 
 
-def _checked(catalogue: suites.Catalogue, body: Submitted) -> Checked:
+def _checked(catalogue: suites.Catalogue, body: Submitted) -> tuple[Suite, str]:
+    """The suite of a request, and its text."""
     data_sets = Catalogue(homes.find(), os.environ)
     if isinstance(body.suite, str):
-        return suites.checked(catalogue.text(body.suite), f"suite {body.suite}", data_sets)
-    if body.suite is not None:
-        return suites.checked(json.dumps(body.suite, indent=1, ensure_ascii=False), "suite", data_sets)
-    assert body.suite_yaml is not None
-    return suites.checked(body.suite_yaml, "suite_yaml", data_sets)
-
-
-def _require_variants(found: Checked, chosen: list[str]) -> None:
-    known = {name for experiment in found.suite.experiments for name in experiment.variants}
-    unknown = sorted(set(chosen) - known)
-    if unknown:
-        raise Problem("invalid", f"the suite has no variant {unknown[0]}; it has {', '.join(sorted(known))}")
+        text, origin = catalogue.text(body.suite), f"suite {body.suite}"
+    elif body.suite is not None:
+        text, origin = json.dumps(body.suite, indent=1, ensure_ascii=False), "suite"
+    else:
+        text, origin = str(body.suite_yaml), "suite_yaml"
+    return suites.checked(text, origin, data_sets), text
 
 
 @router.get("/suites", response_model=Suites, summary="Suites by name", responses=documented())
@@ -101,8 +97,8 @@ async def listed(
     if before is not None:
         await state.run(str(before))
     asked = {"id": None, "before": None if before is None else str(before), "limit": limit}
-    found = await state.store.rows("runs", asked)
-    return {"runs": found, "next": found[-1]["id"] if len(found) == limit else None}
+    rows = await state.store.rows("runs", asked)
+    return {"runs": rows, "next": rows[-1]["id"] if len(rows) == limit else None}
 
 
 @router.get("/runs/{run_id}", response_model=RunDetail, summary="Look at a run", responses=_UNKNOWN)
@@ -180,23 +176,11 @@ def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
     lacking = {offer.hostname: offer.lacks(needed) for offer in offers}
     if not all(lacking.values()):
         return "its turn"
-    told = "; ".join(f"{host} lacks {', '.join(found)}" for host, found in lacking.items())
-    return f"a host that meets its needs: {told}"
+    lacks = "; ".join(f"{host} lacks {', '.join(items)}" for host, items in lacking.items())
+    return f"a host that meets its needs: {lacks}"
 
 
 async def _offers(state: State) -> list[Offer]:
     """What the hosts have whose workers are alive."""
     hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
-    return [_offer(host) for host in hosts if host["is_alive"]]
-
-
-def _offer(host: Row) -> Offer:
-    return Offer(
-        hostname=host["hostname"],
-        fingerprint=host["fingerprint"],
-        cpu_model=host["cpu_model"],
-        variants=tuple(host["variants"]),
-        isa=tuple(host["isa"]),
-        memory_mb=host["memory_mb"],
-        cores=host["cores"],
-    )
+    return [msgspec.convert(host, Offer) for host in hosts if host["is_alive"]]

@@ -1,11 +1,12 @@
-"""Puts the service together and runs it."""
+"""Puts the service together and runs it: what it answers without, and what it counts."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -14,14 +15,15 @@ import structlog
 from fastapi import FastAPI, Request
 from procrastinate import App
 from procrastinate.exceptions import ConnectorException
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from psycopg.rows import dict_row
 from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
-from ciphermark_benchmark.api import predictions, readiness, results, runs, suites
-from ciphermark_benchmark.api.counted import Counted
-from ciphermark_benchmark.api.events import Watches
-from ciphermark_benchmark.api.state import State
+from ciphermark_benchmark.api import predictions, results, runs, suites
+from ciphermark_benchmark.api.state import State, Watches
 from ciphermark_benchmark.data_sets.client_data import ClientAway
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import queue
@@ -30,6 +32,7 @@ from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
+from ciphermark_db.sql import blocks
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
 from ciphermark_web.availability import Watched
@@ -45,7 +48,9 @@ _CONNECTIONS = 10
 _CHECK_TIMEOUT_S = 3
 _ENDING_S = 30
 _AGAIN_S = 2
+_PROBE_BYTES = 1 << 16  # more than file systems keep back for those who are there already
 _DESCRIPTION = "Benchmark homomorphic-encryption libraries: submit suites, follow them, read their results."
+_ABSENCES = (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable)
 _AWAY = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
 _log = structlog.get_logger()
 
@@ -68,10 +73,10 @@ def prepared(home: Home) -> str:
 def application(url: str, at: Listening, folder: Path, has_worker: bool = False) -> FastAPI:
     """The application; ``folder`` is the home's."""
     metrics = Metrics()
-    vigil = DatabaseMonitor(url)
+    monitor = DatabaseMonitor(url)
 
     def connected() -> Database:
-        if vigil.is_away:
+        if monitor.is_away:
             raise DatabaseUnavailable(AWAY)
         return Database.open(url)
 
@@ -83,38 +88,44 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             version=__version__,
             token=at.token,
             routers=[runs.router, results.router, predictions.router],
-            checks={"database": lambda: vigil.reason or _reason_against(url)},
+            checks={"database": lambda: monitor.reason or _reason_against(url)},
             notes={
-                "worker": lambda: vigil.reason or readiness.reason_against_workers(url, STALLED_S),
-                "disk": lambda: readiness.reason_against_disk(folder),
+                "worker": lambda: monitor.reason or _reason_against_workers(url, STALLED_S),
+                "disk": lambda: _reason_against_disk(folder),
             },
             metrics=metrics,
-            lifespan=_lifespan(url, has_worker, vigil),
+            lifespan=_lifespan(url, has_worker, monitor),
             bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
             innermost=[
                 Middleware(
-                    Watched, vigil=vigil, needs_none=_needs_no_database, answer=problems.response(_AWAY)
+                    Watched, vigil=monitor, needs_none=_needs_no_database, answer=problems.response(_AWAY)
                 )
             ],
         )
     )
-    for error in (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable):
-        app.add_exception_handler(error, _away)
-    app.add_exception_handler(ClientAway, _client_away)
-    app.add_exception_handler(UserError, _refused)
+    for error in (*_ABSENCES, UserError):
+        app.add_exception_handler(error, _problem)
     return app
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    """What an error says to the caller."""
+    if not isinstance(error, UserError):
+        return problems.response(_AWAY)
+    kind = "not-ready" if isinstance(error, ClientAway) else "invalid"
+    return problems.response(Problem(kind, str(error)))
 
 
 def _needs_no_database(path: str) -> bool:
     return path in (*OPEN_PATHS, "/metrics")  # which tells that it is away
 
 
-def _lifespan(url: str, has_worker: bool, vigil: DatabaseMonitor) -> Lifespan:
+def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         connector = queue.connector(url, _CONNECTIONS)
         queued = App(connector=connector)
-        async with queued.open_async(), _worker_beside(has_worker), vigil.kept():
+        async with queued.open_async(), _worker_beside(has_worker), monitor.kept():
             store = Store(connector.pool)
             app.state.benchmark = state = State(
                 store=store,
@@ -179,13 +190,52 @@ def _reason_against(url: str) -> str | None:
     return None
 
 
-async def _away(_: Request, error: Exception) -> Response:
-    return problems.response(_AWAY)
+def _reason_against_workers(url: str, stalled_s: float) -> str | None:
+    """Why no job would be executed: no worker is alive, or that is not known."""
+    try:
+        with psycopg.connect(url, connect_timeout=_CHECK_TIMEOUT_S, row_factory=dict_row) as connection:
+            hosts = connection.execute(blocks("jobs")["hosts"], {"stalled_s": stalled_s}).fetchall()
+    except psycopg.Error:
+        return "not known: PostgreSQL does not answer"
+    return None if any(host["is_alive"] for host in hosts) else runs.NO_WORKER
 
 
-async def _client_away(_: Request, error: Exception) -> Response:
-    return problems.response(Problem("not-ready", str(error)))
+def _reason_against_disk(folder: Path) -> str | None:
+    """Why the home takes nothing; without its path, since anyone may ask."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE_BYTES))
+    except OSError as error:
+        return f"nothing can be written to the home: {error.strerror}"
+    return None
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    return problems.response(Problem("invalid", str(error)))
+class Counted(Collector):
+    """Jobs by state, benchmark workers that are alive, trials by status; while the database is away only that it is."""
+
+    def __init__(self, connect: Callable[[], Database], stalled_s: float) -> None:
+        self._connect = connect
+        self._stalled_s = stalled_s
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """See prometheus_client."""
+        is_there = GaugeMetricFamily("ciphermark_database_is_there", "Whether PostgreSQL answers")
+        try:
+            with self._connect() as database:
+                statement = blocks("jobs")["counted"].decode()
+                counts = database.query(statement, {"stalled_s": self._stalled_s}).rows
+        except (DatabaseUnavailable, UserError):
+            is_there.add_metric([], 0)
+            yield is_there
+            return
+        is_there.add_metric([], 1)
+        families = {
+            "jobs": GaugeMetricFamily("ciphermark_jobs", "Jobs by state", labels=["state"]),
+            "trials": GaugeMetricFamily("ciphermark_trials", "Recorded trials by status", labels=["status"]),
+            "workers": GaugeMetricFamily("ciphermark_workers", "Benchmark workers that are alive"),
+        }
+        for name, label, count in counts:
+            families[name].add_metric([label] if label else [], count)
+        yield is_there
+        yield from families.values()

@@ -1,49 +1,205 @@
-"""What the routes share while the service runs."""
+"""What the routes share while the service runs, and keep in memory: answers, listeners, what is installed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import hashlib
+import json
+import sys
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Generic, TypeVar
 
+import structlog
 from fastapi import Request
 from procrastinate import App
 
-from ciphermark_benchmark.api.answers import Answers, Recent
-from ciphermark_benchmark.api.events import Watches
-from ciphermark_benchmark.api.libraries import Libraries
+from ciphermark_adapters import added, interpreters, registry
 from ciphermark_benchmark.api.suites import Catalogue
-from ciphermark_benchmark.jobs.store import Row, Store
+from ciphermark_benchmark.jobs.store import AWAY, Row, Store
+from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database
+from ciphermark_web.broadcast import Broadcast, Broadcasts
 from ciphermark_web.problems import Problem
 
+MOST_LISTENERS = 2_000
+_MOST_AT_ONCE = 2  # computing is work for a CPU, and the database's
+_MOST_RECENT = 1_000
 # Less than what lies between the last record of a run and the moment that it is told to be done.
 _RECENT_S = 0.02
-Connect = Callable[[], Database]
+_LOOK_S = 0.4
+_OPEN = ("queued", "running")
+_IN_EVENTS = ("state", "reason", "host", "attempts", "trials")
+_COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "adapters", "--format", "json")
+
+T = TypeVar("T")
+Installation = tuple[tuple[str, int], ...]
+_log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class State:
-    """The store of jobs, the queue, and what is kept in memory: answers, libraries, and what is recorded of runs."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A body and its entity tag."""
 
-    store: Store
-    queue: App
-    watches: Watches
-    connect: Connect
-    stalled_s: float
-    answers: Answers = field(default_factory=Answers)
-    libraries: Libraries = field(default_factory=Libraries)
-    catalogue: Catalogue = field(default_factory=Catalogue)
-    recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
-    predicting: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
+    body: bytes
+    etag: str
 
-    async def run(self, run_id: str) -> Row:
-        """A run's line; raises ``Problem`` for one that is not there."""
-        found = await self.store.rows("runs", {"id": run_id, "before": None, "limit": 1})
-        if not found:
-            raise Problem("not-found", "there is no run with this id; GET /v1/runs lists them")
-        return found[0]
+
+class Answers:
+    """Keeps the latest answers that cost something and do not change, up to so many bytes. Requests that come while an
+    answer is computed wait for it.
+    """
+
+    def __init__(self, most_bytes: int = 64 << 20) -> None:
+        self._most_bytes = most_bytes
+        self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._size_bytes = 0
+        self._under_way: dict[Hashable, asyncio.Task[Answer]] = {}
+        self._turns = asyncio.Semaphore(_MOST_AT_ONCE)
+
+    async def get(self, key: Hashable, compute: Callable[[], bytes]) -> Answer:
+        """The answer to a key; ``compute`` runs in a thread where it is not known yet, and may raise."""
+        if key in self._answers:
+            self._answers.move_to_end(key)
+            return self._answers[key]
+        if key not in self._under_way:
+            self._under_way[key] = asyncio.create_task(self._computed(key, compute))
+        return await asyncio.shield(self._under_way[key])
+
+    async def _computed(self, key: Hashable, compute: Callable[[], bytes]) -> Answer:
+        try:
+            async with self._turns:
+                body = await asyncio.to_thread(compute)
+            answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+            self._answers[key] = answer
+            self._size_bytes += len(body)
+            while self._size_bytes > self._most_bytes:
+                _, dropped = self._answers.popitem(last=False)
+                self._size_bytes -= len(dropped.body)
+            return answer
+        finally:
+            del self._under_way[key]
+
+
+class Recent(Generic[T]):
+    """What was asked a moment ago is not asked again, however many want to know."""
+
+    def __init__(self, for_s: float) -> None:
+        self._for_s = for_s
+        self._asked: OrderedDict[Hashable, tuple[float, asyncio.Task[T]]] = OrderedDict()
+
+    async def get(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The answer, at most so many seconds old; what ``ask`` raises, everybody gets who waits for it."""
+        asked_at, task = self._asked.get(key, (0.0, None))
+        if task is None or asked_at + self._for_s < monotonic() or (task.done() and task.exception()):
+            task = asyncio.create_task(ask())
+            self._asked[key] = monotonic(), task
+            self._asked.move_to_end(key)
+            while len(self._asked) > _MOST_RECENT:
+                self._asked.popitem(last=False)
+        return await asyncio.shield(task)
+
+
+class Watches:
+    """Server-sent events of the runs that somebody listens to: one look at the database for all listeners of a run."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._broadcasts = Broadcasts()
+
+    @property
+    def listeners(self) -> int:
+        """How many listen, to all runs together."""
+        return self._broadcasts.listeners
+
+    def listen(self, run_id: str, after: int) -> AsyncIterator[bytes]:
+        """The events of a run behind number ``after``, until it has ended; the state whenever it changes, and last."""
+        return self._broadcasts.listen(run_id, after, lambda broadcast: self._look(run_id, broadcast))
+
+    async def _look(self, run_id: str, broadcast: Broadcast) -> None:
+        while not broadcast.is_over:
+            try:
+                await self._refresh(run_id, broadcast)
+            except AWAY as error:
+                _log.warning("cannot look for events", run_id=run_id, error=str(error).strip())
+            await asyncio.sleep(_LOOK_S)
+
+    async def _refresh(self, run_id: str, broadcast: Broadcast) -> None:
+        # The state first: what is recorded by then is seen afterwards.
+        (run,) = await self._store.rows("runs", {"id": run_id, "before": None, "limit": 1})
+        trials = await self._store.rows("events", {"id": run_id, "after": broadcast.last})
+        is_open = run["state"] in _OPEN
+        is_over = not is_open and not trials
+        state = encoded("state", {name: run[name] for name in _IN_EVENTS}) if is_open or is_over else None
+        events = [(row["sequence"], encoded("trial", row, row["sequence"])) for row in trials]
+        broadcast.add(events, state, is_over)
+
+
+def encoded(kind: str, row: Row, number: int | None = None) -> bytes:
+    """One event as the wire has it. Pure."""
+    head = f"id: {number}\n" if number is not None else ""
+    return f"{head}event: {kind}\ndata: {json.dumps(row)}\n\n".encode()
+
+
+class Libraries:
+    """The answer of ``ciphermark adapters``, by a process of its own, since loading all libraries takes long; kept
+    until something is installed or removed.
+    """
+
+    def __init__(self) -> None:
+        self._of: Installation | None = None
+        self._answer: asyncio.Task[bytes] | None = None
+
+    async def answer(self) -> bytes:
+        """The answer, as JSON; raises ``UserError`` where a declaration cannot be read."""
+        return await asyncio.shield(self.begun())
+
+    def begun(self) -> asyncio.Task[bytes]:
+        """Begin to ask, unless the answer is known or on its way."""
+        now = installation()
+        if self._answer is None or self._of != now or _has_failed(self._answer):
+            self._of, self._answer = now, asyncio.create_task(_asked())
+        return self._answer
+
+    async def close(self) -> None:
+        """Wait for no answer any more."""
+        if self._answer is not None:
+            self._answer.cancel()
+            await asyncio.wait({self._answer})
+
+
+def installation() -> Installation:
+    """When something was last installed or removed in each folder that libraries and adapters are found in."""
+    environments = {item.environment for item in registry.declarations().values()} - {None}
+    folders = {Path(entry) for entry in sys.path if entry}
+    for name in environments:
+        folders.update(interpreters.folder(str(name)).glob("lib/python3.*/site-packages"))
+    changes = [(str(path), path.stat().st_mtime_ns) for path in sorted(folders) if path.is_dir()]
+    return (*changes, *added.state())
+
+
+def _has_failed(task: asyncio.Task[bytes]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+async def _asked() -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *_COMMAND, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()  # its pipes are to be closed before the loop is
+        raise
+    if process.returncode != 0:
+        raise UserError(f"the adapters cannot be described: {err.decode(errors='replace').strip()}")
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +210,30 @@ class Recorded:
     last: int
 
 
+@dataclass(slots=True)
+class State:
+    """The store of jobs, the queue, and what is kept in memory; ``connect`` is for computations in threads."""
+
+    store: Store
+    queue: App
+    watches: Watches
+    connect: Callable[[], Database]
+    stalled_s: float
+    answers: Answers = field(default_factory=Answers)
+    libraries: Libraries = field(default_factory=Libraries)
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
+    predicting: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
+
+    async def run(self, run_id: str) -> Row:
+        """A run's line; raises ``Problem`` for one that is not there."""
+        rows = await self.store.rows("runs", {"id": run_id, "before": None, "limit": 1})
+        if not rows:
+            raise Problem("not-found", "there is no run with this id; GET /v1/runs lists them")
+        return rows[0]
+
+
 async def state_of(request: Request) -> State:
     """The state of the application that answers a request; asynchronous, so that it costs no change of threads."""
-    found: State = request.app.state.benchmark
-    return found
-
-
-@contextmanager
-def connected(state: State) -> Iterator[Database]:
-    """A connection for a computation in a thread."""
-    with state.connect() as database:
-        yield database
+    state: State = request.app.state.benchmark
+    return state

@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -29,14 +28,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NOT_VARIED = ("modulus_bits", "allow")
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A suite that keeps the limits, and its text."""
-
-    suite: Suite
-    text: str
-
-
 class Catalogue:
     """The suites that can be named: the YAML files of one folder, and nothing else."""
 
@@ -51,17 +42,17 @@ class Catalogue:
     def text(self, name: str) -> str:
         """The text of a suite; raises ``UserError`` for a name that is none of :meth:`names`."""
         if name not in self.names():
-            known = ", ".join(self.names()) or f"none: {FOLDER_VARIABLE} names no folder with suites"
-            raise UserError(f"there is no suite of that name; suites: {known}")
+            names = ", ".join(self.names()) or f"none: {FOLDER_VARIABLE} names no folder with suites"
+            raise UserError(f"there is no suite of that name; suites: {names}")
         try:
             return (self._folder / f"{name}.yaml").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             raise UserError(f"the suite {name} cannot be read") from None
 
 
-def checked(text: str, origin: str, data_sets: Finder | None = None) -> Checked:
+def checked(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
     """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits. ``data_sets``: as for
-    :func:`~ciphermark_benchmark.files.parse`.
+    :func:`ciphermark_benchmark.suite.files.parse`.
     """
     try:
         size = len(text.encode())
@@ -74,7 +65,7 @@ def checked(text: str, origin: str, data_sets: Finder | None = None) -> Checked:
     cases = sum(map(_cases, suite.experiments)) * suite.budget.processes
     if cases > MOST_CASES:
         raise UserError(f"{origin}: the suite comes to {cases} trials, {MOST_CASES} are allowed: split it")
-    return Checked(suite, text)
+    return suite
 
 
 def _require_plain(text: str, origin: str) -> None:

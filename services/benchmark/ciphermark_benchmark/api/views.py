@@ -1,11 +1,19 @@
-"""What the API takes and tells: forms of bodies."""
+"""The bodies of requests and answers, with a real one of each as an example."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+
+from ciphermark_analysis.comparison import COLUMNS
+from ciphermark_benchmark import export
+from ciphermark_core import descriptor
+from ciphermark_core.metrics import Direction, FloorKind
+from ciphermark_core.model import Status
+from ciphermark_db.database import Table
 
 State = Literal["queued", "running", "done", "cancelled", "failed", "recorded"]
 _Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9@._-]+$")]
@@ -149,22 +157,7 @@ class RunDetail(RunLine):
 class Suites(BaseModel):
     """The suites that can be submitted by name."""
 
-    suites: list[str] = Field(
-        examples=[
-            [
-                "inference",
-                "inference-large",
-                "micro",
-                "pir-report",
-                "quick",
-                "retrieval",
-                "retrieval-large",
-                "seal-vs-openfhe",
-                "smoke",
-                "tenseal-ml",
-            ]
-        ]
-    )
+    suites: list[str] = Field(examples=[["micro", "quick", "smoke"]])
 
 
 class Runs(BaseModel):
@@ -204,3 +197,150 @@ class Adapters(BaseModel):
     adapters: list[dict[str, Any]] = Field(
         description="each with what its library reports, and what it can do", examples=[[_ADAPTER]]
     )
+
+
+class _CaseRow(BaseModel):
+    """Which case of which run a row is of."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    case_info_id: int = Field(examples=[1])
+    run_id: UUID = Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])
+    case_key: str = Field(examples=["72e9463de274ecbc60f160974f57b060"])
+    comparison_key: str = Field(examples=["60eea248aa57dff78b9a2d405f8107fd"])
+    build_id: str | None = Field(examples=["3f5b7a1c9d2e4f60"])
+    parameter_set_id: str | None = Field(examples=["5dbf700bbb51870abb2e45cfbe21ea88"])
+    status: Status = Field(examples=["ok"])
+
+
+# Types of dimensions in JSON, where a dimension's own kind is none.
+_IN_JSON: dict[type, Any] = {tuple: list[int], dict: dict[str, str | int | float | bool]}
+# One case: the dimensions that it has a value in.
+_CASE: dict[str, Any] = {
+    "variant": "seal",
+    "library": "SEAL",
+    "library_version": "4.1.2",
+    "hexl": False,
+    "is_debug": False,
+    "is_reference": False,
+    "experiment": "arithmetic",
+    "operation": "add",
+    "scheme": "bfv",
+    "ring_dimension": 2048,
+    "requested_ring_dimension": 2048,
+    "modulus_bits": [54],
+    "plain_modulus": 1038337,
+    "ring_dimension_is_minimum": False,
+    "security_bits": 128,
+    "division": "equal",
+    "dimensions": {},
+    "data_pattern": "random",
+    "size": 2048,
+    "threads": 1,
+    "slots": 2048,
+    "ciphertexts": 1,
+    "log_q": 53.99999999999377,
+    "log_qp": 53.99999999999377,
+    "security_2018": 128,
+    "security_2024": 0,
+    "security_compared": 128,
+    "special_primes": 0,
+    "scaling": "exact",
+    "secret_distribution": "uniform ternary",
+    "encryption": "public key",
+}
+_FIELDS: dict[str, Any] = {
+    dimension.name: (
+        _IN_JSON.get(dimension.kind, dimension.kind) | None,
+        Field(description=dimension.sentence, examples=[_CASE.get(dimension.name)]),
+    )
+    for dimension in descriptor.columns()
+}
+_Dimensions = create_model("_Dimensions", __base__=_CaseRow, **_FIELDS)
+
+
+class ResultRow(_Dimensions):
+    """A row of the view `results`; docs/sql.md tells what its columns mean."""
+
+    suite: str = Field(examples=["mine"])
+    started_at: datetime = Field(examples=["2026-11-21T21:26:24.897840+00:00"])
+    host: str = Field(examples=["bench"])
+    host_fingerprint: str = Field(examples=["2b202a3319f72644"])
+    phase: str | None = Field(examples=["operation"])
+    stage: str | None = Field(examples=["operation"])
+    party: str | None = Field(examples=[None])
+    step: str | None = Field(examples=[None])
+    metric: str | None = Field(examples=["time"])
+    unit: str | None = Field(examples=["s"])
+    repetitions: int | None = Field(examples=[None])
+    n: int | None = Field(examples=[30])
+    median: float | None = Field(examples=[5.598375e-06])
+    ci_low: float | None = Field(examples=[5.51575e-06])
+    ci_high: float | None = Field(examples=[5.811e-06])
+    mad: float | None = Field(examples=[2.040000000000005e-07])
+    min: float | None = Field(examples=[5.135e-06])
+    max: float | None = Field(examples=[1.763125e-05])
+    uncorrected_n: int | None = Field(examples=[30])
+    uncorrected_median: float | None = Field(examples=[5.699e-06])
+    uncorrected_ci_low: float | None = Field(examples=[5.612e-06])
+    uncorrected_ci_high: float | None = Field(examples=[5.902e-06])
+    direction: Direction | None = Field(examples=["lower"])
+    floor: float | None = Field(examples=[1.05])
+    floor_kind: FloorKind | None = Field(examples=["factor"])
+    error: str | None = Field(examples=[None])
+    is_composed: bool = Field(examples=[False])
+    quiet_share: float | None = Field(examples=[0.9333333333333333])
+    slow_down: float | None = Field(examples=[1.018])
+    anchor_s: float | None = Field(examples=[4.2252e-05])
+    anchor_spread: float | None = Field(examples=[0.021])
+    steal_share: float | None = Field(examples=[0.0])
+    executed_ciphertexts: int | None = Field(examples=[None])
+
+
+# Columns of two runs that rows of results have not, or of another meaning; the rest is of either run (`a_median`) or of
+# both (`size`).
+_OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
+    "data_set": (str | None, Field(examples=[None])),
+    "ratio": (float | None, Field(examples=[0.9993083136239903])),
+    "ratio_low": (float | None, Field(examples=[0.9586356723875733])),
+    "ratio_high": (float | None, Field(examples=[1.0845464725643896])),
+    "anchor_ratio": (
+        float | None,
+        Field(
+            description="the anchor's time beside run a's samples over that beside run b's", examples=[0.9968]
+        ),
+    ),
+    "verdict": (str, Field(examples=["no difference"])),
+    "remark": (str, Field(examples=[""])),
+    "a_run_id": (UUID | None, Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])),
+    "b_run_id": (UUID | None, Field(examples=["df71e836-d3cd-49ec-aa59-1c75ad3a2795"])),
+}
+
+
+def _of_either_run(column: str) -> tuple[Any, Any]:
+    """A column as rows of results have it: of a case in both runs, or of run a or b alone, where it may be missing."""
+    if column in ResultRow.model_fields:
+        field = ResultRow.model_fields[column]
+        return field.annotation, field
+    field = ResultRow.model_fields[column.removeprefix("a_").removeprefix("b_")]
+    return field.annotation, field
+
+
+_COMPARED: dict[str, Any] = {
+    column: _OF_TWO_RUNS.get(column) or _of_either_run(column)
+    for column in dict.fromkeys((*COLUMNS, *_OF_TWO_RUNS))
+}
+_Compared = create_model("_Compared", __config__=ConfigDict(extra="forbid"), **_COMPARED)
+
+
+class ComparedRow(_Compared):
+    """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
+    interval, widened by what the hosts' anchors differ; `verdict` puts it into words, with a reason behind a colon
+    where there is one, `remark` says how parameters and hosts differ.
+    """
+
+
+def example_csv(row: type[BaseModel]) -> str:
+    """The row's example as CSV, under its header."""
+    values = tuple((field.examples or [None])[0] for field in row.model_fields.values())
+    return export.rendered(Table(tuple(row.model_fields), [values]), "csv").decode()

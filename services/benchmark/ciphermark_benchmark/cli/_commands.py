@@ -27,11 +27,12 @@ def names() -> list[str]:
 
 
 def loaded(name: str) -> Any:
-    """A command, or group of commands, with its arguments and options: `add_to` of its module adds it."""
-    owner = typer.Typer()
+    """A command, or group of commands, with its arguments and options: `app` of its module."""
     with loading.undisturbed():
-        import_module(f"{__package__}.{name}").add_to(owner)
-    return typer.main.get_group(owner).commands[name]
+        module = import_module(f"{__package__}.{name}")
+    command = typer.main.get_command(module.app)
+    command.name = name
+    return command
 
 
 def summary(name: str) -> str:

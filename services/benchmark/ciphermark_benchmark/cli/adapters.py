@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Annotated, Literal
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -13,10 +16,11 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import added, registry
+from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.suite import description
-from ciphermark_benchmark.suite.description import Description
 from ciphermark_core import host as hosts
+from ciphermark_core import wire
+from ciphermark_core.model import LibraryInfo
 from ciphermark_present import formats, terminal
 from ciphermark_present.printed import Head, Printed
 
@@ -38,13 +42,12 @@ _HEADS = (
 )
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)")
 _OPTIMIZATION = re.compile(r"(?:^|\s)(-O\w*)")
+_TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
+
+app = typer.Typer(add_completion=False)
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("adapters", epilog=_EXAMPLES)(adapters)
-
-
+@app.command(epilog=_EXAMPLES)
 def adapters(
     name: Annotated[str | None, typer.Argument(help="A variant, to tell all that is known of it.")] = None,
     format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
@@ -54,23 +57,23 @@ def adapters(
     Of a variant that is named: how it was built, its operations, what its times include, what it lacks and why.
     """
     wanted = sorted(registry.declarations()) if name is None else [registry.declaration(name).variant]
-    found = description.describe_all(wanted, frozenset(hosts.collect().cpu_flags))
+    described = describe_all(wanted, frozenset(hosts.collect().cpu_flags))
     console = console_for()
     if format == "json":
-        typer.echo(json.dumps([item.as_dict() for item in found], indent=2))
+        typer.echo(json.dumps([item.as_dict() for item in described], indent=2))
     elif name is None:
-        for line in terminal.lines(table_of(found), min(console.width, _WIDEST)):
+        for line in terminal.lines(table_of(described), min(console.width, _WIDEST)):
             console.print(Text(line), soft_wrap=True)
         console.print("\nBuild, operations, notes and what is lacking: ciphermark adapters VARIANT")
     else:
-        _tell(console, found[0])
+        _tell(console, described[0])
 
 
-def table_of(found: Sequence[Description]) -> Printed:
+def table_of(described: Sequence[Description]) -> Printed:
     """A row for each variant. Pure, but for which builds are the user's own."""
     own = added.all_builds()
     return Printed(
-        "", "", _HEADS, tuple(_row(item, item.availability.declaration.variant in own) for item in found)
+        "", "", _HEADS, tuple(_row(item, item.availability.declaration.variant in own) for item in described)
     )
 
 
@@ -99,3 +102,74 @@ def _tell(console: Console, item: Description) -> None:
     console.print(f"[bold]{escape(declared.variant)}[/bold]  {state}  {escape(declared.license)}")
     for line in terminal.named(item.lines(), console.width, indent="  "):
         console.print(Text(line), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A variant: what it declares, and what its loaded library says or why it cannot be loaded."""
+
+    availability: Availability
+    library: LibraryInfo | None
+    problem: str | None
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Name and text of everything worth telling."""
+        declared = self.availability.declaration
+        if self.problem is not None:
+            yield "reason", self.problem
+            yield "remedy", self.availability.remedy or declared.remedy
+        if self.library is not None:
+            yield "version", self.library.version + (" (DEBUG BUILD)" if self.library.is_debug else "")
+            yield "build", ", ".join(f"{name} {text}" for name, text in self.library.build.items())
+        for scheme, operations in declared.operations.items():
+            yield scheme, " ".join(operations)
+        yield "formats", " ".join(declared.compressions)
+        for operation, note in declared.notes.items():
+            yield "note", f"{operation}: {note}"
+        for operation, reason in declared.reasons.items():
+            yield "lacks", f"{operation}: {reason}"
+        if declared.lacks_best is not None:
+            yield "lacks", f"division best: {declared.lacks_best}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as data."""
+        declared = self.availability.declaration
+        return {
+            "variant": declared.variant,
+            "is_installed": self.problem is None,
+            "reason": self.problem,
+            "remedy": None if self.problem is None else self.availability.remedy or declared.remedy,
+            "library": None if self.library is None else asdict(self.library),
+            "declaration": {
+                "library": declared.library,
+                "license": declared.license,
+                "hexl": declared.hexl,
+                "operations": dict(declared.operations),
+                "managed": dict(declared.managed),
+                "compressions": declared.compressions,
+                "notes": dict(declared.notes),
+                "reasons": dict(declared.reasons),
+            },
+        }
+
+
+def describe_all(variants: Iterable[str], cpu_flags: frozenset[str]) -> list[Description]:
+    """Describe variants, in their order; libraries are loaded in processes of their own."""
+    available = [registry.availability(name, cpu_flags) for name in variants]
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(_described, available))
+
+
+def _described(availability: Availability) -> Description:
+    if availability.reason is not None:
+        return Description(availability, None, availability.reason)
+    variant = availability.declaration.variant
+    command = [registry.interpreter(variant), "-m", "ciphermark_measure.describe", variant]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)
+        return Description(availability, wire.from_line(done.stdout, LibraryInfo), None)
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit {error.returncode}"]
+        return Description(availability, None, f"its library cannot be loaded: {last[0]}")
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        return Description(availability, None, f"its library cannot be loaded: {error}")

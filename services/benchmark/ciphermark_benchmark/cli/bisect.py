@@ -31,11 +31,10 @@ _EXAMPLES = """[bold]Example[/bold]
 """
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("bisect", epilog=_EXAMPLES)(bisect)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog=_EXAMPLES)
 def bisect(
     suite: Annotated[Path, typer.Argument(help="Suite file that has the case.")],
     builds: Annotated[list[str], typer.Argument(help="Variants from old to new, two or more.")],

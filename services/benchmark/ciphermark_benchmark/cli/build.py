@@ -14,7 +14,8 @@ from ciphermark_adapters.added import AddedBuild
 from ciphermark_benchmark.builds import adding
 from ciphermark_benchmark.cli._output import console_for
 
-_build = typer.Typer(
+app = typer.Typer(
+    add_completion=False,
     help="Builds of your own: variants beside the shipped ones.",
     epilog="[bold]Example[/bold]  ciphermark build add seal-mine --library seal --prefix /opt/seal",
     no_args_is_help=True,
@@ -31,16 +32,7 @@ _EXAMPLES = """[bold]Examples[/bold]
 """
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    _build.command("add", epilog=_EXAMPLES)(add)
-    _build.command("list", epilog="[bold]Example[/bold]  ciphermark build list")(list_all)
-    _build.command("show", epilog="[bold]Example[/bold]  ciphermark build show seal-mine")(show)
-    _build.command("refresh", epilog="[bold]Example[/bold]  ciphermark build refresh")(refresh)
-    _build.command("remove", epilog="[bold]Example[/bold]  ciphermark build remove seal-mine")(remove)
-    app.add_typer(_build, name="build")
-
-
+@app.command("add", epilog=_EXAMPLES)
 def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     name: Annotated[str, typer.Argument(help="Name of the variant.")],
     library: Annotated[str, typer.Option(help="The folder of its adapter.")],
@@ -67,6 +59,7 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     )
 
 
+@app.command("list", epilog="[bold]Example[/bold]  ciphermark build list")
 def list_all() -> None:
     """The builds that were added, and whether they can be used as they were."""
     console = console_for()
@@ -79,6 +72,7 @@ def list_all() -> None:
         console.print(f"[bold]{escape(name)}[/bold]  {escape(build.origin)}  {state}", soft_wrap=True)
 
 
+@app.command("show", epilog="[bold]Example[/bold]  ciphermark build show seal-mine")
 def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
     """What is known of a build: where it is from, compiler, flags, digest of its binary."""
     build = added.all_builds().get(name)
@@ -91,6 +85,7 @@ def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
     _tell(console, build)
 
 
+@app.command("refresh", epilog="[bold]Example[/bold]  ciphermark build refresh")
 def refresh(
     names: Annotated[
         list[str] | None, typer.Argument(help="Names of builds; all where none is given.")
@@ -102,6 +97,7 @@ def refresh(
     console.print(f"made anew: {', '.join(done)}" if done else "every build is up to date")
 
 
+@app.command("remove", epilog="[bold]Example[/bold]  ciphermark build remove seal-mine")
 def remove(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
     """Forget a build. What was measured with it stays."""
     adding.remove(name)

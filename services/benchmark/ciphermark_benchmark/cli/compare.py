@@ -51,11 +51,10 @@ class _How:
     is_uncorrected: bool
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("compare", epilog=_EPILOG)(compare)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog=_EPILOG)
 def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     run_a: Annotated[str, typer.Argument(help=f"The run that ratios are relative to. {RUN_HELP}")],
     run_b: Annotated[str, typer.Argument(help="The run that is judged.")],

@@ -10,33 +10,28 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names, storage
 from ciphermark_benchmark.runner.recorder import caught_up
 
-_db = typer.Typer(
+app = typer.Typer(
+    add_completion=False,
     help=__doc__,
     epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"',
     no_args_is_help=True,
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    _db.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')(url)
-    _db.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")(migrate)
-    _db.command("rebuild", epilog="[bold]Example[/bold]  ciphermark db rebuild last")(rebuild)
-    _db.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")(stop)
-    app.add_typer(_db, name="db")
-
-
+@app.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')
 def url() -> None:
     """Print the database's URL; starts the embedded server where it is the one."""
     typer.echo(storage.url(homes.find()))
 
 
+@app.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")
 def migrate() -> None:
     """Bring the schema to this version, and record what waits in journals."""
     caught_up(homes.find()).close()
     typer.echo("the schema is up to date")
 
 
+@app.command("rebuild", epilog="[bold]Example[/bold]  ciphermark db rebuild last")
 def rebuild(
     run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} By default: every run.")] = None,
 ) -> None:
@@ -50,6 +45,7 @@ def rebuild(
             typer.echo(f"rebuilt: {run_id}")
 
 
+@app.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")
 def stop() -> None:
     """Stop the embedded server; the next command that needs it starts it again."""
     storage.stop(homes.find())

@@ -11,17 +11,15 @@ from rich.text import Text
 
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli.suite import loaded
-from ciphermark_benchmark.suite import description
 from ciphermark_core import host as hosts
+from ciphermark_core.run import Host
 from ciphermark_measure import probes
 from ciphermark_present import terminal
 
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("doctor", epilog="[bold]Example[/bold]  ciphermark doctor quick")(doctor)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog="[bold]Example[/bold]  ciphermark doctor quick")
 def doctor(
     suite: Annotated[
         Path | None, typer.Argument(help="Suite file, to check whether it suits the host.")
@@ -31,11 +29,33 @@ def doctor(
     asked = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
     console = console_for()
-    for line in terminal.named(description.host_lines(facts), console.width):
+    for line in terminal.named(host_lines(facts), console.width):
         console.print(Text(line), soft_wrap=True)
     crowding = hosts.thread_warning({count for item in asked for count in item.threads}, facts.cores)
-    found = [*facts.warnings, *([] if crowding is None else [crowding])]
-    if not found:
+    warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
+    if not warnings:
         console.print("[green]Nothing found that spoils measurements.[/green]")
-    for warning in found:
+    for warning in warnings:
         console.print(f"[yellow]![/yellow] {escape(warning)}", soft_wrap=True)
+
+
+def host_lines(host: Host) -> list[tuple[str, str]]:
+    """Name and value of every host fact; what cannot be read says so."""
+    unknown = "unknown"
+    isa = [flag for flag in ("avx2", "avx512f", "avx512dq", "avx512ifma") if flag in host.cpu_flags]
+    switch = {True: "on", False: "off", None: unknown}
+    return [
+        ("host", f"{host.hostname} ({host.fingerprint})"),
+        ("CPU", f"{host.cpu_model}, {host.cores} cores for us"),
+        ("ISA", " ".join(isa) or "none of AVX2, AVX-512"),
+        ("caches", ", ".join(f"{name} {size >> 10} KiB" for name, size in host.caches.items()) or unknown),
+        ("memory", f"{host.memory_bytes / 2**30:.1f} GiB"),
+        ("system", f"{host.operating_system}, kernel {host.kernel}"),
+        ("container", host.container or "none seen"),
+        ("governor", host.governor or unknown),
+        ("turbo", switch[host.turbo]),
+        ("SMT", switch[host.smt]),
+        ("clock", f"{host.clock_source or unknown}, resolution {host.clock_resolution_ns} ns"),
+        ("noise", f"{host.clock_noise:.1%} spread of the same work"),
+        ("load", f"{host.load_1min:.2f} over the last minute"),
+    ]

@@ -42,11 +42,10 @@ _FILTER_HELP = (
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("figure", epilog=_EXAMPLES)(figure)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog=_EXAMPLES)
 def figure(
     name: Annotated[str | None, typer.Argument(help="A figure; without one, all are listed.")] = None,
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_benchmark.suite import programs
-from ciphermark_benchmark.suite.programs import Question
 from ciphermark_contract import drawing
 from ciphermark_contract.program import Program
-from ciphermark_core.errors import UserError
+from ciphermark_core import host as hosts
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show as show_tables
-from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.catalogue import WORKLOADS, named
+from ciphermark_workloads.data_sets import DATA_SETS
+from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.programs import all_traced
 
-_program = typer.Typer(
+app = typer.Typer(
+    add_completion=False,
     help="The graph of operations that a workload executes: its nodes, a picture, counts.",
     epilog="[bold]Examples[/bold]  ciphermark program counts lr-k3-encrypted; ciphermark program counts last",
     no_args_is_help=True,
 )
+_EXAMPLE = "[bold]Example[/bold]  ciphermark program {} lr-k3-encrypted --stage train"
+_DATA_SET, _SEED = "boston", 1  # of workloads that take data, and of inputs
 _RUN = re.compile(r"last([:~].*)?|[0-9a-f]+(-[0-9a-f]*)*")
 Named = Annotated[
     list[str],
@@ -44,14 +51,7 @@ OfStage = Annotated[str | None, typer.Option(help="One stage; by default all.")]
 Form = Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for name, command in (("show", show), ("draw", draw), ("counts", counts)):
-        example = f"[bold]Example[/bold]  ciphermark program {name} lr-k3-encrypted --stage train"
-        _program.command(name, epilog=example)(command)
-    app.add_typer(_program, name="program")
-
-
+@app.command(epilog=_EXAMPLE.format("show"))
 def show(
     wanted: Named,
     scheme: InScheme = None,
@@ -60,7 +60,7 @@ def show(
 ) -> None:
     """The facts of each stage's program, and its nodes, one a line."""
     console = console_for()
-    for name, program in _found(wanted, scheme, variant, stage).items():
+    for name, program in _programs(wanted, scheme, variant, stage).items():
         console.print(f"[bold]{wanted[0]}, {name}[/bold]")
         for fact, value in drawing.facts(program).items():
             console.print(f"  {fact:<26} {value}", soft_wrap=True, markup=False)
@@ -68,6 +68,7 @@ def show(
             console.print(f"  {line}", soft_wrap=True, markup=False)
 
 
+@app.command(epilog=_EXAMPLE.format("counts"))
 def counts(
     wanted: Named,
     scheme: InScheme = None,
@@ -76,14 +77,15 @@ def counts(
     format: Form = "table",
 ) -> None:
     """How often each operation is executed at each level."""
-    found = _found(wanted, scheme, variant, stage)
+    programs = _programs(wanted, scheme, variant, stage)
     if format == "json":
-        typer.echo(json.dumps({name: _as_rows(program) for name, program in found.items()}, indent=2))
+        typer.echo(json.dumps({name: _as_rows(program) for name, program in programs.items()}, indent=2))
         return
     console = console_for()
-    show_tables(console, [_table(f"{wanted[0]}, {name}", program) for name, program in found.items()])
+    show_tables(console, [_table(f"{wanted[0]}, {name}", program) for name, program in programs.items()])
 
 
+@app.command(epilog=_EXAMPLE.format("draw"))
 def draw(
     wanted: Named,
     scheme: InScheme = None,
@@ -92,7 +94,7 @@ def draw(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path(),
 ) -> None:
     """One SVG file for each stage: bands are levels, boxes operations; groups of them beyond 300."""
-    for name, program in _found(wanted, scheme, variant, stage).items():
+    for name, program in _programs(wanted, scheme, variant, stage).items():
         path = output / f"{wanted[0]}-{name.replace(' ', '-')}.svg"
         try:
             path.write_text(drawing.svg(program, f"{wanted[0]}, {name}"), encoding="utf-8")
@@ -101,12 +103,14 @@ def draw(
         typer.echo(str(path))
 
 
-def _found(wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None) -> dict[str, Program]:
+def _programs(
+    wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None
+) -> dict[str, Program]:
     workload, *settings = wanted
     if workload not in WORKLOADS and not settings and (measured := _measured(workload)) is not None:
-        return programs.of_run(measured, stage)
+        return of_run(measured, stage)
     options = dict(setting(text) for text in settings)
-    return programs.of_workload(Question(workload, variant, options, scheme, stage))
+    return _chosen(_traced(workload, options, scheme, variant), stage)
 
 
 def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
@@ -148,3 +152,55 @@ def _table(title: str, program: Program) -> Printed:
     return Printed(
         title, "", (Head("operation"), *(Head(name, is_number=True) for name in heads)), tuple(rows)
     )
+
+
+def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, variant: str) -> dict[str, Program]:
+    """The program of each stage, as a variant would execute it. Raises ``UserError`` for what there is not, and for
+    what does not fit.
+    """
+    workload = named(WORKLOADS, name).with_options(options)
+    scheme = scheme or workload.schemes[0]
+    declared = registry.declaration(variant)
+    require_installed(variant)
+    if not registry.is_loadable_here(variant):
+        raise UserError(
+            f"{variant} is loaded by an interpreter of its own, which chooses its primes: programs of its runs are "
+            "stored; ask for that of a run, or for another variant"
+        )
+    data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
+    try:
+        parameters = registry.load(variant).resolve(recommended(workload, scheme, declared))
+        traced = all_traced(workload, workload.input(_SEED, data), parameters, declared)
+    except Unsupported as error:
+        raise UserError(f"{name} has no program for {variant} in {scheme}: {error}") from None
+    return {stage: item.program for stage, item in traced.items()}
+
+
+def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
+    """The programs that a run measured, each by workload, variant, scheme and stage.
+
+    ``measured`` is what :meth:`ciphermark_db.database.Database.programs` tells. Raises ``UserError`` for none.
+    """
+    programs = {
+        f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)
+        for workload, variant, scheme, name, data in measured
+        if stage in (None, name)
+    }
+    if not programs:
+        raise UserError("the run measured no program" + (f" of a stage {stage!r}" if stage else ""))
+    return programs
+
+
+def _chosen(programs: dict[str, Program], stage: str | None) -> dict[str, Program]:
+    if stage is None:
+        return programs
+    if stage not in programs:
+        raise UserError(f"there is no stage {stage!r} here; stages: {', '.join(programs)}")
+    return {stage: programs[stage]}
+
+
+def require_installed(variant: str) -> None:
+    """Raise ``UserError`` for a variant that cannot be used here, with the remedy."""
+    availability = registry.availability(variant, frozenset(hosts.collect().cpu_flags))
+    if not availability.is_installed:
+        raise UserError(f"{variant}: {availability.reason}; {availability.remedy}")

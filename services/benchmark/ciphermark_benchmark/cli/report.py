@@ -19,11 +19,10 @@ Form = Literal["html", "md", "pdf"]
 _FORMS: tuple[Form, ...] = ("html", "md", "pdf")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("report", epilog="[bold]Example[/bold]  ciphermark report last -o report.html")(report)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog="[bold]Example[/bold]  ciphermark report last -o report.html")
 def report(
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     output: Annotated[

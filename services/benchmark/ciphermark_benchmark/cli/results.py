@@ -60,11 +60,10 @@ class _Where:
     output: Path | None
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("results", epilog=_EXAMPLES)(results)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog=_EXAMPLES)
 def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,

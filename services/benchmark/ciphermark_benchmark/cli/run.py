@@ -50,11 +50,10 @@ _EXAMPLES = """[bold]Examples[/bold]
 """
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("run", epilog=_EXAMPLES)(run)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog=_EXAMPLES)
 def run(
     suite: Annotated[
         Path | None,

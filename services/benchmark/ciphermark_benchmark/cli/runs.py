@@ -18,28 +18,16 @@ from ciphermark_db.database import Table as Answer
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
-_runs = typer.Typer(help="The runs that are recorded: list, label, export, import.", no_args_is_help=False)
+app = typer.Typer(add_completion=False, no_args_is_help=False)
 _ID_SHOWN = 8
 _ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
 _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    _runs.callback(
-        invoke_without_command=True,
-        epilog="[bold]Examples[/bold]  ciphermark runs --limit 50; ciphermark runs export last -o today.jsonl.xz",
-    )(listed)
-    _runs.command("label", epilog="[bold]Example[/bold]  ciphermark runs label last before-the-change")(label)
-    _runs.command("export", epilog="[bold]Example[/bold]  ciphermark runs export last -o run.jsonl.xz")(
-        export_
-    )
-    _runs.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")(
-        import_
-    )
-    app.add_typer(_runs, name="runs")
-
-
+@app.callback(
+    invoke_without_command=True,
+    epilog="[bold]Examples[/bold]  ciphermark runs --limit 50; ciphermark runs export last -o today.jsonl.xz",
+)
 def listed(
     context: typer.Context,
     limit: Annotated[int, typer.Option(help="How many, the latest first.", min=1, max=100_000)] = 20,
@@ -63,6 +51,7 @@ def listed(
     show(console, [table_of(rows)])
 
 
+@app.command("label", epilog="[bold]Example[/bold]  ciphermark runs label last before-the-change")
 def label(
     run: _Run, name: Annotated[str | None, typer.Argument(help="None takes the label away.")] = None
 ) -> None:
@@ -78,6 +67,7 @@ def label(
         typer.echo(f"note: {name} means a later run, which has this label, too")
 
 
+@app.command("export", epilog="[bold]Example[/bold]  ciphermark runs export last -o run.jsonl.xz")
 def export_(
     run: _Run,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as run.jsonl.xz.")],
@@ -93,6 +83,7 @@ def export_(
     typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
+@app.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")
 def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
     """Record runs from archives; what is recorded already stays as it is."""
     found = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded

@@ -13,12 +13,10 @@ import typer
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api.service import serve as serve_api
 
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("serve", help=__doc__, epilog="[bold]Example[/bold]  ciphermark serve --worker")(serve)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(help=__doc__, epilog="[bold]Example[/bold]  ciphermark serve --worker")
 def serve(
     worker: Annotated[
         bool, typer.Option("--worker", help="Also start a worker on this host, as a process of its own.")

@@ -15,11 +15,10 @@ from ciphermark_benchmark.runner.recorder import caught_up
 _EXAMPLE = '[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"'
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("sql", help=__doc__, epilog=_EXAMPLE)(sql)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(help=__doc__, epilog=_EXAMPLE)
 def sql(
     query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,

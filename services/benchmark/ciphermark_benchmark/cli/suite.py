@@ -6,6 +6,8 @@ import json
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
@@ -17,7 +19,9 @@ from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.suite import shipped
 from ciphermark_core import host as hosts
+from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
+from ciphermark_core.model import Case
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -25,7 +29,8 @@ if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `
     from ciphermark_benchmark.suite import form
     from ciphermark_benchmark.suite.plan import PlannedCase
 
-_suite = typer.Typer(
+app = typer.Typer(
+    add_completion=False,
     help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",
     epilog="[bold]Examples[/bold]  ciphermark suite list; ciphermark suite explain quick",
     no_args_is_help=True,
@@ -42,19 +47,11 @@ _ABOUT_LIST = (
     "ciphermark run NAME; its cases, and an estimate for what is installed: ciphermark suite explain NAME"
 )
 _MOST_CASES = 60  # that are listed one by one unless asked for
+_OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
+_NUMBERS = {"size", "threads"}
+_PROSE = {"operation"}  # with its options
+_FIRST_LEFT_OUT = {"threads", "size", "scale, t", "chain", "N"}  # where there is no room for all; data stay
 T = TypeVar("T")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    _suite.command("list", epilog="[bold]Example[/bold]  ciphermark suite list")(list_)
-    _suite.command("new", epilog=_NEW_EXAMPLES)(new)
-    _suite.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain quick")(explain)
-    _suite.command("keys", epilog="[bold]Example[/bold]  ciphermark suite keys | less")(keys)
-    _suite.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")(
-        schema
-    )
-    app.add_typer(_suite, name="suite")
 
 
 def loaded(path: Path) -> form.Suite:
@@ -71,6 +68,7 @@ def _read(path: Path) -> tuple[form.Suite, str]:
     return files.load(path, catalogue)
 
 
+@app.command("list", epilog="[bold]Example[/bold]  ciphermark suite list")
 def list_() -> None:
     """The suites that come with Ciphermark: name, what for, and how long they take."""
     texts = {name: shipped.path(name).read_text(encoding="utf-8") for name in shipped.names()}
@@ -84,6 +82,7 @@ def list_() -> None:
     console.print(f"\n{_ABOUT_LIST}")
 
 
+@app.command("new", epilog=_NEW_EXAMPLES)
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     file: Annotated[Path, typer.Argument(help="The file to write; the suite is called like it.")],
     values: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
@@ -155,15 +154,16 @@ def _outlook(suite: form.Suite, planned: list[PlannedCase], took: durations.Dura
     refused = Counter(item.status for item in planned if item.reason is not None)
     possible = len(planned) - refused.total()
     statuses = ["unsupported", *sorted(refused.keys() - {"unsupported"})]
-    told = ", ".join(f"{_counted(refused[status], 'case')} {status}" for status in statuses)
+    refusals = ", ".join(f"{_counted(refused[status], 'case')} {status}" for status in statuses)
     trials = _counted(possible * suite.budget.processes, "trial")
-    return f"{trials} of {_counted(possible, 'case')}, {told}; {took.in_words}"
+    return f"{trials} of {_counted(possible, 'case')}, {refusals}; {took.in_words}"
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+@app.command("keys", epilog="[bold]Example[/bold]  ciphermark suite keys | less")
 def keys() -> None:
     """Every key of a suite: values, default, meaning, example; in Markdown."""
     from ciphermark_benchmark.suite import reference
@@ -171,6 +171,7 @@ def keys() -> None:
     typer.echo(reference.page())
 
 
+@app.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")
 def schema() -> None:
     """JSON Schema of suite files."""
     from ciphermark_benchmark.suite import form
@@ -178,6 +179,7 @@ def schema() -> None:
     typer.echo(json.dumps(form.json_schema(), indent=2))
 
 
+@app.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain quick")
 def explain(
     file: Annotated[Path, typer.Argument(help="Suite file, or the name of one that comes with Ciphermark.")],
     format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
@@ -185,7 +187,7 @@ def explain(
 ) -> None:
     """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
     from ciphermark_benchmark.runner import runs
-    from ciphermark_benchmark.suite import case_rows, plan, process_limit
+    from ciphermark_benchmark.suite import plan, process_limit
 
     suite, text = _read(file)
     facts = hosts.collect()
@@ -194,18 +196,18 @@ def explain(
     took = durations.expected(homes.find(), text, suite, planned, facts)
     refusal = process_limit.reason_against_suite(suite, available, (), process_limit.of_host(facts))
     if format == "json":
-        told = {
+        explained = {
             "suite": suite.name,
             "estimated_s": round(took.seconds),
             "is_guess": took.is_guess,
             "refused": refusal,
-            "cases": [case_rows.as_dict(item) for item in planned],
+            "cases": [as_dict(item) for item in planned],
         }
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(explained, indent=2))
         return
     console = console_for()
     is_whole = all or len(planned) <= _MOST_CASES
-    show(console, [case_rows.as_table(planned)] if is_whole else case_rows.at_a_glance(planned))
+    show(console, [as_table(planned)] if is_whole else at_a_glance(planned))
     console.print(
         "\n" * (not is_whole) + _outlook(suite, planned, took) + ("" if is_whole else "; every case: --all")
     )
@@ -214,3 +216,129 @@ def explain(
         console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
     if refusal is not None:
         console.print(f"[red]a run is refused:[/red] {escape(refusal)}", soft_wrap=True)
+
+
+def _ring(case: Case) -> str:
+    return "smallest" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
+
+
+def _operation(case: Case) -> str:
+    """With how often, or with the options of a workload."""
+    count = REPETITIONS.of(case.dimensions)
+    options = {name: value for name, value in case.dimensions.items() if name not in _OWN_COLUMNS}
+    text = case.operation if count is None else f"{case.operation} × {count}"
+    return f"{text} ({', '.join(f'{name} {value}' for name, value in options.items())})" if options else text
+
+
+def _chain(case: Case) -> str:
+    bits = case.parameters.modulus_bits
+    if case.parameters.depth is not None:
+        return f"for depth {case.parameters.depth}"
+    return "default" if bits is None else ",".join(map(str, bits))
+
+
+def _scale(case: Case) -> str:
+    """The scale of ckks; t of bfv and bgv by its value."""
+    scale_bits, modulus = case.parameters.scale_bits, case.parameters.plain_modulus
+    return str(modulus or "") if scale_bits is None else f"2^{scale_bits}"
+
+
+def as_dict(item: PlannedCase) -> dict[str, object]:
+    """A case with every field that a suite decides, and why it is skipped. Pure."""
+    case, bootstrapping = item.case, item.case.parameters.bootstrapping
+    return {
+        "experiment": case.experiment,
+        "variant": case.variant,
+        **asdict(case.parameters),
+        "bootstrapping": bootstrapping and bootstrapping.text,
+        "operation": case.operation,
+        "repetitions": REPETITIONS.of(case.dimensions),
+        "size": case.size,
+        "data_pattern": case.data_pattern,
+        "data_set": DATA_SET.of(case.dimensions),
+        "dimensions": dict(case.dimensions),
+        "threads": case.threads,
+        "server_mb": item.server_mb,
+        "skipped": item.reason,
+    }
+
+
+_COLUMNS: dict[str, Callable[[Case], object]] = {
+    "operation": _operation,
+    "experiment": lambda case: case.experiment,
+    "variant": lambda case: case.variant,
+    "scheme": lambda case: case.parameters.scheme,
+    "division": lambda case: case.parameters.division,
+    "secret": lambda case: case.parameters.secret,
+    "bootstrapping": lambda case: case.parameters.bootstrapping and case.parameters.bootstrapping.text,
+    "N": _ring,
+    "chain": _chain,
+    "scale, t": _scale,
+    "size": lambda case: case.size,
+    "data": lambda case: DATA_SET.of(case.dimensions) or case.data_pattern,
+    "threads": lambda case: case.threads,
+}
+
+
+def as_table(planned: Sequence[PlannedCase]) -> Printed:
+    """A row per case, by its number; what all of them have in common is said above. Divisions, secrets and
+    bootstrapping where any is not the usual one, memory where any case is known to need much, and reasons where
+    anything is skipped.
+    """
+    texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
+    for name, usual in (("division", "equal"), ("secret", "None"), ("bootstrapping", "None")):
+        if set(texts[name]) == {usual}:
+            del texts[name]
+    alike = {name: column[0] for name, column in texts.items() if len(column) > 1 and len(set(column)) == 1}
+    columns = {name: column for name, column in texts.items() if name not in alike}
+    heads = [
+        Head("case", is_number=True),
+        *(
+            Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE, drop=int(name in _FIRST_LEFT_OUT))
+            for name in columns
+        ),
+    ]
+    rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
+    if any(item.server_mb for item in planned):
+        heads.append(Head("server MB", is_number=True))
+        rows = [(*row, str(item.server_mb or "")) for row, item in zip(rows, planned, strict=True)]
+    if any(item.reason for item in planned):
+        heads.append(Head("skipped", is_prose=True))
+        rows = [(*row, item.reason or "") for row, item in zip(rows, planned, strict=True)]
+    about = "all cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
+    keys = 2 if "operation" in columns else 1
+    return Printed("", about if alike else "", tuple(heads), tuple(rows), keys)
+
+
+def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
+    """How many cases of each experiment and scheme every variant has, as many of all as are not skipped, and what their
+    servers need at most where any is known to need much; and why others are skipped, the most frequent reason first.
+    """
+    variants = list(dict.fromkeys(item.case.variant for item in planned))
+    every = Counter((_place(item), item.case.variant) for item in planned)
+    skipped = Counter((_place(item), item.case.variant) for item in planned if item.reason)
+    heads = [Head("experiment"), Head("scheme"), *(Head(name, is_number=True) for name in variants)]
+    has_memory = any(item.server_mb for item in planned)
+    rows = []
+    for place in dict.fromkeys(map(_place, planned)):
+        counts = (_of(every[place, variant], skipped[place, variant]) for variant in variants)
+        most = max(item.server_mb or 0 for item in planned if _place(item) == place)
+        rows.append((*place, *counts, *([str(most or "")] * has_memory)))
+    heads += [Head("server MB at most", is_number=True)] * has_memory
+    tables = [Printed("", "cases that are executed, of all", tuple(heads), tuple(rows), keys=2)]
+    reasons = Counter((item.case.variant, item.reason) for item in planned if item.reason)
+    if reasons:
+        counts_of = tuple((str(count), variant, why or "") for (variant, why), count in reasons.most_common())
+        why_heads = (Head("cases", is_number=True), Head("variant"), Head("skipped, since", is_prose=True))
+        tables.append(Printed("", "", why_heads, counts_of, keys=2))
+    return tables
+
+
+def _place(item: PlannedCase) -> tuple[str, str]:
+    return item.case.experiment, item.case.parameters.scheme
+
+
+def _of(count: int, lacking: int) -> str:
+    if not count:
+        return ""
+    return f"{count - lacking} of {count}" if lacking else str(count)

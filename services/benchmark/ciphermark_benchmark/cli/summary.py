@@ -29,11 +29,10 @@ _WIDEST = 80
 _SHOWN_ID = 8
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("summary", epilog="[bold]Example[/bold]  ciphermark summary last:quick")(summary)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(epilog="[bold]Example[/bold]  ciphermark summary last:quick")
 def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None:
     """A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
     console = console_for()

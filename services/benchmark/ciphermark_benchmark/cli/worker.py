@@ -16,12 +16,10 @@ from ciphermark_benchmark.jobs import worker as workers
 from ciphermark_core import host
 from ciphermark_measure.confinement import end_with
 
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("worker", help=__doc__, epilog="[bold]Example[/bold]  ciphermark worker")(worker)
+app = typer.Typer(add_completion=False)
 
 
+@app.command(help=__doc__, epilog="[bold]Example[/bold]  ciphermark worker")
 def worker(
     stalled_after: Annotated[
         float, typer.Option(help="Seconds without a heartbeat after which a worker is taken for dead.", min=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -14,13 +15,15 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli import _layers
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli.program import require_installed, setting
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
+from ciphermark_measure.layers import LayerFound, LayersFound
 from ciphermark_measure.parties.examination import Found, faults
 from ciphermark_present import terminal
+from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.options import Option
@@ -28,22 +31,23 @@ from ciphermark_workloads.options import Option
 _CLEARTEXT = "cleartext"
 _LETTING_GO_S = 20.0  # loading a library, and ending the process
 _COLOURS = {"right": "green", "wrong": "red", "unsupported": "yellow"}
-_workload = typer.Typer(
+_LAYERS_DEADLINE_S = 1800.0
+_LAYER_HEADS = (
+    Head("layer"),
+    Head("level"),
+    Head("scale"),
+    Head("operations", is_prose=True),
+    *(Head(name, is_number=True) for name in ("takes MB", "gives MB", "ms", "share", "largest", "error")),
+)
+app = typer.Typer(
+    add_completion=False,
     help="Workloads: those that are installed, and your own.",
     epilog="[bold]Examples[/bold]  ciphermark workload list; ciphermark workload new mine.py",
     no_args_is_help=True,
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    _workload.command("list", epilog="[bold]Example[/bold]  ciphermark workload list")(list_all)
-    _workload.command("new", epilog="[bold]Example[/bold]  ciphermark workload new mine.py")(new)
-    _workload.command("check", epilog="[bold]Example[/bold]  ciphermark workload check mine.py")(check)
-    _workload.command("layers", epilog=_layers.EPILOG)(_layers.layers)
-    app.add_typer(_workload, name="workload")
-
-
+@app.command("list", epilog="[bold]Example[/bold]  ciphermark workload list")
 def list_all() -> None:
     """The workloads that are installed: family, schemes and options."""
     console = console_for()
@@ -51,18 +55,19 @@ def list_all() -> None:
         schemes = ", ".join(workload.schemes)
         console.print(f"[bold]{workload.name}[/bold]  {workload.family}  {schemes}")
         title = textwrap.wrap(workload.title, console.width, initial_indent="  ", subsequent_indent="  ")
-        declared = [(f"{option.name}:", _told(option)) for option in options.declared(workload.Options)]
+        declared = [(f"{option.name}:", _described(option)) for option in options.declared(workload.Options)]
         for line in (*title, *terminal.named(declared, console.width, indent="  ")):
             console.print(Text(line), soft_wrap=True)
     for name, reason in BROKEN.items():
         console.print(f"[red]{escape(name)}[/red]  {escape(reason)}")
 
 
-def _told(option: Option) -> str:
+def _described(option: Option) -> str:
     default = "" if option.default == "" else f" (by default {option.default})"
     return f"{option.sentence}{default}"
 
 
+@app.command("new", epilog="[bold]Example[/bold]  ciphermark workload new mine.py")
 def new(file: Annotated[Path, typer.Argument(help="The file to write; it must not be there yet.")]) -> None:
     """Write a workload that works, to be changed into your own."""
     if file.exists():
@@ -73,6 +78,7 @@ def new(file: Annotated[Path, typer.Argument(help="The file to write; it must no
     )
 
 
+@app.command("check", epilog="[bold]Example[/bold]  ciphermark workload check mine.py")
 def check(
     workload: Annotated[str, typer.Argument(help="mine.py, mine.py:MyWorkload, or the name of one.")],
     variant: Annotated[
@@ -84,23 +90,23 @@ def check(
     tell what is wrong in it.
     """
     console = console_for()
-    found = list[Found]()
-    for name, scheme in _subjects(_known(workload), variant or ()):
-        found.append(_examined(workload, name, scheme, deadline))
-        verdict = found[-1].verdict
-        colour = _COLOURS[verdict]
-        text = f"{name:<10} {scheme:<5} [{colour}]{verdict:<12}[/{colour}] {escape(found[-1].text)}"
+    verdicts = set()
+    for name, scheme in _subjects(_loaded(workload), variant or ()):
+        examined = _examined(workload, name, scheme, deadline)
+        verdict, colour = examined.verdict, _COLOURS[examined.verdict]
+        verdicts.add(verdict)
+        text = f"{name:<10} {scheme:<5} [{colour}]{verdict:<12}[/{colour}] {escape(examined.text)}"
         console.print(text, soft_wrap=True)
         if name == _CLEARTEXT and verdict == "wrong":
             raise UserError(f"{workload} is wrong in the clear: mend that first")
-    if any(item.verdict == "wrong" for item in found):
+    if "wrong" in verdicts:
         raise UserError(f"{workload} is wrong with some library: see above")
-    if all(item.verdict != "right" for item in found):
+    if "right" not in verdicts:
         raise UserError(f"{workload} was carried out with no library: see above")
     console.print(f"{workload} is right wherever it can be carried out", soft_wrap=True)
 
 
-def _known(name: str) -> AnyWorkload:
+def _loaded(name: str) -> AnyWorkload:
     """The workload; raises ``UserError`` for one that cannot be loaded, or whose declarations are wrong."""
     if not user_workloads.is_own(name):
         return named(WORKLOADS, name)
@@ -143,3 +149,83 @@ def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
         return f"the process ended with exit code {code}: {words.strip()[-300:]}"
     where = user_workloads.place_in_dump(words, lambda path: path.name == file.name)
     return f"{where or file.name}: it took longer than {deadline_s:g} s"
+
+
+@app.command(epilog="[bold]Example[/bold]  ciphermark workload layers lola-mnist --variant seal")
+def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    wanted: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORKLOAD [OPTION=VALUE]",
+            help="A workload, and options of it that are not their defaults.",
+        ),
+    ],
+    variant: Annotated[str, typer.Option(help="The variant that executes it.")] = "seal",
+    scheme: Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")] = None,
+    passes: Annotated[int, typer.Option(help="Timed passes, of which the median is told.", min=1)] = 10,
+    inputs: Annotated[int, typer.Option(help="Inputs that errors are the largest of.", min=1)] = 10,
+    threads: Annotated[int, typer.Option(help="Threads of a program.", min=1)] = 1,
+    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+) -> None:
+    """Execute the last stage layer by layer: time, level, scale, operations and bytes of each, and its largest error
+    against the clear. Nothing is recorded: in runs the program is executed as a whole.
+    """
+    workload, *settings = wanted
+    values: dict[str, Any] = dict(setting(text) for text in settings)
+    chosen = scheme or named(WORKLOADS, workload).with_options(values).schemes[0]
+    require_installed(variant)
+    command = [registry.interpreter(variant), "-m", "ciphermark_measure.layers", workload]
+    command += ["--variant", variant, "--scheme", chosen, "--options", json.dumps(values)]
+    for name, number in (("passes", passes), ("inputs", inputs), ("threads", threads)):
+        command += [f"--{name}", str(number)]
+    answer = _answered(command)
+    if answer.reason is not None:
+        raise UserError(f"{workload} has no layers with {variant} in {chosen}: {answer.reason}")
+    if format == "json":
+        typer.echo(json.dumps(msgspec.to_builtins(answer), indent=2))
+        return
+    _print(f"{workload}, {variant}, {chosen}", answer)
+
+
+def _answered(command: list[str]) -> LayersFound:
+    """In a process of its own, by the interpreter that has the library."""
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_LAYERS_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"it took longer than {_LAYERS_DEADLINE_S:g} s: take fewer passes or inputs"
+        ) from None
+    try:
+        return msgspec.json.decode(done.stdout, type=LayersFound)
+    except msgspec.MsgspecError:
+        words = done.stderr.decode(errors="replace").strip()[-300:]
+        raise UserError(f"the process ended with exit code {done.returncode}: {words}") from None
+
+
+def _print(title: str, answer: LayersFound) -> None:
+    together = sum(layer.seconds for layer in answer.layers)
+    console = console_for()
+    rows = tuple(_layer_row(layer, together) for layer in answer.layers)
+    terminal.show(console, [Printed(title, "", _LAYER_HEADS, rows)])
+    console.print(
+        Text(
+            f"\nTogether {together * 1e3:.3g} ms; the whole program {answer.whole_s * 1e3:.3g} ms (medians of "
+            f"{answer.passes} passes). Right: {answer.right} of {answer.inputs} inputs. Errors: the largest of all "
+            "slots and inputs, decrypted in a run that is not timed."
+        )
+    )
+
+
+def _layer_row(layer: LayerFound, together: float) -> tuple[str, ...]:
+    return (
+        layer.name,
+        f"{layer.level} → {layer.end_level}",
+        "" if layer.scale_bits is None else f"2^{layer.scale_bits:.2f}",
+        ", ".join(f"{count} {name}" for name, count in layer.operations.items()),
+        f"{layer.operand_bytes / 1e6:.3g}",
+        f"{layer.result_bytes / 1e6:.3g}",
+        f"{layer.seconds * 1e3:.3g}",
+        f"{layer.seconds / together:.0%}",
+        f"{layer.largest:.3g}",
+        "" if layer.error is None else f"{layer.error:.2g}",
+    )
