@@ -21,9 +21,8 @@ from bench.processes import free_port, serving
 from bench.storage import synthetic_outcome, synthetic_run
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.needs import needs_of
-from ciphermark_benchmark.jobs.store import Store, Submission
+from ciphermark_benchmark.jobs.store import Store, Submission, queue_application
 from ciphermark_benchmark.suite import files
 from ciphermark_core import host
 
@@ -163,7 +162,7 @@ async def _submitted(url: str) -> set[str]:
     text = json.dumps(_SUITE)
     suite = files.parse(text, "bench")
     found = [Submission(str(uuid.uuid4()), suite.name, text, (), needs_of(suite)) for _ in range(JOBS)]
-    app = queue.application(url)
+    app = queue_application(url)
     async with app.open_async():
         store = Store(app.connector.pool)  # type: ignore[attr-defined]
         for job in found:

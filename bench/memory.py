@@ -15,7 +15,7 @@ from bench.figures import Figure, Progress, Target
 from bench.places import ROOT
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner.memory_pass import MemoryPass
+from ciphermark_benchmark.runner.executor import MemoryPass
 from ciphermark_contract.operations import read
 from ciphermark_core import host
 from ciphermark_core.budget import Budget

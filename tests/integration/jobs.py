@@ -20,9 +20,8 @@ from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
 from processes import PATIENCE_S, command_line, wait_until
 from psycopg.rows import dict_row
 
-from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.needs import needs_of
-from ciphermark_benchmark.jobs.store import Store, Submission
+from ciphermark_benchmark.jobs.store import Store, Submission, install_queue, queue_application
 from ciphermark_benchmark.suite import files
 from ciphermark_db.database import Database
 
@@ -48,7 +47,7 @@ class Jobs:
         self.url = url
         with Database.open(url) as database:
             database.migrate()
-        queue.install(url)
+        install_queue(url)
 
     def submit(
         self,
@@ -63,7 +62,7 @@ class Jobs:
         jobs = [Submission(str(uuid.uuid4()), suite.name, text, tuple(chosen), needs) for _ in range(count)]
 
         async def submitted() -> None:
-            app = queue.application(self.url)
+            app = queue_application(self.url)
             async with app.open_async():
                 for job in jobs:
                     await Store(app.connector.pool).submit(app, job)
@@ -73,7 +72,7 @@ class Jobs:
 
     def cancel(self, job_id: str) -> None:
         async def cancelled() -> None:
-            app = queue.application(self.url)
+            app = queue_application(self.url)
             async with app.open_async():
                 await Store(app.connector.pool).cancel(app.job_manager, self.job(job_id))
 

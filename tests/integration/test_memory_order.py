@@ -13,8 +13,8 @@ from processes import command_line
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner.memory_pass import MemoryPass
-from ciphermark_benchmark.suite.process_limit import MEMORY_WORKERS_PER_CORE
+from ciphermark_benchmark.runner.executor import MemoryPass
+from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget

@@ -17,8 +17,7 @@ from ports import free_port
 from processes import PATIENCE_S, command_line, wait_until
 
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.local import LocalParties
-from ciphermark_benchmark.parties.scratch import Scratch
+from ciphermark_benchmark.parties.local import LocalParties, Scratch
 from ciphermark_benchmark.processes import Confinement, WorkerNeeds
 from ciphermark_benchmark.runner import two_parties
 from ciphermark_core.budget import Budget

@@ -20,7 +20,7 @@ from jobs import Jobs
 from processes import PATIENCE_S, wait_until
 
 from ciphermark_benchmark.api.views import ComparedRow, ResultRow
-from ciphermark_benchmark.suite.process_limit import PER_CORE
+from ciphermark_benchmark.suite.plan import PER_CORE
 
 
 @pytest.fixture(scope="module")

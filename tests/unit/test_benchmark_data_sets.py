@@ -6,9 +6,9 @@ import hashlib
 
 import pytest
 
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files, workload_cases

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.suite import feasibility, files, plan
 from ciphermark_benchmark.suite.form import Suite

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.jobs.needs import Offer, reason_against
-from ciphermark_benchmark.suite import files, process_limit, shipped
+from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.process_limit import Capacity
+from ciphermark_benchmark.suite.plan import Capacity
 
 SMALL = Capacity(cores=2, memory_mb=8192)
 LABELS = [f"seal@l{number}" for number in range(60)]
@@ -30,7 +30,7 @@ def available(made):
 
 
 def on_the_command_line(made, capacity, chosen=()):
-    return process_limit.reason_against_suite(made, available(made), chosen, capacity)
+    return plan.reason_against_suite(made, available(made), chosen, capacity)
 
 
 def over_rest(made, capacity, chosen=()):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import composition, files, plan
-from ciphermark_benchmark.suite.composition import Wish
+from ciphermark_benchmark.cli.suite import Wish, composed, plain_modulus_bits
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case
 
@@ -17,7 +17,7 @@ VARIANTS = ["seal", "openfhe"]
 
 
 def cases(wish: Wish) -> list[Case]:
-    suite = files.parse(composition.composed(wish, VARIANTS), "mine.yaml")
+    suite = files.parse(composed(wish, VARIANTS), "mine.yaml")
     available = {name: Availability(registry.declaration(name)) for name in VARIANTS}
     return [item.case for item in plan.cases(suite, available)]
 
@@ -35,7 +35,7 @@ def test_what_was_answered_is_what_is_measured(
     wish = Wish("mine", values, largest, depth, is_exact, security)
     if is_exact and (largest - 1) ** (depth + 1) >= 1 << 59:
         with pytest.raises(UserError, match="do not fit a plaintext modulus"):
-            composition.composed(wish, VARIANTS)
+            composed(wish, VARIANTS)
         return
     found = cases(wish)
     assert {case.parameters.depth for case in found} == {depth}
@@ -52,7 +52,7 @@ def test_what_was_answered_is_what_is_measured(
 
 def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
     wish = Wish("mine", 10, 1 << 30, 5, True, largest_result=1 << 32)
-    assert composition.plain_modulus_bits(wish) == 34
+    assert plain_modulus_bits(wish) == 34
     assert {case.parameters.scheme for case in cases(wish)} == {"bfv"}
 
 
@@ -68,4 +68,4 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
 )
 def test_the_impossible_is_told_with_what_can_be_done(wish: Wish, words: str) -> None:
     with pytest.raises(UserError, match=words):
-        composition.composed(wish, VARIANTS)
+        composed(wish, VARIANTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_benchmark.jobs import queue
+from ciphermark_benchmark.jobs.store import queue_connector
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database_monitor import DatabaseMonitor
 
@@ -44,7 +44,7 @@ def test_pools_leave_no_request_to_pauses_that_grow(tmp_path: Path) -> None:
     url = f"postgresql://nobody@/nothing?host={tmp_path}"
 
     async def of_jobs() -> float:
-        connector = queue.connector(url)
+        connector = queue_connector(url)
         return (await connector._create_pool(connector._pool_args)).reconnect_timeout
 
     for longest_s in (asyncio.run(of_jobs()), Store(url)._pool.reconnect_timeout):

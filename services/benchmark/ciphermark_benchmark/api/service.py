@@ -24,10 +24,9 @@ from starlette.responses import Response
 from ciphermark_benchmark import __version__, storage
 from ciphermark_benchmark.api import predictions, results, runs, suites
 from ciphermark_benchmark.api.state import State, Watches
-from ciphermark_benchmark.data_sets.client_data import ClientAway
+from ciphermark_benchmark.data_sets.catalogue import ClientAway
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs import queue
-from ciphermark_benchmark.jobs.store import Store
+from ciphermark_benchmark.jobs.store import Store, install_queue, queue_connector
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, DatabaseUnavailable
@@ -66,7 +65,7 @@ def prepared(home: Home) -> str:
     """The URL of the database, with this version's tables and the queue's."""
     caught_up(home).close()
     url = storage.url(home)
-    queue.install(url)
+    install_queue(url)
     return url
 
 
@@ -123,7 +122,7 @@ def _needs_no_database(path: str) -> bool:
 def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        connector = queue.connector(url, _CONNECTIONS)
+        connector = queue_connector(url, _CONNECTIONS)
         queued = App(connector=connector)
         async with queued.open_async(), _worker_beside(has_worker), monitor.kept():
             store = Store(connector.pool)

@@ -11,8 +11,9 @@ import typer
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.jobs import attempts, execution, queue
+from ciphermark_benchmark.jobs import attempts, execution
 from ciphermark_benchmark.jobs import worker as workers
+from ciphermark_benchmark.jobs.store import install_queue
 from ciphermark_core import host
 from ciphermark_measure.confinement import end_with
 
@@ -36,7 +37,7 @@ def worker(
     url = storage.url(own)
     home = homes.Home(own.folder, url)  # whoever starts an embedded server again is not an attempt
     storage.connected(home).close()
-    queue.install(url)
+    install_queue(url)
     execution.recover(home)
     settings = workers.Settings(home, url, stalled_after)
     asyncio.run(workers.BenchmarkWorker(settings, host.collect()).work())

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
-from ciphermark_benchmark.data_sets.known import Known
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_core.descriptor import Value
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import user_workloads

@@ -10,9 +10,9 @@ import msgspec
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import process_limit
+from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.process_limit import Capacity
+from ciphermark_benchmark.suite.plan import Capacity
 from ciphermark_core.run import Host
 
 
@@ -56,11 +56,11 @@ class Offer:
 
     def lacks(self, needs: Needs) -> list[str]:
         """What of the needs the host does not meet, each in a few words; empty where it meets all."""
-        found = [f"variant {name}" for name in needs.variants if name not in self.variants]
-        found += [f"CPU flag {name}" for name in needs.isa if name not in self.isa]
+        lacking = [f"variant {name}" for name in needs.variants if name not in self.variants]
+        lacking += [f"CPU flag {name}" for name in needs.isa if name not in self.isa]
         if needs.memory_mb > self.memory_mb:
-            found.append(f"{needs.memory_mb} MB of memory")
-        return found
+            lacking.append(f"{needs.memory_mb} MB of memory")
+        return lacking
 
 
 def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), memory_mb: int = 0) -> Needs:
@@ -68,8 +68,7 @@ def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), 
 
     Memory is needed where the suite itself sets ``budget.memory_mb``; its default is a limit, not a need.
     """
-    named = {name for experiment in suite.experiments for name in experiment.variants}
-    kept = {registry.base_variant(name) for name in named if not chosen or name in chosen}
+    kept = {registry.base_variant(name) for name in suite.variants if not chosen or name in chosen}
     stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
     return Needs(tuple(sorted(kept)), tuple(sorted(set(isa))), max(memory_mb, stated_mb), bool(chosen))
 
@@ -101,16 +100,15 @@ def _reason_of(suite: Suite, chosen: Sequence[str], offer: Offer) -> str | None:
     if offer.cores is None:
         return None
     capacity = Capacity(offer.cores, offer.memory_mb)
-    return process_limit.reason_against_suite(suite, _available(suite, offer), chosen, capacity)
+    return plan.reason_against_suite(suite, _available(suite, offer), chosen, capacity)
 
 
 def _available(suite: Suite, offer: Offer) -> dict[str, Availability]:
     """The suite's variants as a host has them."""
-    named = {name for experiment in suite.experiments for name in experiment.variants}
     return {
         name: Availability(
             registry.declaration(name),
             None if registry.base_variant(name) in offer.variants else "the host does not offer it",
         )
-        for name in named
+        for name in suite.variants
     }

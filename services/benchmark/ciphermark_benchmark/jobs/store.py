@@ -1,23 +1,29 @@
-"""Jobs in the database, for whoever has a pool of connections: the API and the workers."""
+"""Jobs in the database, and their queue: procrastinate's tables in a schema of their own.
+
+These tables come from the pinned package when the service first starts; nobody else needs them. The package's version
+is the comment of the schema; a newer package brings its own migrations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import psycopg
-from procrastinate import App
+from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.manager import JobManager
-from psycopg import AsyncConnection, Error
+from procrastinate.schema import SchemaManager
+from psycopg import AsyncConnection, Error, sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from ciphermark_benchmark.jobs import queue
 from ciphermark_benchmark.jobs.decisions import Fate
 from ciphermark_benchmark.jobs.needs import Needs, Offer
-from ciphermark_db.database import may_pass
+from ciphermark_db.database import connect, may_pass
 from ciphermark_db.sql import blocks
 
 Row = dict[str, Any]
@@ -27,6 +33,27 @@ AWAY = (
     psycopg.errors.ReadOnlySqlTransaction,
     ConnectorException,
 )
+
+SCHEMA = "queue"
+# Of every connection that deals with the queue: its functions name their tables without a schema.
+OPTIONS = f"-c search_path={SCHEMA},public -c jit=off"
+TASK = "ciphermark.execute"
+# A server that was cut off is given up after so many milliseconds, not after a quarter of an hour. Connecting begins
+# again every few seconds: the kernel itself would ask ever more rarely, and not hear for a minute that it is back.
+CONNECTION: dict[str, Any] = {
+    "application_name": "ciphermark",
+    "connect_timeout": 5,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_POOL: dict[str, Any] = {
+    "min_size": 1,
+    "timeout": 10.0,
+    "max_lifetime": 600.0,
+    "reconnect_timeout": 1.0,  # then the next request tries again, rather than the pool after ever longer pauses
+}
 
 
 def is_away(error: BaseException) -> bool:
@@ -65,7 +92,7 @@ class Store:
     async def submit(self, app: App, job: Submission) -> None:
         """Record the job and queue it: both or neither."""
         async with self._pool.connection() as connection, connection.transaction():
-            deferrer = app.configure_task(queue.TASK, queue=job.needs.queue, connection=connection)
+            deferrer = app.configure_task(TASK, queue=job.needs.queue, connection=connection)
             queue_job_id = await deferrer.defer_async(job_id=job.id)
             await connection.execute(blocks("jobs")["record_job"], _row(job) | {"queue_job_id": queue_job_id})
 
@@ -79,8 +106,8 @@ class Store:
 
     async def begin(self, job_id: str, hostname: str) -> int | None:
         """Note that a host begins the job; returns which attempt this is, ``None`` where the job has ended."""
-        found = await self.rows("begin_job", {"id": job_id, "hostname": hostname})
-        return int(found[0]["attempts"]) if found else None
+        rows = await self.rows("begin_job", {"id": job_id, "hostname": hostname})
+        return int(rows[0]["attempts"]) if rows else None
 
     async def note(self, job_id: str, fate: Fate) -> None:
         """Note what became of the job: that it waits again, or how it ended; one that has ended stays as it is."""
@@ -89,8 +116,8 @@ class Store:
 
     async def count_death(self, job_id: str) -> int | None:
         """Count an attempt that died; returns how many did, ``None`` where the job has ended."""
-        found = await self.rows("count_death", {"id": job_id})
-        return int(found[0]["deaths"]) if found else None
+        rows = await self.rows("count_death", {"id": job_id})
+        return int(rows[0]["deaths"]) if rows else None
 
     async def is_held(self, queue_job_id: int | None, worker_id: int | None) -> bool:
         """Whether the queue has it that this worker executes the job."""
@@ -98,8 +125,8 @@ class Store:
 
     async def is_abort_requested(self, queue_job_id: int | None) -> bool:
         """Whether somebody asked for the job's end."""
-        (found,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
-        return bool(found["abort_requested"])
+        (job,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
+        return bool(job["abort_requested"])
 
     async def queues(self, offer: Offer) -> list[str]:
         """The queues with open jobs whose needs a host meets."""
@@ -127,7 +154,7 @@ class Machine:
                 return True
             except Error:
                 await self.release()
-        connection = await AsyncConnection.connect(self._url, autocommit=True, **queue.CONNECTION)
+        connection = await AsyncConnection.connect(self._url, autocommit=True, **CONNECTION)
         cursor = await connection.execute(blocks("jobs")["lock_machine"], {"machine": self._name})
         row = await cursor.fetchone()
         if row is None or not row[0]:
@@ -158,3 +185,46 @@ def _row(job: Submission) -> Row:
         "needed_memory_mb": job.needs.memory_mb,
         "queue": job.needs.queue,
     }
+
+
+def install_queue(url: str) -> None:
+    """Make the queue's tables, or bring them to the package's version; safe while others do the same."""
+    with connect(url) as connection, connection.transaction():
+        connection.execute(blocks("jobs")["lock_queue_schema"])
+        row = connection.execute(blocks("jobs")["queue_version"]).fetchone()
+        if row is None:
+            connection.execute(blocks("jobs")["create_queue_schema"])
+        installed = None if row is None else str(row[0])
+        connection.execute(sql.SQL("set local search_path to {}").format(sql.Identifier(SCHEMA)))
+        for text in _steps(installed):
+            connection.execute(text.encode())
+        _stamp(connection)
+
+
+def queue_connector(url: str, most: int = 4) -> PsycopgConnector:
+    """A connector with up to so many connections, which find the queue's tables."""
+    return PsycopgConnector(conninfo=url, kwargs={"options": OPTIONS, **CONNECTION}, max_size=most, **_POOL)
+
+
+def queue_application(url: str) -> App:
+    """procrastinate's application, not yet open."""
+    return App(connector=queue_connector(url))
+
+
+def _steps(installed: str | None) -> list[str]:
+    """What brings the tables from a version, or from nothing, to the package's version."""
+    if installed is None:
+        return [SchemaManager.get_schema()]
+    folder = Path(SchemaManager.get_migrations_path())
+    later = [path for path in folder.glob("*.sql") if _numbers(path.name.split("_")[0]) > _numbers(installed)]
+    return [path.read_text(encoding="utf-8") for path in sorted(later)]
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """``03.04.00`` and ``3.4.0`` are the same version."""
+    return tuple(int(part) for part in text.split("."))
+
+
+def _stamp(connection: psycopg.Connection[Any]) -> None:
+    statement = sql.SQL("comment on schema {} is {}")
+    connection.execute(statement.format(sql.Identifier(SCHEMA), sql.Literal(version("procrastinate"))))

@@ -25,7 +25,7 @@ from procrastinate.worker import Worker
 
 from ciphermark_adapters import added
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs import execution, queue
+from ciphermark_benchmark.jobs import execution
 from ciphermark_benchmark.jobs.attempts import Attempt, Attempts
 from ciphermark_benchmark.jobs.decisions import (
     End,
@@ -37,8 +37,8 @@ from ciphermark_benchmark.jobs.decisions import (
     next_step,
 )
 from ciphermark_benchmark.jobs.needs import offer_of
-from ciphermark_benchmark.jobs.store import AWAY, Machine, Store, is_away
-from ciphermark_benchmark.parties import orphaned_sessions
+from ciphermark_benchmark.jobs.store import AWAY, TASK, Machine, Store, is_away, queue_connector
+from ciphermark_benchmark.parties import http_party
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.run import Host
@@ -259,7 +259,7 @@ class BenchmarkWorker:
 
     async def _work_connected(self) -> None:
         """Work until asked to end, or until the database cannot be asked for another job."""
-        connector = queue.connector(self._settings.url)
+        connector = queue_connector(self._settings.url)
         app = App(connector=connector)
         async with app.open_async():
             await self._rescuing(app, connector)
@@ -269,7 +269,7 @@ class BenchmarkWorker:
         app.job_manager = PatientManager(
             connector, HostSide(store, self._facts, self._machine), self._patience
         )
-        app.task(name=queue.TASK, pass_context=True, retry=_Retry())(Execution(self, store).execute)
+        app.task(name=TASK, pass_context=True, retry=_Retry())(Execution(self, store).execute)
         self._worker = Worker(
             app,
             shutdown_graceful_timeout=0,
@@ -303,7 +303,7 @@ class BenchmarkWorker:
         """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
         run_ids = job_id, execution.continuation(job_id, self._facts.fingerprint)
         with suppress(UserError):  # where services cannot be asked, the attempt could not either
-            await asyncio.to_thread(orphaned_sessions.end_sessions, os.environ, run_ids)
+            await asyncio.to_thread(http_party.end_sessions, os.environ, run_ids)
 
     @property
     def hostname(self) -> str:

@@ -8,7 +8,7 @@ server.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -251,3 +251,25 @@ def _not_default(parameters: ParameterSpec) -> dict[str, Any]:
     """What is asked for beyond the defaults: REST has no words for chains for a depth, which no workload asks for."""
     values = {field: getattr(parameters, field.name) for field in dataclasses.fields(parameters)}
     return {field.name: value for field, value in values.items() if value != field.default}
+
+
+def end_sessions(environ: Mapping[str, str], run_ids: Iterable[str]) -> None:
+    """End the sessions of runs that nobody executes any more, at the services that the environment names, if it does.
+
+    A service that does not answer is left alone: it ends idle sessions itself.
+    """
+    ids = tuple(run_ids)
+    for service in services(environ) or ():
+        with suppress(NoAnswer), RestClient(service) as rest:
+            for run_id in ids:
+                _end(rest, run_id)
+
+
+def _end(rest: RestClient, run_id: str) -> None:
+    with suppress(RequestRefused):
+        rest.send("DELETE", "/v1/sessions", params={"run_id": run_id}, headers={"X-Run-Id": run_id})
+
+
+def runs_begun(pending: Path) -> list[str]:
+    """The runs that have a journal in a folder. Whoever is alone in a home knows that none of them is executed."""
+    return [path.stem for path in pending.glob("*.jsonl")]

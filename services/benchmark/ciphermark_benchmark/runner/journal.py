@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
 
-from ciphermark_benchmark.data_sets.known import Known
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.run_names import LATEST
 from ciphermark_core import legacy_format, wire

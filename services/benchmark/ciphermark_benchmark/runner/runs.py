@@ -20,18 +20,18 @@ from time import sleep
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import __version__, run_names, storage
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.data_sets.known import Known
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
-from ciphermark_benchmark.parties import orphaned_sessions
+from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import Own
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.recorder import Record, Recorder, members
-from ciphermark_benchmark.suite import files, plan, process_limit
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_core.descriptor import Value
@@ -77,8 +77,7 @@ class Ended:
 def available(suite: Suite, facts: Host) -> dict[str, Availability]:
     """What of the suite's variants can be used on this host."""
     flags = frozenset(facts.cpu_flags)
-    names = {name for experiment in suite.experiments for name in experiment.variants}
-    return {name: registry.availability(name, flags) for name in names}
+    return {name: registry.availability(name, flags) for name in suite.variants}
 
 
 def own_data_sets(suite: Suite) -> dict[str, Known]:
@@ -132,8 +131,8 @@ def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
     """Raise ``UserError`` where a suite, or those of its variants, needs more processes side by side than the host
     holds.
     """
-    capacity = process_limit.of_host(facts)
-    reason = process_limit.reason_against_suite(suite, available(suite, facts), variants, capacity)
+    capacity = plan.of_host(facts)
+    reason = plan.reason_against_suite(suite, available(suite, facts), variants, capacity)
     if reason is not None:
         raise UserError(reason)
 
@@ -182,10 +181,9 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
 
 def require_variants(suite: Suite, variants: Sequence[str]) -> None:
     """Raise ``UserError`` for a variant that the suite does not have."""
-    known = {name for experiment in suite.experiments for name in experiment.variants}
     for name in variants:
-        if name not in known:
-            raise UserError(f"the suite has no variant {name!r}; it has {', '.join(sorted(known))}")
+        if name not in suite.variants:
+            raise UserError(f"the suite has no variant {name!r}; it has {', '.join(sorted(suite.variants))}")
 
 
 def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
@@ -227,7 +225,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
         recorder.report(outcome)
         on_outcome(outcome)
 
-    orphaned_sessions.end_sessions(os.environ, orphaned_sessions.begun(prepared.place.pending))
+    http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     own, cpu_model = Own(home.data_sets, home.workloads, home.files), prepared.run.host.cpu_model
     is_used = quiet_level.is_used_by(prepared.plan)  # to look for it keeps a core busy for a moment
     level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()

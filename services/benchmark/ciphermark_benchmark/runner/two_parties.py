@@ -17,14 +17,14 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.party import NoPlace, Parties
-from ciphermark_benchmark.parties.program_uses import program_use
 from ciphermark_benchmark.processes import WorkerDied, WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
+from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import DATA_SET
-from ciphermark_core.model import Accuracy, Outcome, ProgramUse, Sample, Trial
+from ciphermark_core.model import Accuracy, OperationCount, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.messages import Role
+from ciphermark_measure.parties.messages import Described, Role
 from ciphermark_measure.parties.passes import Driver, StagePass, Subject
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.options import of_case as options_of
@@ -245,3 +245,23 @@ def _facts(parties: Parties | None) -> dict[str, float]:
 def runner(needs: WorkerNeeds, make: Made = LocalParties) -> TrialRunner:
     """Runs a variant's trials by two parties, which ``make`` makes for each."""
     return TrialRunner(needs.timeout_s, partial(TwoParties, needs, make))
+
+
+def program_use(stage: str, described: Described) -> ProgramUse:
+    """What is recorded of the program that a server executed in ``stage``, given as it told it.
+
+    Raises ``ValueError`` for bytes that hold no program.
+    """
+    program = Program.from_bytes(described.program)
+    counts = sorted(program.counts.items())
+    return ProgramUse(
+        stage=stage,
+        digest=program.digest,
+        scheme=program.scheme,
+        depth=program.depth,
+        constants=len(program.constants),
+        live_ciphertexts=program.live_ciphertexts,
+        counts=tuple(OperationCount(operation, level, n) for (operation, level), n in counts),
+        content=described.program,
+        layers=described.layers,
+    )

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.data_sets.known import Known
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.data_sets import Known
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS
@@ -41,6 +42,18 @@ _DEEPEST = 256  # chains for more take their time to make, and are secure at no 
 
 class _OnlyTheLibraryKnowsError(Exception):
     """The request leaves to the library what it does not declare."""
+
+
+def reason_against_variant(case: Case, available: Availability, has_threads: bool) -> str | None:
+    """Why a variant can execute no case of this scheme, division and number of threads here."""
+    declared, scheme = available.declaration, case.parameters.scheme
+    if scheme not in declared.schemes:
+        return f"{declared.library} offers no {scheme} here"
+    if available.reason is not None:
+        return f"{available.reason}; {available.remedy}"
+    if case.threads > 1 and not has_threads:
+        return f"{declared.library} cannot be given {case.threads} threads here"
+    return declared.reason_against_division(case.parameters.division)
 
 
 class ParameterFeasibility:

@@ -1,11 +1,13 @@
-"""From suite to plan: cases, what is impossible and why, and the order of execution. Pure."""
+"""From suite to plan: cases, what is impossible and why, the order of execution, and how many processes a suite needs
+side by side. Pure.
+"""
 
 from __future__ import annotations
 
 import math
 import random
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product, starmap
@@ -13,7 +15,7 @@ from typing import NamedTuple
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import workload_cases
-from ciphermark_benchmark.suite.feasibility import ParameterFeasibility
+from ciphermark_benchmark.suite.feasibility import ParameterFeasibility, reason_against_variant
 from ciphermark_benchmark.suite.fields import as_list, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_core import primes
@@ -22,13 +24,18 @@ from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
 from ciphermark_core.model import Case, ParameterSpec, Scheme, Status, Trial
+from ciphermark_core.run import Host
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 _SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
-OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[workload_cases.Told]]
+# All variants of a comparison take turns, so their processes are there together.
+PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
+MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
+MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
+OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[workload_cases.CaseFacts]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +87,18 @@ class Plan:
 
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
-    found: dict[str, PlannedCase] = {}
-    foretelling = ParameterFeasibility()
+    by_key: dict[str, PlannedCase] = {}
+    feasibility = ParameterFeasibility()
     of_workloads = partial(workload_cases.cases, memory_mb=suite.budget.memory_mb)
     for planned in _of_experiments(suite, available, of_workloads):
         case = planned.case
-        if case.key in found:
+        if case.key in by_key:
             continue
         reason = planned.reason
         if reason is None and case.experiment in KINDS:
-            reason = foretelling.reason_against(case, available[case.variant].declaration)
-        found[case.key] = replace(planned, reason=reason)
-    return list(found.values())
+            reason = feasibility.reason_against(case, available[case.variant].declaration)
+        by_key[case.key] = replace(planned, reason=reason)
+    return list(by_key.values())
 
 
 def untraced(suite: Suite, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
@@ -143,13 +150,13 @@ def _leading(comparisons: Sequence[Comparison]) -> list[Comparison]:
     the most variants. What its workers tell for all that follow, such as how long encryption takes, is told of the same
     case in every run, and by as many variants in turns as can be.
     """
-    found: dict[tuple[str, int, str], Comparison] = {}
+    leaders: dict[tuple[str, int, str], Comparison] = {}
     for item in comparisons:
         case = item.trials[0].case
-        leader = found.setdefault((case.experiment, case.size, case.data_pattern), item)
+        leader = leaders.setdefault((case.experiment, case.size, case.data_pattern), item)
         if len(item.trials) > len(leader.trials):
-            found[case.experiment, case.size, case.data_pattern] = item
-    return list(found.values())
+            leaders[case.experiment, case.size, case.data_pattern] = item
+    return list(leaders.values())
 
 
 def without(plan: Plan, done: set[str]) -> Plan:
@@ -296,15 +303,9 @@ def _log_qp(spec: ParameterSpec) -> float:
 
 
 def _reason_against(case: Case, available: Availability) -> str | None:
-    declared, scheme = available.declaration, case.parameters.scheme
-    if scheme not in declared.schemes:
-        return f"{declared.library} offers no {scheme} here"
-    if available.reason is not None:
-        return f"{available.reason}; {available.remedy}"
-    if case.threads > 1 and not declared.has_threads:
-        return f"{declared.library} cannot be given {case.threads} threads here"
-    against_division = declared.reason_against_division(case.parameters.division)
-    return against_division or KINDS[case.experiment].reason(case, declared)
+    declared = available.declaration
+    reason = reason_against_variant(case, available, declared.has_threads)
+    return reason or KINDS[case.experiment].reason(case, declared)
 
 
 class Refused(NamedTuple):
@@ -313,3 +314,59 @@ class Refused(NamedTuple):
     trial: Trial
     reason: str
     status: Status = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a host has for processes."""
+
+    cores: int
+    memory_mb: int
+
+    @property
+    def most(self) -> int:
+        """The most processes that are started side by side."""
+        return min(PER_CORE * self.cores, self.memory_mb // MB_EACH)
+
+    def needed(self, variants: int, has_workloads: bool) -> int:
+        """Processes of so many variants side by side: a worker each, and those that measure memory, of which some wait;
+        or two parties each.
+        """
+        of_memory = min(MEMORY_WORKERS_PER_CORE * self.cores, variants)
+        return 2 * variants if has_workloads else variants + of_memory
+
+    def reason_against(self, variants: int, has_workloads: bool) -> str | None:
+        """Why so many variants cannot be compared here; ``None`` where they can."""
+        needed = self.needed(variants, has_workloads)
+        if needed <= self.most:
+            return None
+        return (
+            f"{variants} variants side by side need {needed} processes, and a host with {self.cores} "
+            f"{'core' if self.cores == 1 else 'cores'} and {self.memory_mb} MB of memory holds {self.most}: "
+            "compare fewer of them at a time"
+        )
+
+
+def of_host(facts: Host) -> Capacity:
+    """What a host has for processes."""
+    return Capacity(facts.cores, facts.memory_bytes >> 20)
+
+
+def reason_against_suite(
+    suite: Suite, available: Mapping[str, Availability], chosen: Collection[str], capacity: Capacity
+) -> str | None:
+    """Why a suite, less the variants that were not chosen (none chosen: all are), cannot be executed where these can be
+    used; ``None`` where it can, as far as its cases are known: the one rule of the command line and of REST. No
+    workload is traced for it. What has parameters and threads in common shares workers, whichever experiments it is of.
+    """
+    places: dict[tuple[ParameterSpec, int, bool], set[str]] = {}
+    for item in untraced(suite, available):
+        if item.reason is None and (not chosen or item.case.variant in chosen):
+            has_workloads = item.case.experiment in workload_cases.KINDS
+            place = (item.case.parameters, item.case.threads, has_workloads)
+            places.setdefault(place, set()).add(item.case.variant)
+    reasons = (
+        capacity.reason_against(len(variants), has_workloads)
+        for (_, _, has_workloads), variants in places.items()
+    )
+    return next((reason for reason in reasons if reason is not None), None)

@@ -9,8 +9,12 @@ from itertools import product
 import msgspec
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.data_sets.known import Known
-from ciphermark_benchmark.suite.feasibility import ProgramFeasibility, reason_against_memory
+from ciphermark_benchmark.data_sets import Known
+from ciphermark_benchmark.suite.feasibility import (
+    ProgramFeasibility,
+    reason_against_memory,
+    reason_against_variant,
+)
 from ciphermark_benchmark.suite.fields import as_list
 from ciphermark_benchmark.suite.form import WorkloadText
 from ciphermark_contract.declaration import Declaration
@@ -23,36 +27,36 @@ from ciphermark_workloads.parameters import Override, recommended
 
 KINDS = families(WORKLOADS)
 """The experiments whose operations are workloads: their families."""
-Told = tuple[Case, str | None, Status, int | None]
+CaseFacts = tuple[Case, str | None, Status, int | None]
 """A case, why it cannot be executed, what it comes to then, and the MiB that its server keeps, if that is known."""
 
 
 def cases(
     experiment: WorkloadText, available: Mapping[str, Availability], memory_mb: int | None = None
-) -> Iterator[Told]:
+) -> Iterator[CaseFacts]:
     """Every case, where a party has ``memory_mb`` if that is known. Of the schemes asked for, a workload has those it
     offers.
     """
-    fitting = ProgramFeasibility()
-    for workload, case, data, reason in _known(experiment, available):
+    feasibility = ProgramFeasibility()
+    for workload, case, data, reason in _with_reasons(experiment, available):
         declared = available[case.variant].declaration
-        needed_mb = None if reason else fitting.server_mb(workload, case)
+        needed_mb = None if reason else feasibility.server_mb(workload, case)
         # Before a program is traced.
         against_memory = reason_against_memory(needed_mb, memory_mb)
         if against_memory is not None:
             yield case, against_memory, "out_of_memory", needed_mb
         else:
-            against = reason or fitting.reason_against(workload, case, declared, data)
+            against = reason or feasibility.reason_against(workload, case, declared, data)
             yield case, against, "unsupported", needed_mb
 
 
-def untraced(experiment: WorkloadText, available: Mapping[str, Availability]) -> Iterator[Told]:
+def untraced(experiment: WorkloadText, available: Mapping[str, Availability]) -> Iterator[CaseFacts]:
     """Every case, and what stands against it without a look at its programs."""
-    for _, case, _, reason in _known(experiment, available):
+    for _, case, _, reason in _with_reasons(experiment, available):
         yield case, reason, "unsupported", None
 
 
-def _known(
+def _with_reasons(
     experiment: WorkloadText, available: Mapping[str, Availability]
 ) -> Iterator[tuple[AnyWorkload, Case, Known | None, str | None]]:
     for name, options in experiment.chosen():
@@ -130,15 +134,9 @@ def _batch(count: int) -> dict[str, Value]:
 
 def _reason_against(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
     declared, scheme = available.declaration, case.parameters.scheme
-    if scheme not in declared.schemes:
-        return f"{declared.library} offers no {scheme} here"
-    if available.reason is not None:
-        return f"{available.reason}; {available.remedy}"
-    if case.threads > 1 and not (declared.has_threads or declared.programs_have_threads):
-        return f"{declared.library} cannot be given {case.threads} threads here"
-    against_division = declared.reason_against_division(case.parameters.division)
-    if against_division is not None:
-        return against_division
+    reason = reason_against_variant(case, available, declared.has_threads or declared.programs_have_threads)
+    if reason is not None:
+        return reason
     missing = [name for name in workload.operations(scheme) if not declared.has(name, scheme)]
     if missing:
         return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"
