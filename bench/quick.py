@@ -28,7 +28,7 @@ _STARTS = 5
 
 # Functions of the command whose time, callees included, the breakdown is made of: (file, function).
 Function = tuple[str, str]
-_MEMORY: Function = ("memory_pass.py", "peaks")
+_MEMORY: Function = ("executor.py", "peaks")
 _START: Function = ("trial_runner.py", "start")
 _READY: Function = ("trial_runner.py", "ready")
 _PREPARE: Function = ("in_worker.py", "_require_prepared")
