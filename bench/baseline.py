@@ -23,8 +23,8 @@ from bench.places import measuring_cpu
 from bench.processes import Program
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import Estimate, estimate
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.interfaces import Bound, Handle
@@ -34,6 +34,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
+from ciphermark_measure.processes import Confinement
 from ciphermark_measure.sampling import Phase, make_ready, target
 
 VARIANTS = ("seal", "seal-hexl")
@@ -199,7 +200,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
         for _ in range(2):
             loops.append(Program([plain_loop(place.variant), *_arguments(parameters)], {cpu}))
             stack.callback(loops[-1].end)
-        seat = in_worker.runner(needs, QuietLevel())
+        seat = InWorker(needs, QuietLevel())
         stack.callback(seat.leave)
         yield seat, loops
 

@@ -14,7 +14,7 @@ from bench import native_build
 from bench.figures import Figure, Progress, Target
 from bench.places import ROOT
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProcess
+from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.executor import MemoryPass
 from ciphermark_contract.operations import read
 from ciphermark_core import host
@@ -22,6 +22,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.model import Case, Parameters, ParameterSpec, Scheme, Trial
 from ciphermark_measure import protocol
+from ciphermark_measure.processes import Confinement
 
 _TARGET = Target(least=0.95, most=1.05)
 _RING_DIMENSION = 32_768

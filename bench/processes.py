@@ -19,14 +19,15 @@ import httpx
 from bench.places import measuring_cpu
 from ciphermark_adapters import registry
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
+from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_measure import protocol
+from ciphermark_measure.processes import Confinement
 
 _STARTING_S = 60.0
 _RING_DIMENSION = 4096
@@ -102,7 +103,7 @@ def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None 
     budget = Budget(samples=passes, min_time_s=0.0)
     confinement = Confinement((measuring_cpu(),), 1, budget.memory_mb)
     needs = WorkerNeeds(case.variant, case.parameters, NO_KEYS, confinement, budget.timeout_s)
-    runner = two_parties.runner(needs, http_party.chosen(variables or {}))
+    runner = TwoParties(needs, http_party.chosen(variables or {}))
     try:
         if runner.open(Trial("bench", "bench", case, 0, 1, budget)):
             while not runner.turn():

@@ -15,11 +15,12 @@ import pytest
 
 import ciphermark_adapters
 from ciphermark_adapters import interpreters, registry
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerProcess, mismatch
+from ciphermark_benchmark.processes import WorkerProcess
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
+from ciphermark_measure.processes import Confinement, WorkerDied, mismatch
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Path(ciphermark_adapters.__file__).parent / "_template"

@@ -12,7 +12,7 @@ import pytest
 from processes import command_line
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.executor import MemoryPass
 from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE
 from ciphermark_contract.keys import KeyRequest
@@ -21,6 +21,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure.confinement import branch, forked
 from ciphermark_measure.probes.peak_memory import PeakMemory
+from ciphermark_measure.processes import Confinement
 
 SMALL = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)
 SPEC = ParameterSpec("bfv", 8192, (60, 60, 60), 65537, security=0)

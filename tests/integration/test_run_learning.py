@@ -18,11 +18,12 @@ from processes import PATIENCE_S, command_line, wait_until
 
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import LocalParties, Scratch
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Trial
 from ciphermark_measure.parties import messages
+from ciphermark_measure.processes import Confinement
 from ciphermark_workloads.catalogue import WORKLOADS
 
 LEARNING = {"kind": "learning", "data_sets": ["boston"]}
@@ -198,7 +199,7 @@ class Tampering:
         self.made = []
         self.deed = deed
         needs = WorkerNeeds(variant, a_trial().case.parameters, (), Confinement((), 1, 2048), 60.0)
-        self.seat = two_parties.runner(needs, self._make)
+        self.seat = TwoParties(needs, self._make)
 
     def _make(self, needs):
         parties = LocalParties(needs)
@@ -370,7 +371,7 @@ def is_ready(url):
 
 def http_seat(services, variant="seal", timeout_s=PATIENCE_S):
     needs = WorkerNeeds(variant, a_trial().case.parameters, (), Confinement((), 1, 2048), timeout_s)
-    return two_parties.runner(needs, http_party.chosen(services))
+    return TwoParties(needs, http_party.chosen(services))
 
 
 def executed(seat, trial):

@@ -7,20 +7,21 @@ from pathlib import Path
 import psutil
 from processes import command_line
 
-from ciphermark_benchmark.processes import Confinement, WorkerNeeds
-from ciphermark_benchmark.runner import in_worker
+from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialRunner
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
+from ciphermark_measure.processes import Confinement
 
 SPEC = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)
 
 
 def _runner() -> TrialRunner:
     needs = WorkerNeeds("seal", SPEC, NO_KEYS, Confinement((), 1, 4096), 60.0)
-    return in_worker.runner(needs, QuietLevel())
+    return InWorker(needs, QuietLevel())
 
 
 def _worker() -> psutil.Process:

@@ -13,13 +13,14 @@ import pytest
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.http_party import HttpParties, HttpParty, chosen, services
 from ciphermark_benchmark.parties.party import NoPlace
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, DiskFull
+from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_parties.api import model_of
 from ciphermark_web.rest import Service

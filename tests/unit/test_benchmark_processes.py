@@ -7,16 +7,11 @@ import time
 
 import pytest
 
-from ciphermark_benchmark.processes import (
-    Confinement,
-    WorkerDied,
-    WorkerProcess,
-    explained,
-    require_one_clock,
-)
+from ciphermark_benchmark.processes import WorkerProcess
 from ciphermark_core import wire
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure import processes, protocol
+from ciphermark_measure.processes import Confinement, WorkerDied, explained, require_one_clock
 
 MB = 1 << 20
 

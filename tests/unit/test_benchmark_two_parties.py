@@ -11,8 +11,8 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import NoPlace, Parties
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
-from ciphermark_benchmark.runner import two_parties
+from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
@@ -24,6 +24,7 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, BlobStore
 from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.server import Server
+from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_workloads.catalogue import WORKLOADS as SHIPPED
 
@@ -85,7 +86,7 @@ def a_seat(tmp_path, deeds=None, timeout_s=60.0):
         return made[-1]
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), timeout_s)
-    return two_parties.runner(needs, make), made
+    return TwoParties(needs, make), made
 
 
 def executed(seat, trial):
@@ -312,7 +313,7 @@ def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
         return messages.Evaluate(request.stage, (swapped,), request.public)
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
-    outcome = executed(two_parties.runner(needs, Swapped), a_trial())
+    outcome = executed(TwoParties(needs, Swapped), a_trial())
     assert outcome.status == "wrong"
     assert "rows agree with the plaintext run of the same algorithm" in outcome.error
     assert phases(outcome, "agreement") == []

@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
-from ciphermark_measure.processes import (
-    Confinement,
-    Process,
-    Program,
-    WorkerDied,
-    explained,
-    mismatch,
-    require_one_clock,
-)
+from ciphermark_measure.processes import Confinement, Process, Program
 
 _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol.VERSION, protocol.read_reply)
 
@@ -47,14 +39,3 @@ class WorkerProcess(Process[protocol.Reply]):
     ) -> None:
         arguments = () if variant is None else ("--variant", variant)
         super().__init__(replace(_WORKER, arguments=arguments), confinement, interpreter)
-
-
-__all__ = [
-    "Confinement",
-    "WorkerDied",
-    "WorkerNeeds",
-    "WorkerProcess",
-    "explained",
-    "mismatch",
-    "require_one_clock",
-]

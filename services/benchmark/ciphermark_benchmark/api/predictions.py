@@ -16,7 +16,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api.state import State, state_of
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.party import NoPlace, Parties
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.runs import alone_on_host
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
@@ -24,6 +24,7 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.parties.messages import CHECK, MOST_GIVEN, Role
 from ciphermark_measure.parties.passes import Driver, Subject
+from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_web.problems import Problem, documented
 from ciphermark_workloads.catalogue import WORKLOADS, named

@@ -1,4 +1,6 @@
-"""Executes a plan: blocks of workers, comparisons in turns, one outcome per trial whatever happens."""
+"""Executes a plan: blocks of workers, comparisons in turns, one outcome per trial whatever happens; peak memory by
+workers in which nothing is timed.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,22 @@ from typing import TypeVar
 from ciphermark_adapters import registry
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.local import NOTHING_OWN, Own
-from ciphermark_benchmark.processes import Confinement, WorkerDied, WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner import in_worker, two_parties
+from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
+from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import Requests, TrialFailed, TrialRunner
+from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, Comparison, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of
+from ciphermark_measure.processes import Confinement, WorkerDied
 
 Report = Callable[[Outcome], None]
+Peaks = dict[str, tuple[Sample, ...]]
+R = TypeVar("R")
+_Key = tuple[str, Confinement]
+_JOINING_S = 10.0  # a process ends within milliseconds, one that frees gigabytes within a second
 
 
 class Executor:
@@ -38,13 +46,11 @@ class Executor:
     def __init__(
         self,
         report: Report,
-        is_pinned: bool = True,
         own: Own = NOTHING_OWN,
         level: QuietLevel | None = None,
     ) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
-        self._is_pinned = is_pinned
         self._parties = http_party.chosen(os.environ, own)
         self._level = level or QuietLevel()
 
@@ -107,12 +113,12 @@ class Executor:
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
         if block.has_workloads:
-            return two_parties.runner(needs, self._parties)
-        return in_worker.runner(needs, self._level)
+            return TwoParties(needs, self._parties)
+        return InWorker(needs, self._level)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:
         variant, budget = trials[0].case.variant, trials[0].budget
-        cpus = self._allowed_cpus[-block.threads :] if self._is_pinned else ()
+        cpus = self._allowed_cpus[-block.threads :]
         return WorkerNeeds(
             variant=variant,
             parameters=block.parameters,
@@ -126,12 +132,6 @@ def without_worker(trial: Trial, reason: str, status: Status = "unsupported") ->
     """The outcome of a trial that cannot be executed here."""
     now = datetime.now(timezone.utc).isoformat()
     return Outcome(trial=trial, status=status, started_at=now, duration_s=0.0, error=reason)
-
-
-Peaks = dict[str, tuple[Sample, ...]]
-R = TypeVar("R")
-_Key = tuple[str, Confinement]
-_JOINING_S = 10.0  # a process ends within milliseconds, one that frees gigabytes within a second
 
 
 class _Stem:
@@ -178,9 +178,7 @@ class _Measuring:
             if kind.has_memory_worker:
                 return self._footprint(trial)
             return self._in_branch(trial) if kind.has_phases_alone else self._of_keys()
-        except TrialFailed:
-            return ()
-        except WorkerDied:
+        except (TrialFailed, WorkerDied):
             return ()
 
     def leave(self) -> None:
@@ -253,6 +251,10 @@ class _Measuring:
 class MemoryPass:
     """Measures peak memory throughout a run, until it is left; variants in parallel, since nothing is timed.
 
+    A worker that has loaded its library and nothing else forks for each parameter set; the fork makes the keys, and
+    forks for each trial. So every set of keys finds the memory of a new process, and every trial that of one with its
+    keys alone.
+
     ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory, as long
     as not too many wait: then those that a parameter set has no use for are ended, else the one that is done.
     """
@@ -286,16 +288,16 @@ class MemoryPass:
             finally:
                 own.leave()
 
-        found: Peaks = {}
+        of_all: Peaks = {}
         try:
             for variant, peaks in zip(by_variant, self._pool.map(measure, by_variant), strict=True):
-                found |= peaks
+                of_all |= peaks
                 self._rest(keys[variant], keys.values())
         except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
             for own in measuring.values():
                 own.abandon()
             raise
-        return found
+        return of_all
 
     def _taken(self, key: _Key) -> _Stem:
         if key in self._idle:

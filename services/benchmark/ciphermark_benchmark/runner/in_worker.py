@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.processes import (
-    WorkerDied,
-    WorkerNeeds,
-    WorkerProcess,
-    require_one_clock,
-)
+from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
+from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_core.model import Outcome, Trial
 from ciphermark_measure import protocol
+from ciphermark_measure.processes import WorkerDied, require_one_clock
 
 R = TypeVar("R")
 
 
-class InWorker(Strategy):
-    """A worker serves one trial after another; their memory is measured elsewhere: see :class:`MemoryPass`."""
+class InWorker(TrialRunner):
+    """A worker serves one trial of a variant after another; their memory is measured elsewhere: see
+    :class:`~ciphermark_benchmark.runner.executor.MemoryPass`. ``level`` is that of the run.
+    """
 
-    def __init__(self, needs: WorkerNeeds, level: QuietLevel, requests: Requests) -> None:
-        super().__init__(requests)
+    def __init__(self, needs: WorkerNeeds, level: QuietLevel) -> None:
+        super().__init__(needs.timeout_s)
         self._needs = needs
         self._level = level
         self._worker: WorkerProcess | None = None
         self._prepared: protocol.Prepared | None = None
-        self._known: protocol.Prepared | None = None  # outlives the worker
+        self._last_prepared: protocol.Prepared | None = None  # outlives the worker
         self._refusal: protocol.Refused | None = None
 
     def start(self) -> None:
@@ -40,7 +37,7 @@ class InWorker(Strategy):
             self._worker = WorkerProcess(self._needs.confinement, registry.interpreter(variant), variant)
 
     def ready(self) -> None:
-        """See :meth:`Strategy.ready`. The trial starts another one where this one died, and tells how that dies."""
+        """See :meth:`TrialRunner.ready`. The trial starts another one where this one died, and tells how that dies."""
         if self._worker is None:
             return
         try:
@@ -53,19 +50,19 @@ class InWorker(Strategy):
             self._worker.end()
         self._worker = self._prepared = None
 
-    def kill(self) -> None:
+    def _kill(self) -> None:
         if self._worker is not None:
             self._worker.kill()
 
-    def open(self, trial: Trial) -> None:
+    def _begin(self, trial: Trial) -> None:
         self._require_prepared()
         self._asked(protocol.Open(trial, self._level.ns), protocol.Turned)
 
-    def turn(self) -> bool:
+    def _take_turn(self) -> bool:
         self._require_prepared()
         return self._asked(protocol.Turn(), protocol.Turned).is_done
 
-    def close(self, outcome: Outcome) -> Outcome:
+    def _completed(self, outcome: Outcome) -> Outcome:
         """The worker's outcome with the facts of its preparation, provided that its clock is ours."""
         prepared, worker = self._require_prepared(), self._worker
         assert worker is not None
@@ -79,10 +76,12 @@ class InWorker(Strategy):
         facts = prepared.facts | closed.outcome.facts | {"is_pinned": float(worker.is_pinned)}
         return _declared(replace(closed.outcome, facts=facts))
 
-    def failed(self, outcome: Outcome) -> Outcome:
-        if self._known is None:
+    def _failed(self, outcome: Outcome) -> Outcome:
+        if self._last_prepared is None:
             return _declared(outcome)
-        return _declared(replace(outcome, parameters=self._known.parameters, library=self._known.library))
+        return _declared(
+            replace(outcome, parameters=self._last_prepared.parameters, library=self._last_prepared.library)
+        )
 
     def _require_prepared(self) -> protocol.Prepared:
         """Have a worker with keys, or fail as the last attempt with these parameters did."""
@@ -93,7 +92,7 @@ class InWorker(Strategy):
             raise TrialFailed(self._refusal)
         self.start()
         try:
-            self._prepared = self._known = self._asked(self._needs.request, protocol.Prepared)
+            self._prepared = self._last_prepared = self._asked(self._needs.request, protocol.Prepared)
         except TrialFailed as failed:
             self._refusal = failed.reply
             raise
@@ -113,8 +112,3 @@ def _declared(outcome: Outcome) -> Outcome:
     case = outcome.trial.case
     is_composed = registry.declaration(case.variant).composes(case.operation)
     return replace(outcome, facts=outcome.facts | {"is_composed": float(is_composed)})
-
-
-def runner(needs: WorkerNeeds, level: QuietLevel) -> TrialRunner:
-    """Runs a variant's trials in a worker; ``level`` is that of the run."""
-    return TrialRunner(needs.timeout_s, partial(InWorker, needs, level))

@@ -1,7 +1,7 @@
 """One trial after another of one variant: opened, sampled in turns, closed, with one outcome whatever happens.
 
 What all trials have in common is here: the deadline, the deaths of processes, refusals, abandonment. How a trial is
-carried out is a :class:`Strategy`: in a worker, or by two parties.
+carried out is for the classes below :class:`TrialRunner`: in a worker, or by two parties.
 """
 
 from __future__ import annotations
@@ -81,47 +81,6 @@ class Requests:
         return f"{death.place}: {text}" if death.place else text
 
 
-class Strategy(ABC):
-    """How trials are carried out. :meth:`open`, :meth:`turn` and :meth:`close` raise
-    :class:`TrialFailed` or ``WorkerDied`` where the trial is over.
-    """
-
-    def __init__(self, requests: Requests) -> None:
-        self.requests = requests
-
-    @abstractmethod
-    def start(self) -> None:
-        """Start processes where there are none; they greet while others start."""
-
-    @abstractmethod
-    def ready(self) -> None:
-        """Wait until the processes that were started are there: what starts disturbs what is timed."""
-
-    @abstractmethod
-    def leave(self) -> None:
-        """End the processes."""
-
-    @abstractmethod
-    def kill(self) -> None:
-        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
-
-    @abstractmethod
-    def open(self, trial: Trial) -> None:
-        """Begin a trial, up to its first turn."""
-
-    @abstractmethod
-    def turn(self) -> bool:
-        """Let the trial take a turn; True when it needs no more."""
-
-    @abstractmethod
-    def close(self, outcome: Outcome) -> Outcome:
-        """The outcome of the trial, with all that was found."""
-
-    @abstractmethod
-    def failed(self, outcome: Outcome) -> Outcome:
-        """The outcome of a trial that failed, with what is known all the same."""
-
-
 @dataclass(slots=True)
 class _Open:
     """A trial under way."""
@@ -132,59 +91,77 @@ class _Open:
     failure: protocol.Refused | None = None
 
 
-class TrialRunner:
-    """Runs one trial at a time; every failure ends the trial, none ends the runner."""
+class TrialRunner(ABC):
+    """Runs one trial at a time; every failure ends the trial, none ends the runner. Classes below it carry trials out:
+    their hooks raise :class:`TrialFailed` or ``WorkerDied`` where the trial is over.
+    """
 
-    def __init__(self, timeout_s: float, strategy: Callable[[Requests], Strategy]) -> None:
-        self._requests = Requests(timeout_s)
-        self._strategy = strategy(self._requests)
+    def __init__(self, timeout_s: float) -> None:
+        self.requests = Requests(timeout_s)
         self._open: _Open | None = None
 
+    @abstractmethod
     def start(self) -> None:
-        """Start what carries out the next trial; returns at once."""
-        self._strategy.start()
+        """Start processes where there are none; returns at once, and they greet while others start."""
 
+    @abstractmethod
     def ready(self) -> None:
-        """Wait until what was started is there, or has ended."""
-        self._strategy.ready()
+        """Wait until the processes that were started are there, or have ended: what starts disturbs what is timed."""
 
+    @abstractmethod
     def leave(self) -> None:
-        """End what carries out trials."""
-        self._strategy.leave()
+        """End the processes."""
+
+    @abstractmethod
+    def _kill(self) -> None:
+        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+
+    @abstractmethod
+    def _begin(self, trial: Trial) -> None:
+        """Begin a trial, up to its first turn."""
+
+    @abstractmethod
+    def _take_turn(self) -> bool:
+        """Let the trial take a turn; True when it needs no more."""
+
+    @abstractmethod
+    def _completed(self, outcome: Outcome) -> Outcome:
+        """The outcome of the trial, with all that it came to."""
+
+    @abstractmethod
+    def _failed(self, outcome: Outcome) -> Outcome:
+        """The outcome of a trial that failed, with what is known all the same."""
 
     def abandon(self) -> None:
         """From another thread: whatever is asked of this runner fails, what was asked of its processes included."""
-        self._requests.is_abandoned = True
-        self._strategy.kill()
+        self.requests.is_abandoned = True
+        self._kill()
 
     def open(self, trial: Trial) -> bool:
         """Begin a trial; False when it is over already and waits to be closed."""
         self._open = _Open(trial)
-        self._requests.begin()
-        return self._tried(lambda: self._opened(trial)) is not None
+        self.requests.begin()
+        self._tried(lambda: self._begin(trial))
+        return self._now.failure is None
 
     def turn(self) -> bool:
         """Let the open trial take a turn; True when it needs no more, or is over."""
-        return self._tried(self._strategy.turn) is not False
+        return self._tried(self._take_turn) is not False
 
     def close(self) -> Outcome:
         """End the trial and tell its outcome."""
         if self._now.failure is None:
-            outcome = self._tried(lambda: self._strategy.close(self._told("ok", None)))
+            outcome = self._tried(lambda: self._completed(self._outcome("ok", None)))
             if outcome is not None:
                 return outcome
         failure = self._now.failure
         assert failure is not None
-        return self._strategy.failed(self._told(failure.status, failure.error))
+        return self._failed(self._outcome(failure.status, failure.error))
 
     @property
     def _now(self) -> _Open:
         assert self._open is not None
         return self._open
-
-    def _opened(self, trial: Trial) -> bool:
-        self._strategy.open(trial)
-        return True
 
     def _tried(self, action: Callable[[], R]) -> R | None:
         """What an action for the open trial comes to; ``None`` when it failed, and why is kept."""
@@ -193,11 +170,11 @@ class TrialRunner:
         except TrialFailed as failed:
             self._now.failure = failed.reply
         except WorkerDied as death:
-            self._now.failure = protocol.Refused(death.status, self._requests.explained(death))
-            self._strategy.leave()
+            self._now.failure = protocol.Refused(death.status, self.requests.explained(death))
+            self.leave()
         return None
 
-    def _told(self, status: Status, error: str | None) -> Outcome:
+    def _outcome(self, status: Status, error: str | None) -> Outcome:
         """What the runner itself knows of the outcome."""
         now = self._now
         return Outcome(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
@@ -17,8 +16,8 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.local import LocalParties
 from ciphermark_benchmark.parties.party import NoPlace, Parties
-from ciphermark_benchmark.processes import WorkerDied, WorkerNeeds
-from ciphermark_benchmark.runner.trial_runner import Requests, Strategy, TrialFailed, TrialRunner
+from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Accuracy, OperationCount, Outcome, ProgramUse, Sample, Trial
@@ -26,10 +25,10 @@ from ciphermark_measure import protocol
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.messages import Described, Role
 from ciphermark_measure.parties.passes import Driver, StagePass, Subject
+from ciphermark_measure.processes import WorkerDied
 from ciphermark_workloads.options import BATCH
 from ciphermark_workloads.options import of_case as options_of
 
-Made = Callable[[WorkerNeeds], Parties]
 R = TypeVar("R")
 _SEEDS = 1 << 32  # as many as the client service takes
 
@@ -39,7 +38,7 @@ class _Passes:
     """What the passes of a trial have come to so far."""
 
     trial: Trial
-    made: messages.KeysMade | None = None
+    keys: messages.KeysMade | None = None
     samples: list[Sample] = field(default_factory=list)
     programs: tuple[ProgramUse, ...] = ()
     elapsed_s: list[float] = field(default_factory=list)
@@ -69,11 +68,13 @@ class _Passes:
         return stopping.is_enough(stopping.rule(self.trial.budget), self.elapsed_s, spent_ns)
 
 
-class TwoParties(Strategy):
-    """A turn is one pass: all stages of the workload after the keys, with fresh encryptions."""
+class TwoParties(TrialRunner):
+    """A turn is one pass: all stages of the workload after the keys, with fresh encryptions. ``make`` makes the parties
+    of each trial.
+    """
 
-    def __init__(self, needs: WorkerNeeds, make: Made, requests: Requests) -> None:
-        super().__init__(requests)
+    def __init__(self, needs: WorkerNeeds, make: Callable[[WorkerNeeds], Parties] = LocalParties) -> None:
+        super().__init__(needs.timeout_s)
         self._needs = needs
         self._make = make
         self._parties: Parties | None = None
@@ -85,18 +86,18 @@ class TwoParties(Strategy):
             self._parties = self._make(self._needs)
 
     def ready(self) -> None:
-        """See :meth:`Strategy.ready`: not waited for, since parties may be behind services that have places to give."""
+        """See :meth:`TrialRunner.ready`: not waited for, since services may have no place yet."""
 
     def leave(self) -> None:
         if self._parties is not None:
             self._parties.end()
         self._parties = None
 
-    def kill(self) -> None:
+    def _kill(self) -> None:
         if self._parties is not None:
             self._parties.kill()
 
-    def open(self, trial: Trial) -> None:
+    def _begin(self, trial: Trial) -> None:
         """Make keys, load them, and see one pass through that counts for nothing but correctness and memory."""
         self._passes = passes = _Passes(trial)
         passes.samples += self._prepared_in_time(passes)
@@ -108,7 +109,7 @@ class TwoParties(Strategy):
                 passes.programs = self._programs()
             _require_agreement(passes)
 
-    def turn(self) -> bool:
+    def _take_turn(self) -> bool:
         """One pass, with fresh encryptions."""
         passes = self._passes
         assert passes is not None
@@ -118,7 +119,7 @@ class TwoParties(Strategy):
         _require_agreement(passes)
         return passes.is_done
 
-    def close(self, outcome: Outcome) -> Outcome:
+    def _completed(self, outcome: Outcome) -> Outcome:
         """What was found, and the layers of the last stage, whose failure is told but makes no trial fail."""
         passes, reason, start = self._passes, None, monotonic()
         if passes is not None and passes.has_layers:
@@ -131,8 +132,8 @@ class TwoParties(Strategy):
         duration_s = outcome.duration_s + monotonic() - start
         return self._ended(replace(outcome, error=reason, duration_s=duration_s))
 
-    def failed(self, outcome: Outcome) -> Outcome:
-        """See :meth:`Strategy.failed`: the samples of passes that were seen through are kept."""
+    def _failed(self, outcome: Outcome) -> Outcome:
+        """See :meth:`TrialRunner._failed`: the samples of passes that were seen through are kept."""
         return self._ended(outcome)
 
     def _ended(self, outcome: Outcome) -> Outcome:
@@ -145,8 +146,8 @@ class TwoParties(Strategy):
             outcome,
             samples=tuple(passes.samples),
             accuracy=passes.accuracy,
-            parameters=passes.made.parameters if passes.made else None,
-            library=passes.made.library if passes.made else None,
+            parameters=passes.keys.parameters if passes.keys else None,
+            library=passes.keys.library if passes.keys else None,
             facts=facts,
             programs=passes.programs,
         )
@@ -174,10 +175,10 @@ class TwoParties(Strategy):
         """Keys at the client, and an evaluator at the server."""
         self._driver = driver = Driver(self._asked, _subject(passes))
         prepared = driver.prepare()
-        passes.made = keys = prepared.keys
+        passes.keys = keys = prepared.keys
         parties.tidy()
-        told = keys.samples + prepared.loaded.samples
-        costs = stage_costs.stage_samples(messages.PREPARE, prepared.elapsed_s, told)
+        samples = keys.samples + prepared.loaded.samples
+        costs = stage_costs.stage_samples(messages.PREPARE, prepared.elapsed_s, samples)
         return [*costs, Sample("size", float(keys.material.size_bytes), messages.PREPARE)]
 
     def _passed(self, passes: _Passes) -> list[Sample]:
@@ -238,13 +239,8 @@ def _facts(parties: Parties | None) -> dict[str, float]:
     """What is known of the parties, as facts of an outcome."""
     if parties is None:
         return {}
-    found = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
-    return {name: float(value) for name, value in found.items() if value is not None}
-
-
-def runner(needs: WorkerNeeds, make: Made = LocalParties) -> TrialRunner:
-    """Runs a variant's trials by two parties, which ``make`` makes for each."""
-    return TrialRunner(needs.timeout_s, partial(TwoParties, needs, make))
+    facts = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
+    return {name: float(value) for name, value in facts.items() if value is not None}
 
 
 def program_use(stage: str, described: Described) -> ProgramUse:
