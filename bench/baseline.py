@@ -24,9 +24,8 @@ from bench.processes import Program
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import Estimate, estimate
 from ciphermark_benchmark.processes import WorkerNeeds
-from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_benchmark.runner.trial_runner import TrialRunner
+from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core import primes

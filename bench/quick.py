@@ -31,14 +31,14 @@ Function = tuple[str, str]
 _MEMORY: Function = ("executor.py", "peaks")
 _START: Function = ("trial_runner.py", "start")
 _READY: Function = ("trial_runner.py", "ready")
-_PREPARE: Function = ("in_worker.py", "_require_prepared")
+_PREPARE: Function = ("trial_runner.py", "_require_prepared")
 _OPEN: Function = ("trial_runner.py", "open")
 _TURN: Function = ("trial_runner.py", "turn")
 _CLOSE: Function = ("trial_runner.py", "close")
 _LEAVE: Function = ("trial_runner.py", "leave")
 _REPORT: Function = ("recorder.py", "report")
 _EXECUTE: Function = ("executor.py", "execute")
-_CONCLUDE: Function = ("execution.py", "_conclude")
+_CONCLUDE: Function = ("run.py", "_conclude")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ports import free_port
 from processes import PATIENCE_S, command_line, wait_until
 
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.local import LocalParties, Scratch
+from ciphermark_benchmark.parties.party import LocalParties, Scratch
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_core.budget import Budget

@@ -8,9 +8,8 @@ import psutil
 from processes import command_line
 
 from ciphermark_benchmark.processes import WorkerNeeds
-from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_benchmark.runner.trial_runner import TrialRunner
+from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial

@@ -17,8 +17,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from ciphermark_benchmark.parties.local import NOTHING_OWN, LocalParties, Own
-from ciphermark_benchmark.parties.party import NoPlace, Parties
+from ciphermark_benchmark.parties.party import NOTHING_OWN, LocalParties, NoPlace, Own, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError

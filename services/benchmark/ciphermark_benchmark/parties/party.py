@@ -1,13 +1,25 @@
-"""The two parties of a trial, as whoever runs the trial sees them, wherever they are."""
+"""The two parties of a trial, as whoever runs the trial sees them; here those that are processes on this host, confined
+as workers are, with a folder of blobs between them.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
+import tempfile
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
 from typing import Protocol
 
+from ciphermark_adapters import registry
+from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
-from ciphermark_measure.processes import WorkerDied
+from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.processes import Process, Program, WorkerDied
 
 
 class NoPlace(WorkerDied):
@@ -66,3 +78,105 @@ class Parties(ABC):
     @abstractmethod
     def end(self) -> None:
         """End both, and release what they held."""
+
+
+_MODULE = "ciphermark_measure.parties.worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The folders of what is the user's own: data sets, ``NAME.csv``, workloads, ``NAME.py``, and files that options
+    name.
+    """
+
+    data_sets: Path | None = None
+    workloads: Path | None = None
+    files: Path | None = None
+
+
+NOTHING_OWN = Own()
+
+
+class LocalParties(Parties):
+    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets and workloads that
+    are not shipped come from the folders ``own``.
+    """
+
+    def __init__(self, needs: WorkerNeeds, own: Own = NOTHING_OWN) -> None:
+        self._own = own
+        self._scratch = Scratch()
+        self.folder = self._scratch.folder
+        self._store = BlobStore(self.folder, is_scratch=True)
+        self._client = self._started("client", needs)
+        self._server = self._started("server", needs)
+        self.client, self.server = self._client, self._server
+
+    def meet(self, trial: Trial) -> None:
+        """See :class:`Parties`: processes of our own write no log that would need the trial's name."""
+        self._client.meet()
+        self._server.meet()
+
+    @property
+    def is_pinned(self) -> bool:
+        return self._client.is_pinned and self._server.is_pinned
+
+    def tidy(self) -> None:
+        self._store.recycle()
+
+    def kill(self) -> None:
+        self._client.kill()
+        self._server.kill()
+
+    def end(self) -> None:
+        self._client.end()
+        self._server.end()
+        self._scratch.end()
+
+    def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
+        arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
+        if role == "client" and self._own.data_sets is not None:
+            arguments += ("--data-sets", str(self._own.data_sets))
+        if self._own.workloads is not None:
+            arguments += ("--workloads", str(self._own.workloads))
+        if self._own.files is not None:
+            arguments += ("--files", str(self._own.files))
+        program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
+        return Process(program, needs.confinement, registry.interpreter(needs.variant))
+
+
+_PREFIX = "ciphermark-blobs-"
+_SETTLING_S = 60.0  # a younger folder may have an owner that has yet to lock it
+
+
+class Scratch:
+    """A new folder in the system's temporary folder, for this user alone; locked, so that nobody takes it for left."""
+
+    def __init__(self) -> None:
+        _remove_abandoned(Path(tempfile.gettempdir()))
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = os.open(self.folder, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def end(self) -> None:
+        """Remove the folder and all that is in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove folders of processes that were killed: keys of a large ring take gigabytes."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        try:
+            if time() - folder.stat().st_mtime > _SETTLING_S:
+                _remove_unlocked(folder)
+        except OSError:
+            continue  # another user's, or in use, or gone by now
+
+
+def _remove_unlocked(folder: Path) -> None:
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)

@@ -16,11 +16,10 @@ from typing import TypeVar
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.local import NOTHING_OWN, Own
+from ciphermark_benchmark.parties.party import NOTHING_OWN, Own
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner.in_worker import InWorker
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_benchmark.runner.trial_runner import Requests, TrialFailed, TrialRunner
+from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, Comparison, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial

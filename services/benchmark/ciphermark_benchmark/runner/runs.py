@@ -25,7 +25,7 @@ from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.local import Own
+from ciphermark_benchmark.parties.party import Own
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal

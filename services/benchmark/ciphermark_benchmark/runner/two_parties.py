@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
-from ciphermark_benchmark.parties.local import LocalParties
-from ciphermark_benchmark.parties.party import NoPlace, Parties
+from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
