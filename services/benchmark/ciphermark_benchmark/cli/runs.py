@@ -86,10 +86,10 @@ def export_(
 @app.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")
 def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
     """Record runs from archives; what is recorded already stays as it is."""
-    found = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
+    archives = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
     home = homes.find()
     with caught_up(home) as database:
-        for path, header, outcomes in found:
+        for path, header, outcomes in archives:
             archive.keep(home, path, header, outcomes)
             fresh = archive.record(database, header, outcomes)
             what = f"{fresh} of {len(outcomes)} trials are new"

@@ -202,7 +202,7 @@ def explain(
     available = runs.available(suite, facts)
     planned = plan.cases(suite, available)
     took = durations.expected(homes.find(), text, suite, planned, facts)
-    refusal = plan.reason_against_suite(suite, available, (), plan.of_host(facts))
+    refusal = plan.reason_against_suite(suite, available, (), plan.capacity_of(facts))
     if format == "json":
         explained = {
             "suite": suite.name,

@@ -25,6 +25,10 @@ from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, LabelRule, UserDataSet, take
 
+_PATH = "/v1/data-sets"
+_TIMEOUT_S = 60.0
+_shapes = msgspec.json.Decoder(list[Known])
+
 
 class Place(Protocol):
     """Where clients take given data sets from."""
@@ -84,10 +88,10 @@ class Catalogue(Finder):
 
     def other(self, name: str) -> Known:
         """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
-        found = self._place.find(name) or self._home.find(name)
-        if found is None:
+        data_set = self._place.find(name) or self._home.find(name)
+        if data_set is None:
             raise ValueError(unknown(name, {*DATA_SETS, *self._place.names()}))
-        return found
+        return data_set
 
     def in_file(self, file: str, rule: LabelRule) -> Known:
         if self._base is None:
@@ -139,11 +143,11 @@ class Catalogue(Finder):
         user_workloads.hold_file(name, data)
         return name, data
 
-    def _as_written(self, told: str) -> str:
+    def _as_written(self, sentence: str) -> str:
         """What is told of files, by the names that the suite has for them."""
         for name, text in self._written.items():
-            told = told.replace(name, text)
-        return told
+            sentence = sentence.replace(name, text)
+        return sentence
 
     @property
     def workloads(self) -> dict[str, str]:
@@ -179,22 +183,17 @@ class Catalogue(Finder):
         return self._home if services is None else ClientData(services[0])
 
 
-def _content(path: Path, told: str, most: int = MOST_BYTES, fewer: str = "rows") -> bytes:
+def _content(path: Path, name: str, most: int = MOST_BYTES, fewer: str = "rows") -> bytes:
     """The bytes of a file; raises ``UserError`` for what cannot be read, or is too long."""
     try:
         if not path.is_file():
-            raise UserError(f"{told}: there is no such file (looked for {path})")
+            raise UserError(f"{name}: there is no such file (looked for {path})")
         size = path.stat().st_size
         if size > most:
-            raise UserError(f"{told}: {size} bytes are too many, at most {most} are read: use fewer {fewer}")
+            raise UserError(f"{name}: {size} bytes are too many, at most {most} are read: use fewer {fewer}")
         return path.read_bytes()
     except OSError as error:
-        raise UserError(f"{told}: cannot be read: {error.strerror}") from None
-
-
-_PATH = "/v1/data-sets"
-_TIMEOUT_S = 60.0
-_shapes = msgspec.json.Decoder(list[Known])
+        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 class ClientAway(UserError):

@@ -73,14 +73,14 @@ class Remembered(Finder):
         return self._workloads[text]
 
     def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
-        told = options_key(workload.name, values)
+        option_values = options_key(workload.name, values)
         if not user_workloads.files_named_in(workload, values):
             return dict(values)
-        if told not in self._options:
+        if option_values not in self._options:
             raise ValueError(
                 f"{', '.join(user_workloads.files_named_in(workload, values))}: {FILES_BY_COMMAND}"
             )
-        return self._options[told]
+        return self._options[option_values]
 
 
 def _short_too(schema: dict[str, Any]) -> None:
@@ -149,5 +149,5 @@ def key(file: str, rule: LabelRule) -> str:
 
 def unknown(name: str, names: Any) -> str:
     """What to say of a name that nobody has."""
-    known = sorted(names)
-    return f"unknown data set {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+    choices = sorted(names)
+    return f"unknown data set {name!r}{did_you_mean(name, choices)}; known: {', '.join(choices)}"

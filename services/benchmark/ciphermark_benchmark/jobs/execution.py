@@ -92,7 +92,7 @@ def _prepared(home: Home, job_id: str) -> Prepared:
         request = requested(database, job_id)
         catalogue = Catalogue(home, os.environ)
         suite = files.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
-        catalogue.provide(known.name for known in runs.own_data_sets(suite).values())
+        catalogue.provide(data_set.name for data_set in runs.own_data_sets(suite).values())
         run = claimed(database, request, suite, facts)
         runs.require_room(suite, request.variants, facts)
         everything = planned(request, suite, run)
@@ -139,8 +139,8 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
     for origin in _asked(database, "run_origin", {"id": run.id}):
         job_id = origin["continues"] or run.id
         request = requested(database, job_id)
-        known = Remembered(journal.header.data_sets, options=journal.header.options)
-        suite = files.parse(request.suite_text, f"suite {request.suite_name}", known)
+        remembered = Remembered(journal.header.data_sets, options=journal.header.options)
+        suite = files.parse(request.suite_text, f"suite {request.suite_name}", remembered)
         record_journal(database, Record(job_id, journal, members(planned(request, suite, run))))
         if origin["has_ended"]:
             journal.retire(place)
@@ -180,7 +180,7 @@ def planned(request: Request, suite: Suite, run: Run) -> Plan:
     return belonging_to(run.id, plan.make(request.id, suite, runs.cases(suite, run.host, request.variants)))
 
 
-def belonging_to(run_id: str, made: Plan) -> Plan:
+def belonging_to(run_id: str, whole: Plan) -> Plan:
     """A plan whose trials belong to another run; their ids stay. Pure."""
 
     def moved(trial: Trial) -> Trial:
@@ -194,9 +194,9 @@ def belonging_to(run_id: str, made: Plan) -> Plan:
                 for comparison in block.comparisons
             ),
         )
-        for block in made.blocks
+        for block in whole.blocks
     )
-    return Plan(blocks_, tuple(item._replace(trial=moved(item.trial)) for item in made.unsupported))
+    return Plan(blocks_, tuple(item._replace(trial=moved(item.trial)) for item in whole.unsupported))
 
 
 def opened_journal(home: Home, request: Request, run: Run, suite: Suite, trials: int) -> Journal:

@@ -175,8 +175,8 @@ class HttpParties(Parties):
 
     @property
     def is_elsewhere(self) -> bool | None:
-        here, found = host.machine(), (self._client.machine, self._server.machine)
-        return None if here is None or None in found else found != (here, here)
+        here, machines = host.machine(), (self._client.machine, self._server.machine)
+        return None if here is None or None in machines else machines != (here, here)
 
     def tidy(self) -> None:
         """See :class:`Parties`: nothing is ours to remove."""

@@ -21,6 +21,10 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.processes import Process, Program, WorkerDied
 
+_MODULE = "ciphermark_measure.parties.worker"
+_PREFIX = "ciphermark-blobs-"
+_SETTLING_S = 60.0  # a younger folder may have an owner that has yet to lock it
+
 
 class NoPlace(WorkerDied):
     """A party has as many others to serve as it may. ``after_s`` says when to ask again; ``None`` where that would not
@@ -78,9 +82,6 @@ class Parties(ABC):
     @abstractmethod
     def end(self) -> None:
         """End both, and release what they held."""
-
-
-_MODULE = "ciphermark_measure.parties.worker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,6 @@ class LocalParties(Parties):
             arguments += ("--files", str(self._own.files))
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))
-
-
-_PREFIX = "ciphermark-blobs-"
-_SETTLING_S = 60.0  # a younger folder may have an owner that has yet to lock it
 
 
 class Scratch:

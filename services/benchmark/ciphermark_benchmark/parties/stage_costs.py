@@ -23,17 +23,17 @@ AMORTIZED_TIME = register(
 )
 
 
-def stage_samples(stage: str, elapsed_s: float, told: Iterable[Sample]) -> list[Sample]:
+def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> list[Sample]:
     """One sample per metric and phase, and the totals of the stage.
 
-    ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``told`` all samples that they
+    ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``answered`` all samples that they
     answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and what the client
     computed in stages without the server, a model say: nothing is sent in them, so that they have no transfer.
 
     The totals of ``cpu_time`` and whatever else probes tell are the parties', that of ``time`` what is then left of
     ``elapsed_s``; the transfer is what is left of that when the parties' steps are taken away.
     """
-    merged = _merged(told)
+    merged = _merged(answered)
     own = [sample for sample in merged if sample.stage == stage]
     alone = [sample for sample in merged if sample.stage != stage]
     checked_s = sum(sample.value for sample in own if sample.step == CHECK and sample.metric == "time")
@@ -110,10 +110,10 @@ def _in_steps(samples: Iterable[Sample], metric: str) -> float:
     )
 
 
-def _merged(told: Iterable[Sample]) -> list[Sample]:
+def _merged(samples: Iterable[Sample]) -> list[Sample]:
     """One sample of a metric and phase: the sum, since both parties serialize; of peaks the highest."""
     groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in told:
+    for sample in samples:
         groups.setdefault((sample.metric, sample.phase), []).append(sample)
     return [
         replace(group[0], value=reduce(METRICS[metric].together, [sample.value for sample in group]))

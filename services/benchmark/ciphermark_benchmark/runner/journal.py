@@ -97,8 +97,8 @@ class Journal:
             return cls(matching[0], _read_header(matching[0]))
         if matching:
             raise UserError(f"{len(matching)} runs begin with {run_id!r}: name more of the id")
-        known = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
-        raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {known}")
+        unfinished = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
+        raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {unfinished}")
 
     def append(self, outcome: Outcome) -> None:
         """Add an outcome; on return it survives a crash of program and machine. While nothing can be written this

@@ -58,11 +58,11 @@ def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[]
     """Tell the next run in this home; a folder that cannot be written is no reason to fail."""
     if level.ns is None:
         return
-    known = {"cpu_model": cpu_model, "kernel": anchor.KERNEL, "ns": level.ns, "at": clock()}
+    entry = {"cpu_model": cpu_model, "kernel": anchor.KERNEL, "ns": level.ns, "at": clock()}
     path = folder / _FILE
     partial = path.with_suffix(".part")
     try:
-        partial.write_text(json.dumps(known), encoding="utf-8")
+        partial.write_text(json.dumps(entry), encoding="utf-8")
         partial.replace(path)
     except OSError:
         with suppress(OSError):  # of a disk that cannot be written nothing can be removed either
@@ -72,10 +72,10 @@ def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[]
 def remembered(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> float | None:
     """What earlier runs in a home found within a day."""
     try:
-        known = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        is_valid = (known["cpu_model"], known["kernel"]) == (cpu_model, anchor.KERNEL)
-        is_valid = is_valid and 0 <= clock() - float(known["at"]) < _VALID_S
-        ns = float(known["ns"])
+        entry = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        is_valid = (entry["cpu_model"], entry["kernel"]) == (cpu_model, anchor.KERNEL)
+        is_valid = is_valid and 0 <= clock() - float(entry["at"]) < _VALID_S
+        ns = float(entry["ns"])
     except (OSError, ValueError, TypeError, KeyError):  # none yet, or not as it was written
         return None
     return ns if is_valid and ns > 0 else None

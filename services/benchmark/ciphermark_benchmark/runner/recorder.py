@@ -50,23 +50,23 @@ class Record:
 
 def members(plan: Plan) -> dict[str, tuple[str, ...]]:
     """For every trial of a plan the trials of its comparison; an unsupported one stands alone. Pure."""
-    found: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, *_ in plan.unsupported}
+    together: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, *_ in plan.unsupported}
     for block in plan.blocks:
         for comparison in block.comparisons:
             own = tuple(trial.id for trial in comparison.trials)
-            found |= dict.fromkeys(own, own)
-    return found
+            together |= dict.fromkeys(own, own)
+    return together
 
 
 def whole(
-    outcomes: Iterable[Outcome], together: Callable[[str], tuple[str, ...]], known: set[str]
+    outcomes: Iterable[Outcome], together: Callable[[str], tuple[str, ...]], recorded: set[str]
 ) -> list[list[Outcome]]:
     """What is complete and not known yet, each with the latest outcome of every trial. Pure."""
     latest = {outcome.trial.id: outcome for outcome in outcomes}
     return [
         [latest[name] for name in own]
         for own in dict.fromkeys(map(together, latest))
-        if latest.keys() >= set(own) and not known.intersection(own)
+        if latest.keys() >= set(own) and not recorded.intersection(own)
     ]
 
 
@@ -96,9 +96,9 @@ class Recorder:
         """
         self._waiting.clear()
         complete = whole(self._record.journal.outcomes(), self._record.together, set())
-        found = {outcome.trial.id for outcomes in complete for outcome in outcomes}
-        self._attempt(lambda database: found.update(database.recorded_trials(self._record.job_id)))
-        return found
+        trials = {outcome.trial.id for outcomes in complete for outcome in outcomes}
+        self._attempt(lambda database: trials.update(database.recorded_trials(self._record.job_id)))
+        return trials
 
     def report(self, outcome: Outcome) -> None:
         """Keep an outcome for good; try to record it when it is the last one of those that belong together."""
@@ -158,8 +158,8 @@ class Recorder:
 def record_journal(database: Database, record: Record) -> None:
     """Record the run of a journal, and what of its outcomes is whole and not in the database."""
     database.record_run(record.journal.header.run)
-    known = database.recorded_trials(record.job_id)
-    for complete in whole(record.journal.outcomes(), record.together, known):
+    recorded = database.recorded_trials(record.job_id)
+    for complete in whole(record.journal.outcomes(), record.together, recorded):
         _record_whole(database, complete)
     database.update_host_state(record.journal.header.run.id)
 

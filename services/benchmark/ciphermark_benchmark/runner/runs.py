@@ -118,20 +118,20 @@ def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None 
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = cases(suite, facts, variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
-    catalogue.provide(known.name for known in own.values())
-    made = plan.make(run.id, suite, planned)
+    catalogue.provide(data_set.name for data_set in own.values())
+    whole = plan.make(run.id, suite, planned)
     header = Header(
-        run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), made.outcomes
+        run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), whole.outcomes
     )
     journal = Journal.create(home, header)
-    return Prepared(home, Record(run.id, journal, members(made)), suite, made)
+    return Prepared(home, Record(run.id, journal, members(whole)), suite, whole)
 
 
 def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
     """Raise ``UserError`` where a suite, or those of its variants, needs more processes side by side than the host
     holds.
     """
-    capacity = plan.of_host(facts)
+    capacity = plan.capacity_of(facts)
     reason = plan.reason_against_suite(suite, available(suite, facts), variants, capacity)
     if reason is not None:
         raise UserError(reason)
@@ -171,7 +171,7 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
     user_workloads.install_copies(home.workloads, header.workloads.values())
     remembered = Remembered(header.data_sets, header.workloads, header.options)
     suite = files.parse(header.run.suite_text, header.origin, remembered)
-    Catalogue(home, os.environ).provide(known.name for known in header.data_sets.values())
+    Catalogue(home, os.environ).provide(data_set.name for data_set in header.data_sets.values())
     require_room(suite, header.variants, facts)
     planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}

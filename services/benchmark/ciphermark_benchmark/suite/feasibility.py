@@ -68,11 +68,11 @@ class ParameterFeasibility:
         key = (spec, declared.refusal, declared.default_chain, declared.chooses_primes)
         if key not in self._known:
             self._known[key] = _resolved(spec, declared)
-        known = self._known[key]
-        if isinstance(known, Parameters):
+        resolution = self._known[key]
+        if isinstance(resolution, Parameters):
             is_operation = case.operation.partition("(")[0] in OPERATIONS
-            return reason_against_keys(case.operation, known) if is_operation else None
-        return known
+            return reason_against_keys(case.operation, resolution) if is_operation else None
+        return resolution
 
 
 def _resolved(spec: ParameterSpec, declared: Declaration) -> Parameters | str | None:
@@ -192,20 +192,20 @@ def _expected_parameters(spec: ParameterSpec) -> Parameters | None:
     return registry.load("cleartext").resolve(spec)
 
 
-def _inputs(workload: AnyWorkload, case: Case, known: Known | None) -> list[Any]:
+def _inputs(workload: AnyWorkload, case: Case, data_set: Known | None) -> list[Any]:
     """An input; of a batch two, which stand for all."""
-    data = None if known is None else _data(known)
+    data = None if data_set is None else _data(data_set)
     return [workload.input(_SEED + i, data) for i in range(min(2, BATCH.of(case.dimensions) or 1))]
 
 
-def _data(known: Known) -> DataSet:
+def _data(data_set: Known) -> DataSet:
     """A data set, or random numbers of its shape in its place where it is not shipped: programs go by shapes."""
-    if known.name in DATA_SETS:
-        return DATA_SETS[known.name]()
-    rows, columns = min(known.rows, _ROWS), tuple(f"column {i}" for i in range(known.features))
-    features = np.random.default_rng(_SEED).standard_normal((rows, known.features))
+    if data_set.name in DATA_SETS:
+        return DATA_SETS[data_set.name]()
+    rows, columns = min(data_set.rows, _ROWS), tuple(f"column {i}" for i in range(data_set.features))
+    features = np.random.default_rng(_SEED).standard_normal((rows, data_set.features))
     labels = np.arange(rows) % np.float64(2)
-    return DataSet(known.name, columns, features, labels)
+    return DataSet(data_set.name, columns, features, labels)
 
 
 def _server_mb(workload: AnyWorkload, case: Case) -> int | None:

@@ -70,8 +70,8 @@ def owned(varied: Varied) -> Any:
         kind = info.data.get("kind")
         if kind in owners and value is None:
             sentence = varied.dimension.sentence.partition(" (")[0]
-            told = f"{sentence[:1].lower()}{sentence[1:].rstrip('.')}"
-            raise ValueError(f"{kind} needs `{name}`: {told}, such as {varied.example}")
+            meaning = f"{sentence[:1].lower()}{sentence[1:].rstrip('.')}"
+            raise ValueError(f"{kind} needs `{name}`: {meaning}, such as {varied.example}")
         if kind is not None and kind not in owners and value is not None and varied.default is None:
             raise ValueError(f"{name} are for the kind {' or '.join(owners)}, not for {kind}")
         return value
@@ -265,8 +265,8 @@ class BudgetText(Strict):
     def _too_short(self) -> str | None:
         """Of two times only those are compared that were written: defaults give way."""
         written = {name: getattr(self, name) for name in ("min_time_s", "most_time_s", "timeout_s")}
-        known = [(name, s) for name, s in written.items() if name in self.model_fields_set and s is not None]
-        for (shorter, less_s), (longer, more_s) in pairwise(known):
+        times = [(name, s) for name, s in written.items() if name in self.model_fields_set and s is not None]
+        for (shorter, less_s), (longer, more_s) in pairwise(times):
             if less_s > more_s:
                 return f"{shorter} ({less_s:g}) is more than {longer} ({more_s:g})"
         return None
@@ -328,10 +328,10 @@ def kind_of(text: str, kind: str) -> str:
 def require_known(text: str, kind: str) -> None:
     """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
     row, name = KINDS[kind], text.partition("(")[0]
-    known = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
-    if name not in known:
+    operations = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
+    if name not in operations:
         raise ValueError(
-            f"unknown operation {name!r} for {kind}{did_you_mean(name, known)}; it knows {', '.join(known)}"
+            f"unknown operation {name!r} for {kind}{did_you_mean(name, operations)}; it knows {', '.join(operations)}"
         )
     if name in OPERATIONS:
         read(text)

@@ -53,8 +53,8 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         nearby = sorted(str(item) for item in path.parent.glob("*.yaml"))
-        known = nearby if len(path.parts) > 1 or path.suffix else [*shipped.names(), *nearby]
-        hint = did_you_mean(str(path), known)
+        candidates = nearby if len(path.parts) > 1 or path.suffix else [*shipped.names(), *nearby]
+        hint = did_you_mean(str(path), candidates)
         raise UserError(f"{path}: cannot read the suite: {error.strerror}{hint}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: the suite is not UTF-8 text") from None
@@ -101,23 +101,23 @@ def _document(text: str, origin: str) -> Any:
         raise UserError(f"{origin}: not YAML: {error}") from None
 
 
-def _plain(value: Any, made: dict[int, Any]) -> Any:
+def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
     """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers.
 
-    ``made`` holds what is done by identity: aliases stay one object, however often they are used. Raises ``ValueError``
-    for a number that no message could tell.
+    ``by_identity`` holds what is done: aliases stay one object, however often they are used. Raises ``ValueError`` for a
+    number that no message could tell.
     """
-    if id(value) in made:
-        return made[id(value)]
+    if id(value) in by_identity:
+        return by_identity[id(value)]
     if isinstance(value, CommentedMap):
-        mapping = made[id(value)] = {}
+        mapping = by_identity[id(value)] = {}
         for key, item in value.items():
             _require_tellable(key)
-            mapping[key] = _plain(item, made)
+            mapping[key] = _plain(item, by_identity)
         return mapping
     if isinstance(value, CommentedSeq):
-        items = made[id(value)] = []
-        items.extend(_plain(item, made) for item in value)
+        items = by_identity[id(value)] = []
+        items.extend(_plain(item, by_identity) for item in value)
         return items
     if isinstance(value, bool) or value is None:
         return value
@@ -135,13 +135,13 @@ def _require_tellable(value: Any) -> None:
 
 
 def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin: str) -> list[str]:
-    """One sentence per place, in the order of lines: of several complaints about one place the first is told."""
+    """One sentence per place, in the order of lines: of several complaints about one place the first is sentences."""
     placed = [(_real_location(problem["loc"], document), problem) for problem in problems]
-    told: dict[Location, tuple[int, str]] = {}
+    sentences: dict[Location, tuple[int, str]] = {}
     for place, problem in placed:
         if not _is_far_fetched(problem) or not _has_better(place, placed):
-            told.setdefault(place, (_line(place, document), _sentence(problem, place)))
-    return [f"{origin}:{line}: {sentence}" for line, sentence in sorted(told.values())]
+            sentences.setdefault(place, (_line(place, document), _sentence(problem, place)))
+    return [f"{origin}:{line}: {sentence}" for line, sentence in sorted(sentences.values())]
 
 
 def _is_far_fetched(problem: ErrorDetails) -> bool:
@@ -179,9 +179,9 @@ def _line(location: Location, document: CommentedMap) -> int:
     node: Any = document
     line = 1
     for step in location:
-        known = node.lc.data or {}
-        if step in known:  # a merged key has its line where it was written: the merging item's will do
-            line = known[step][0] + 1
+        lines = node.lc.data or {}
+        if step in lines:  # a merged key has its line where it was written: the merging item's will do
+            line = lines[step][0] + 1
         node = node[step]
     return line
 
@@ -189,10 +189,8 @@ def _line(location: Location, document: CommentedMap) -> int:
 def _sentence(problem: ErrorDetails, place: Location) -> str:
     name = ".".join(str(step) for step in place)
     if problem["type"] == "extra_forbidden":
-        known = _known_keys(problem["loc"][:-1])
-        return (
-            f"unknown key {place[-1]!r}{did_you_mean(str(place[-1]), known)}; keys here: {', '.join(known)}"
-        )
+        keys = _known_keys(problem["loc"][:-1])
+        return f"unknown key {place[-1]!r}{did_you_mean(str(place[-1]), keys)}; keys here: {', '.join(keys)}"
     if problem["type"] == "missing":
         return f"{name or 'the suite'} lacks the key {str(problem['loc'][-1])!r}"
     if problem["type"] == "literal_error":

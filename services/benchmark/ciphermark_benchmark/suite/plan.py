@@ -347,7 +347,7 @@ class Capacity:
         )
 
 
-def of_host(facts: Host) -> Capacity:
+def capacity_of(facts: Host) -> Capacity:
     """What a host has for processes."""
     return Capacity(facts.cores, facts.memory_bytes >> 20)
 
