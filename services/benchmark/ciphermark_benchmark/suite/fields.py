@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -115,6 +115,17 @@ Divisions = Annotated[
     ),
 ]
 Variant = Annotated[str, AfterValidator(_variant)]
+Threads = Annotated[
+    Several[Annotated[int, Field(ge=1, le=4096)]],
+    Field(description="threads a library may use", examples=[[1, 2]]),
+]
+Security = Annotated[
+    Literal[128, 192, 256, "none"],
+    Field(
+        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
+        examples=[192],
+    ),
+]
 
 
 class Strict(BaseModel):

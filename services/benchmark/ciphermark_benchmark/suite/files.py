@@ -104,8 +104,8 @@ def _document(text: str, origin: str) -> Any:
 def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
     """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers.
 
-    ``by_identity`` holds what is done: aliases stay one object, however often they are used. Raises ``ValueError`` for a
-    number that no message could tell.
+    ``by_identity`` holds what is done: aliases stay one object, however often they are used. Raises ``ValueError`` for
+    a number that no message could tell.
     """
     if id(value) in by_identity:
         return by_identity[id(value)]

@@ -36,8 +36,10 @@ from ciphermark_benchmark.suite.fields import (
     PrimeBits,
     RingDimension,
     ScaleBits,
+    Security,
     Several,
     Strict,
+    Threads,
     Variant,
     as_list,
     distinct,
@@ -144,9 +146,7 @@ class Matrix(Strict):
         description="operations, with arguments where they take some; where none is named, the usual ones of the kind",
         examples=[["add", "mul", {"rotate": [1, 64]}]],
     )
-    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
-        [1], description="threads a library may use", examples=[[1, 2]]
-    )
+    threads: Threads = Field([1])
     division: Divisions = "equal"
     secret_distribution: SecretDistribution = Field(
         "uniform ternary",
@@ -161,11 +161,7 @@ class Matrix(Strict):
         description="how ckks is bootstrapped: the operation bootstrap needs it",
         examples=[{"level_budget": [2, 2]}],
     )
-    security: Literal[128, 192, 256, "none"] = Field(
-        128,
-        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
-        examples=[192],
-    )
+    security: Security = 128
     allow: Annotated[list[Literal["small-primes"]], AfterValidator(distinct)] = Field(
         [],
         description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192",
@@ -318,15 +314,9 @@ class WorkloadText(Strict):
     batch: Several[Annotated[int, Field(ge=1, le=MOST_BATCH)]] = Field(
         [1], description="inputs that one program computes on in a pass", examples=[[1, 8]]
     )
-    threads: Several[Annotated[int, Field(ge=1, le=4096)]] = Field(
-        [1], description="threads a library may use", examples=[[1, 2]]
-    )
+    threads: Threads = Field([1])
     division: Divisions = "equal"
-    security: Literal[128, 192, 256, "none"] = Field(
-        128,
-        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
-        examples=[192],
-    )
+    security: Security = 128
 
     _settled: dict[str, dict[str, Value]] = PrivateAttr(default_factory=dict)
 
