@@ -12,6 +12,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner import trial_runner
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
@@ -328,9 +329,12 @@ def test_an_abandoned_seat_does_nothing_more(tmp_path):
     assert all(parties.is_ended for parties in made)
 
 
-def test_a_trial_that_takes_too_long_is_told_so(tmp_path):
+def test_a_trial_that_takes_too_long_is_told_so(tmp_path, monkeypatch):
+    now_s = [0.0]
+    monkeypatch.setattr(trial_runner, "monotonic", lambda: now_s[0])
+
     def late():
-        time.sleep(1.1)
+        now_s[0] += 1.1
         raise WorkerDied("timed_out", "no answer within 1 s")
 
     outcome = executed(a_seat(tmp_path, {messages.Evaluate: late}, timeout_s=1.0)[0], a_trial())
