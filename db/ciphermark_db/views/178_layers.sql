@@ -11,7 +11,7 @@ select
     m.ci_low,
     m.ci_high,
     m.uncorrected_layer_time,
-    m.layer_time / nullif(sum(m.layer_time) over (partition by i.case_info_id, f.stage), 0) as layer_share,
+    m.layer_time / nullif(sum(m.layer_time) over (partition by i.run_id, i.case_info_id, f.stage), 0) as layer_share,
     f.level,
     f.end_level,
     f.scale_bits as end_scale_bits,
@@ -20,9 +20,9 @@ select
     f.result_bytes,
     m.layer_largest,
     m.layer_error
-from (
+from case_info as i
+join lateral (
     select
-        case_info_id,
         stage,
         step,
         max(median) filter (where metric = 'layer_time') as layer_time,
@@ -32,13 +32,11 @@ from (
         max(max) filter (where metric = 'layer_largest') as layer_largest,
         max(max) filter (where metric = 'layer_error') as layer_error
     from result
-    where metric in ('layer_time', 'layer_largest', 'layer_error')
-    group by case_info_id, stage, step
-) as m
-join case_info as i on i.case_info_id = m.case_info_id and i.status = 'ok'
-join (
-    select distinct on (t.case_info_id, l.stage, l.layer)
-        t.case_info_id,
+    where case_info_id = i.case_info_id and metric in ('layer_time', 'layer_largest', 'layer_error')
+    group by stage, step
+) as m on true
+join lateral (
+    select distinct on (l.stage, l.layer)
         l.*,
         (
             select jsonb_object_agg(each.operation, each.n)
@@ -50,8 +48,10 @@ join (
         ) as operations
     from trial_layer as l
     join trial as t on t.id = l.trial_id
-    order by t.case_info_id, l.stage, l.layer, t.id
-) as f on f.case_info_id = m.case_info_id and f.stage = m.stage and f.layer = m.step;
+    where t.case_info_id = i.case_info_id
+    order by l.stage, l.layer, t.id
+) as f on f.stage = m.stage and f.layer = m.step
+where i.status = 'ok';
 
 comment on view layers is
     'The parts of what a server computes, executed one by one beside the passes that are timed as a whole: a row per run, case, stage and layer';
