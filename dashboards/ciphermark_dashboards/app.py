@@ -27,8 +27,8 @@ from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import NotFoundError, Store, TooSlowError, UnpreparedError
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
-from ciphermark_web import health
-from ciphermark_web.availability import Watched
+from ciphermark_web.app import READY, health_router, readiness
+from ciphermark_web.layers import Watched
 
 _RETRY_S = 5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -84,7 +84,7 @@ def made(settings: Settings) -> FastAPI:
     _route(app, store, benchmark)
     app.include_router(drawing.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file))
-    app.include_router(health.router({"database": lambda: vigil.reason or _reason_against(store)}))
+    app.include_router(health_router({"database": lambda: vigil.reason or _reason_against(store)}))
     if settings.token is not None:
         _add_login(app, settings.token)
     app.add_exception_handler(UserError, _mistake)
@@ -206,13 +206,13 @@ def _mistake(request: Request, error: Exception) -> HTMLResponse:
 
 def _needs_no_database(path: str) -> bool:
     """Whether a path is answered while PostgreSQL is away: that it lives, logging in, what pages are made of."""
-    return path != health.READY and (access.is_open(path) or path.endswith("/events"))
+    return path != READY and (access.is_open(path) or path.endswith("/events"))
 
 
 async def _is_away(scope: Scope, receive: Receive, send: Send) -> None:
-    is_health = scope["path"] == health.READY
+    is_health = scope["path"] == READY
     page = _away_page("It takes connections, or refuses them, and says nothing.")
-    await (health.told({"database": AWAY}) if is_health else page)(scope, receive, send)
+    await (readiness({"database": AWAY}) if is_health else page)(scope, receive, send)
 
 
 def _away(_: Request, error: Exception) -> HTMLResponse:

@@ -18,13 +18,13 @@ def main() -> None:
 
 def _loaded() -> Callable[[], None]:
     from ciphermark_dashboards import app, settings
-    from ciphermark_web import tokens
+    from ciphermark_web import environment
     from ciphermark_web.serving import Listening, serve
 
     def serving() -> None:
         try:
             found = settings.from_environment()
-            tokens.forget(os.environ)
+            environment.forget_tokens(os.environ)
         except UserError as error:
             print(f"ciphermark-dashboard: {error}", file=sys.stderr)
             sys.exit(2)

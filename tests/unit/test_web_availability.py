@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from ciphermark_web.availability import Watched
+from ciphermark_web.layers import Watched
 
 AWAY = PlainTextResponse("away", 503)
 TURNS = 100  # of the event loop: more than any reaction takes

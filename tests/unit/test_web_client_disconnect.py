@@ -8,7 +8,7 @@ import threading
 import pytest
 from starlette.concurrency import run_in_threadpool
 
-from ciphermark_web.client_disconnect import Attended, Caller, awaited
+from ciphermark_web.layers import Attended, Caller, awaited
 
 BODY = {"type": "http.request", "body": b"asked", "more_body": False}
 LEFT = {"type": "http.disconnect"}

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from ciphermark_parties.sessions import Allowance, Purpose, Sessions
 from ciphermark_web.problems import Problem
-from ciphermark_web.sessions import Allowance, Purpose, Sessions
 
 
 @dataclass

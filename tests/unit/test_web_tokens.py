@@ -5,29 +5,29 @@ import stat
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_web import tokens
+from ciphermark_web import environment
 
 TOKEN = "a-token.of_enough~characters+/=="
 
 
 def test_a_token_from_the_environment():
-    assert tokens.configured("client", {"CIPHERMARK_CLIENT_TOKEN": TOKEN}) == TOKEN
+    assert environment.token_of("client", {"CIPHERMARK_CLIENT_TOKEN": TOKEN}) == TOKEN
 
 
 def test_a_token_from_a_file(tmp_path):
     path = tmp_path / "token"
     path.write_text(f"{TOKEN}\n")
-    assert tokens.configured("server", {"CIPHERMARK_SERVER_TOKEN_FILE": str(path)}) == TOKEN
+    assert environment.token_of("server", {"CIPHERMARK_SERVER_TOKEN_FILE": str(path)}) == TOKEN
 
 
 def test_a_missing_file_is_made_for_its_owner_alone(tmp_path):
     environ = {"CIPHERMARK_SERVER_TOKEN_FILE": str(tmp_path / "token")}
-    made = tokens.configured("server", environ)
+    made = environment.token_of("server", environ)
     assert len(made) >= 40
     assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600
-    assert tokens.configured("server", environ) == made
+    assert environment.token_of("server", environ) == made
     other = {"CIPHERMARK_SERVER_TOKEN_FILE": str(tmp_path / "other")}
-    assert tokens.configured("server", other) != made
+    assert environment.token_of("server", other) != made
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_missing_file_is_made_for_its_owner_alone(tmp_path):
 )
 def test_what_is_no_token_is_told_and_not_quoted(environ, told):
     with pytest.raises(UserError, match=told) as caught:
-        tokens.configured("client", environ)
+        environment.token_of("client", environ)
     assert "with a space" not in str(caught.value)
 
 
@@ -64,10 +64,10 @@ def test_what_is_no_token_is_told_and_not_quoted(environ, told):
     ],
 )
 def test_only_the_token_is_right(header, is_right):
-    assert tokens.is_right(TOKEN, header) is is_right
+    assert environment.carries(TOKEN, header) is is_right
 
 
 def test_no_child_inherits_a_token():
     environ = {"CIPHERMARK_CLIENT_TOKEN": TOKEN, "CIPHERMARK_SERVER_TOKEN_FILE": "x", "CIPHERMARK_PORT": "1"}
-    tokens.forget(environ)
+    environment.forget_tokens(environ)
     assert environ == {"CIPHERMARK_PORT": "1"}

@@ -37,8 +37,8 @@ from ciphermark_core.model import (
 )
 from ciphermark_measure.parties import messages
 from ciphermark_parties.host import PartyHost, PartySession
+from ciphermark_web.observe import ID_PATTERN
 from ciphermark_web.problems import documented
-from ciphermark_web.request_ids import ID_PATTERN
 from ciphermark_workloads.workload import Stage
 
 # Examples of what the core defines, which knows nothing of OpenAPI.

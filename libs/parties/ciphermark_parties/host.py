@@ -25,10 +25,10 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import FULL, Blob, BlobStore
 from ciphermark_measure.processes import Confinement, Process, Program, WorkerDied
 from ciphermark_measure.protocol import Refused, plain_text
-from ciphermark_web import environment, request_ids
+from ciphermark_parties.sessions import Allowance, Purpose, Session, Sessions
+from ciphermark_web import environment, observe
 from ciphermark_web.observe import Metrics
 from ciphermark_web.problems import Problem
-from ciphermark_web.sessions import Allowance, Purpose, Session, Sessions
 
 Place = tuple[str, str | None]
 
@@ -200,7 +200,7 @@ class PartyHost:
 
         Raises ``Problem`` where the variant, or so many threads, cannot be had here.
         """
-        purpose = Purpose(request.variant, request.workload, **request_ids.ids(headers))
+        purpose = Purpose(request.variant, request.workload, **observe.ids(headers))
         interpreter = self._interpreter(purpose.variant)
         confinement = replace(self._settings.confinement, threads=self._threads(request.threads))
 

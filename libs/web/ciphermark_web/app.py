@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header
 from fastapi.security import HTTPBearer
+from pydantic import BaseModel, Field
 from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_web import health, problems, request_ids
-from ciphermark_web.limits import BodyRule, Guarded, Limited
+from ciphermark_web import observe, problems
+from ciphermark_web.layers import BodyRule, Guarded, Limited
 from ciphermark_web.observe import Metrics, Observed
 from ciphermark_web.problems import Problem
 
@@ -35,10 +38,10 @@ class Service:
     version: str
     token: str
     routers: Sequence[APIRouter]
-    checks: Mapping[str, health.Check]
+    checks: Mapping[str, Check]
     metrics: Metrics
     lifespan: Lifespan
-    notes: Mapping[str, health.Check] = field(default_factory=dict)
+    notes: Mapping[str, Check] = field(default_factory=dict)
     bodies: Mapping[str, BodyRule] = field(default_factory=dict)
     innermost: Sequence[Middleware] = ()
 
@@ -62,9 +65,9 @@ def assembled(service: Service) -> FastAPI:
         ],
     )
     problems.install(app)
-    app.include_router(health.router(service.checks, service.notes))
+    app.include_router(health_router(service.checks, service.notes))
     guarded = APIRouter(dependencies=[Depends(_documented_bearer), Depends(_documented_ids)])
-    guarded.include_router(health.metrics_router(service.metrics))
+    guarded.include_router(metrics_router(service.metrics))
     for router in service.routers:
         guarded.include_router(router)
     app.include_router(guarded)
@@ -77,10 +80,10 @@ _documented_bearer = HTTPBearer(auto_error=False, description="this service's to
 
 async def _documented_ids(
     x_run_id: Annotated[
-        str | None, Header(description="the run that this belongs to", pattern=request_ids.ID_PATTERN)
+        str | None, Header(description="the run that this belongs to", pattern=observe.ID_PATTERN)
     ] = None,
     x_trial_id: Annotated[
-        str | None, Header(description="the trial that this belongs to", pattern=request_ids.ID_PATTERN)
+        str | None, Header(description="the trial that this belongs to", pattern=observe.ID_PATTERN)
     ] = None,
 ) -> AsyncIterator[None]:
     """The ids appear in every line of the log, and in the answer."""
@@ -108,3 +111,95 @@ def _described_queries(request: Request) -> list[str]:
     """The query parameters of the request's route, as OpenAPI has them."""
     operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
     return [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
+
+
+READY = "/readyz"
+Check = Callable[[], str | None]  # why not, or None; told to anyone, so without paths and names
+
+
+class Alive(BaseModel):
+    """The service answers."""
+
+    alive: bool = Field(True, examples=[True])
+
+
+class Ready(BaseModel):
+    """Whether the service can do its work; ``checks`` says why not, check by check, ``notes`` what else is amiss."""
+
+    ready: bool = Field(examples=[True])
+    checks: dict[str, str | None] = Field(examples=[{"blobs": None}])
+    notes: dict[str, str | None] = Field(
+        description="what it answers without; null where nothing is amiss", examples=[{}]
+    )
+
+
+_NONE: Mapping[str, Check] = MappingProxyType({})
+_NOT_READY: dict[str, Any] = {
+    "model": Ready,
+    "description": "Not now: `checks` says why",
+    "content": {
+        "application/json": {
+            "example": {
+                "ready": False,
+                "checks": {"blobs": "the shared volume cannot be written: Read-only file system"},
+                "notes": {},
+            }
+        }
+    },
+}
+_EXPOSED = {
+    "schema": {"type": "string"},
+    "example": "# HELP ciphermark_requests_total Requests answered\n"
+    "# TYPE ciphermark_requests_total counter\n"
+    'ciphermark_requests_total{method="GET",route="/readyz",status="200"} 1.0\n',
+}
+
+
+def health_router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NONE) -> APIRouter:
+    """``/healthz`` and ``/readyz``, for anyone. Notes are told while it is ready, and make nothing unready."""
+    made = APIRouter(tags=["health"])
+
+    @made.get("/healthz", summary="Is it alive?", responses=_refusals())
+    async def healthz() -> Alive:
+        return Alive()
+
+    @made.get(
+        READY,
+        summary="Can it work?",
+        response_model=Ready,
+        responses=_refusals() | {503: _NOT_READY},
+    )
+    def readyz() -> Response:
+        return readiness({name: check() for name, check in checks.items()}, notes)
+
+    return made
+
+
+def readiness(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NONE) -> Response:
+    """What :data:`READY` answers where checks found this."""
+    is_ready = not any(found.values())
+    beside = {name: note() for name, note in notes.items()} if is_ready else {}
+    return JSONResponse({"ready": is_ready, "checks": found, "notes": beside}, 200 if is_ready else 503)
+
+
+def metrics_router(counted: observe.Metrics) -> APIRouter:
+    """``/metrics``, for those who have the token."""
+    made = APIRouter(tags=["health"])
+
+    @made.get(
+        "/metrics",
+        summary="Prometheus metrics",
+        response_class=Response,
+        responses=problems.documented() | {200: {"content": {"text/plain": _EXPOSED}}},
+    )
+    def exposed() -> Response:
+        return Response(counted.exposed(), media_type=observe.MEDIA_TYPE)
+
+    return made
+
+
+def _refusals() -> dict[int | str, dict[str, object]]:
+    """What health may answer besides: it needs no token, and takes nothing."""
+    found = problems.documented()
+    del found[401]
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from time import perf_counter
 
 import structlog
@@ -17,7 +18,7 @@ from prometheus_client import (
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ciphermark_web import problems, request_ids
+from ciphermark_web import problems
 from ciphermark_web.problems import Problem
 
 _UNMATCHED = "(none)"
@@ -44,7 +45,7 @@ class Observed:
         exchange = _Exchange(scope, receive, send)
         structlog.contextvars.clear_contextvars()
         try:
-            exchange.ids = request_ids.ids(Headers(scope=scope))
+            exchange.ids = ids(Headers(scope=scope))
             structlog.contextvars.bind_contextvars(**exchange.ids)
             await self._app(scope, exchange.receive, exchange.send)
         except Problem as problem:
@@ -110,7 +111,7 @@ class _Exchange:
             headers = MutableHeaders(scope=message)
             headers["cache-control"] = "no-store"
             headers["x-content-type-options"] = "nosniff"
-            for name, header in (("run_id", request_ids.RUN_HEADER), ("trial_id", request_ids.TRIAL_HEADER)):
+            for name, header in (("run_id", RUN_HEADER), ("trial_id", TRIAL_HEADER)):
                 if name in self.ids:
                     headers[header] = self.ids[name]
         await self._send(message)
@@ -160,3 +161,19 @@ class Metrics:
     def exposed(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+RUN_HEADER, TRIAL_HEADER = "x-run-id", "x-trial-id"
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+_GIVEN_ID = re.compile(ID_PATTERN)
+
+
+def ids(headers: Mapping[str, str]) -> dict[str, str]:
+    """The ids of run and trial that a request carries; raises ``Problem`` for one that is no id."""
+    found = {}
+    for name, header in (("run_id", RUN_HEADER), ("trial_id", TRIAL_HEADER)):
+        if header in headers:
+            if not _GIVEN_ID.fullmatch(headers[header]):
+                raise Problem("invalid", f"header {header}: an id has up to 64 letters, digits and . _ -")
+            found[name] = headers[header]
+    return found

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,52 +22,76 @@ from starlette.responses import Response
 from ciphermark_core.model import Status
 
 MEDIA_TYPE = "application/problem+json"
-# Kind of problem: HTTP status and title.
-KINDS: dict[str, tuple[int, str]] = {
-    "malformed": (400, "The request cannot be read"),
-    "unauthorized": (401, "A bearer token is needed"),
-    "not-found": (404, "There is no such thing"),
-    "method-not-allowed": (405, "The method is not allowed here"),
-    "session-busy": (409, "The session is answering another request"),
-    "session-lost": (409, "The session's process ended"),
-    "out-of-turn": (409, "The session is not ready for this"),
-    "exists": (409, "There is one already"),
-    "too-large": (413, "The body is too large"),
-    "wrong-content-type": (415, "The content type is not accepted"),
-    "invalid": (422, "The request is not valid"),
-    "unsupported": (422, "This cannot be done here"),
-    "exhausted": (422, "The levels or the noise budget are used up"),
-    "library-failed": (422, "The library failed on this input"),
-    "blob-refused": (422, "A blob cannot be used"),
-    "too-many": (429, "There are too many already"),
-    "internal": (500, "The service has a bug"),
-    "not-ready": (503, "The service is not ready"),
-    "disk-full": (507, "The shared volume is full"),
-}
-# Of each kind a detail that is told, and how a trial ends that meets it.
-_EXAMPLES: dict[str, tuple[str, Status | None]] = {
-    "malformed": ("the body is not JSON", None),
-    "unauthorized": ("send `Authorization: Bearer …` with this service's token", None),
-    "not-found": (f"there is no session {'0f' * 16}: it was ended, or died, or never was", None),
-    "method-not-allowed": ("Method Not Allowed", None),
-    "session-busy": (f"session {'0f' * 16} answers one request at a time: wait for it", None),
-    "session-lost": ("the worker died of SIGSEGV; open a new session", "crashed"),
-    "out-of-turn": ("there are no keys yet: ask for them first (make_keys)", None),
-    "exists": ("another data set is called mine@5e5e5e5e: call this one otherwise", None),
-    "too-large": ("a body may have 1048576 bytes here", None),
-    "wrong-content-type": ("send application/json here, in UTF-8", None),
-    "invalid": ("body.phase: Field required; body.inputs: Field required", None),
-    "unsupported": (
-        "TenSEAL's vectors offer sums and matrix products that rotate inside, but no rotation",
-        "unsupported",
+
+
+class Kind(NamedTuple):
+    """A kind of problem: its HTTP status and title, a detail as an example, and how a trial ends that meets it."""
+
+    status: int
+    title: str
+    example: str
+    trial_status: Status | None = None
+
+
+_SESSION = "0f" * 16
+KINDS: dict[str, Kind] = {
+    "malformed": Kind(400, "The request cannot be read", "the body is not JSON"),
+    "unauthorized": Kind(
+        401, "A bearer token is needed", "send `Authorization: Bearer …` with this service's token"
     ),
-    "exhausted": ("no noise budget is left in what the server returned", "exhausted"),
-    "library-failed": ("RuntimeError: ciphertext data is invalid (in load)", "crashed"),
-    "blob-refused": (f"blob {'5e' * 32} is missing: it was never written, or swept away", None),
-    "too-many": ("100 data sets are kept, and no more: use one of them", None),
-    "internal": ("this is a bug of the service; its log says more", None),
-    "disk-full": ("a blob could not be written to /blobs: No space left on device", None),
-    "not-ready": ("PostgreSQL does not answer, or takes too long: try again later", None),
+    "not-found": Kind(
+        404, "There is no such thing", f"there is no session {_SESSION}: it was ended, or died, or never was"
+    ),
+    "method-not-allowed": Kind(405, "The method is not allowed here", "Method Not Allowed"),
+    "session-busy": Kind(
+        409,
+        "The session is answering another request",
+        f"session {_SESSION} answers one request at a time: wait for it",
+    ),
+    "session-lost": Kind(
+        409, "The session's process ended", "the worker died of SIGSEGV; open a new session", "crashed"
+    ),
+    "out-of-turn": Kind(
+        409, "The session is not ready for this", "there are no keys yet: ask for them first (make_keys)"
+    ),
+    "exists": Kind(
+        409, "There is one already", "another data set is called mine@5e5e5e5e: call this one otherwise"
+    ),
+    "too-large": Kind(413, "The body is too large", "a body may have 1048576 bytes here"),
+    "wrong-content-type": Kind(
+        415, "The content type is not accepted", "send application/json here, in UTF-8"
+    ),
+    "invalid": Kind(
+        422, "The request is not valid", "body.phase: Field required; body.inputs: Field required"
+    ),
+    "unsupported": Kind(422, "This cannot be done here", "the library has no rotation", "unsupported"),
+    "exhausted": Kind(
+        422,
+        "The levels or the noise budget are used up",
+        "no noise budget is left in what the server returned",
+        "exhausted",
+    ),
+    "library-failed": Kind(
+        422,
+        "The library failed on this input",
+        "RuntimeError: ciphertext data is invalid (in load)",
+        "crashed",
+    ),
+    "blob-refused": Kind(
+        422, "A blob cannot be used", f"blob {'5e' * 32} is missing: it was never written, or swept away"
+    ),
+    "too-many": Kind(
+        429, "There are too many already", "100 data sets are kept, and no more: use one of them"
+    ),
+    "internal": Kind(500, "The service has a bug", "this is a bug of the service; its log says more"),
+    "not-ready": Kind(
+        503, "The service is not ready", "PostgreSQL does not answer, or takes too long: try again later"
+    ),
+    "disk-full": Kind(
+        507,
+        "The shared volume is full",
+        "a blob could not be written to /blobs: No space left on device",
+    ),
 }
 # What any request may meet, whatever its route.
 ALWAYS = ("malformed", "unauthorized", "method-not-allowed", "too-large", "wrong-content-type", "invalid")
@@ -88,7 +112,7 @@ class Problem(Exception):
     @property
     def status(self) -> int:
         """The HTTP status."""
-        return KINDS[self.kind][0]
+        return KINDS[self.kind].status
 
 
 class ProblemBody(BaseModel):
@@ -100,7 +124,7 @@ class ProblemBody(BaseModel):
     title: str = Field(examples=["There is no such thing"])
     status: int = Field(description="the HTTP status", examples=[404])
     detail: str = Field(
-        description="what is wrong, why, and what to do", examples=[_EXAMPLES["not-found"][0]]
+        description="what is wrong, why, and what to do", examples=[KINDS["not-found"].example]
     )
     trial_status: Status | None = Field(
         default=None,
@@ -116,11 +140,10 @@ def response(problem: Problem) -> Response:
 
 
 def _body(problem: Problem) -> dict[str, Any]:
-    status, title = KINDS[problem.kind]
     body = ProblemBody(
         type=f"urn:ciphermark:{problem.kind}",
-        title=title,
-        status=status,
+        title=KINDS[problem.kind].title,
+        status=problem.status,
         detail=problem.detail,
         trial_status=problem.trial_status,
     )
@@ -131,21 +154,20 @@ def documented(*kinds: str) -> dict[int | str, dict[str, Any]]:
     """The ``responses`` of a route that may answer these kinds of problems, and those that any route may."""
     by_status: dict[int, list[str]] = {}
     for kind in (*ALWAYS, *kinds):
-        by_status.setdefault(KINDS[kind][0], []).append(kind)
+        by_status.setdefault(KINDS[kind].status, []).append(kind)
     return {
         status: {
-            "description": "; ".join(f"{KINDS[kind][1]} (`{kind}`)" for kind in found),
+            "description": "; ".join(f"{KINDS[kind].title} (`{kind}`)" for kind in names),
             "content": {
-                MEDIA_TYPE: {"schema": _SCHEMA, "examples": {kind: _example(kind) for kind in found}}
+                MEDIA_TYPE: {"schema": _SCHEMA, "examples": {kind: _example(kind) for kind in names}}
             },
         }
-        for status, found in sorted(by_status.items())
+        for status, names in sorted(by_status.items())
     }
 
 
 def _example(kind: str) -> dict[str, Any]:
-    detail, trial_status = _EXAMPLES[kind]
-    return {"value": _body(Problem(kind, detail, trial_status))}
+    return {"value": _body(Problem(kind, KINDS[kind].example, KINDS[kind].trial_status))}
 
 
 def install(app: FastAPI) -> None:
@@ -183,15 +205,15 @@ def _of_http(_: Request, error: Exception) -> Response:
 def _openapi(app: FastAPI) -> dict[str, Any]:
     """FastAPI's description, with problems in place of its own validation errors."""
     if app.openapi_schema is None:
-        made = get_openapi(
+        description = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        schemas = made.setdefault("components", {}).setdefault("schemas", {})
+        schemas = description.setdefault("components", {}).setdefault("schemas", {})
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
-        spread(made)
+        spread(description)
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
-        app.openapi_schema = made
+        app.openapi_schema = description
     return app.openapi_schema
 
 
@@ -231,7 +253,7 @@ def _example_of(schema: Schema, schemas: Schema) -> list[Any]:
 
 def _example_of_properties(schema: Schema, schemas: Schema) -> list[Any]:
     """Of all properties that have an example; none where a required one has not."""
-    found = {name: _example_of(item, schemas) for name, item in schema["properties"].items()}
-    if not all(found[name] for name in schema.get("required", ())):
+    examples = {name: _example_of(item, schemas) for name, item in schema["properties"].items()}
+    if not all(examples[name] for name in schema.get("required", ())):
         return []
-    return [{name: example[0] for name, example in found.items() if example}]
+    return [{name: example[0] for name, example in examples.items() if example}]

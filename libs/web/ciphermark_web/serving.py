@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ciphermark_core.errors import UserError
-from ciphermark_web import environment, logs, tokens
+from ciphermark_web import environment, logs
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _FINISHING_S = 5  # what is left to requests in progress when the service is told to end
@@ -43,7 +43,7 @@ def listening(service: str, default_port: int, environ: environment.Environ) -> 
         service=service,
         host=environment.text(environ, "CIPHERMARK_HOST", LOOPBACK[0]),
         port=environment.integer(environ, "CIPHERMARK_PORT", default_port, (0, 65535)),
-        token=tokens.configured(service, environ),
+        token=environment.token_of(service, environ),
         log_level=environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS),
     )
 
@@ -81,7 +81,7 @@ def run(
     try:
         at = listening(service, default_port, environ)
         app = make(at, environ)
-        tokens.forget(environ)
+        environment.forget_tokens(environ)
     except UserError as error:
         sys.exit(_told(service, error))
     serve(app, at)

@@ -11,7 +11,7 @@ from ciphermark_parties import api as party_routes
 from ciphermark_parties.host import PartyHost, PartySettings
 from ciphermark_server import __version__, routes
 from ciphermark_web.app import Service, assembled
-from ciphermark_web.client_disconnect import Attended
+from ciphermark_web.layers import Attended
 from ciphermark_web.observe import Metrics
 from ciphermark_web.serving import Listening
 

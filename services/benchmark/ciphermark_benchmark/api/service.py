@@ -34,8 +34,7 @@ from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_db.sql import blocks
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
-from ciphermark_web.availability import Watched
-from ciphermark_web.limits import OPEN_PATHS, BodyRule
+from ciphermark_web.layers import OPEN_PATHS, BodyRule, Watched
 from ciphermark_web.observe import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.serving import Listening, listening

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from ciphermark_web import client_disconnect
+from ciphermark_web import layers
 from ciphermark_web.problems import Problem
 
 _log = structlog.get_logger()
@@ -207,7 +207,7 @@ class Sessions(Generic[PartyT]):
     def _occupied(self, session: Session[PartyT]) -> Iterator[None]:
         structlog.contextvars.bind_contextvars(session=session.id)
         try:
-            with client_disconnect.awaited(lambda: self.end_if_there(session.id, "its caller left")):
+            with layers.awaited(lambda: self.end_if_there(session.id, "its caller left")):
                 yield
         finally:
             with self._lock:
