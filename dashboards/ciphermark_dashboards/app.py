@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
@@ -61,8 +62,8 @@ def made(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         store.open()
-        # Browsers ask for it with their first page: it is made meanwhile.
-        bundling = asyncio.create_task(asyncio.to_thread(templating.bundled))
+        # The first page needs Altair, and its browser asks for the scripts: both take seconds, and are made meanwhile.
+        bundling = asyncio.create_task(asyncio.to_thread(_prepare))
         async with vigil.kept():
             yield
         await asyncio.wait({bundling})
@@ -136,6 +137,11 @@ def _add_login(app: FastAPI, token: str) -> None:
         # Not strict: a link from elsewhere opens the page that it names. Forms are checked by their origin.
         response.set_cookie(access.COOKIE, access.proof(token), httponly=True, samesite="lax")
         return response
+
+
+def _prepare() -> None:
+    import_module("altair")
+    templating.bundled()
 
 
 def _reason_against(store: Store) -> str | None:

@@ -70,13 +70,15 @@ class Choice:
 class Selection:
     """What a page shows: ``subject`` names one run, or two; then the choices, and from both the parameters of queries.
 
-    ``given`` is what the reader chose, ``extra`` what else queries need.
+    ``given`` is what the reader chose, ``extra`` what else queries need; ``recorded`` changes when more of the runs is
+    recorded.
     """
 
     subject: Query
     choices: tuple[Choice, ...] = ()
     given: Query = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    recorded: str = ""
 
     @property
     def runs(self) -> tuple[str, ...]:

@@ -271,17 +271,15 @@ class Figures:
         self._figures: Kept[Filled] = Kept(_KEPT_ROWS, lambda item: 1 + len(item.answer.rows))
         self._choices: Kept[Answer] = Kept(_KEPT_ROWS, lambda item: 1 + len(item.rows))
 
-    def recorded(self, runs: tuple[str, ...]) -> str:
-        """What is recorded of runs, as a text that changes when more is."""
-        return repr(self._store.ask("recorded", {"runs": list(runs)}).rows)
-
-    def choices(self, run_id: str, recorded: str) -> Answer:
+    def choices(self, run: Row) -> list[dict[str, Any]]:
         """What a run has to choose from."""
-        return self._choices.get(recorded, lambda: self._store.ask("choices", {"run_id": run_id}))
+        run_id = run["run_id"]
+        key = (run_id, run["recorded"])
+        return self._choices.get(key, lambda: self._store.ask("choices", {"run_id": run_id})).mappings
 
-    def filled(self, figure: Figure, selection: Selection, recorded: str) -> Filled:
-        """The figure for a selection; ``recorded`` is what :meth:`recorded` says of its runs."""
-        key = repr((figure.name, selection.parameters, recorded))
+    def filled(self, figure: Figure, selection: Selection) -> Filled:
+        """The figure for a selection."""
+        key = repr((figure.name, selection.parameters, selection.recorded))
         return self._figures.get(key, lambda: filled(self._store, figure, selection))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from ciphermark_dashboards.filters import Query, Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, Page
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
+from ciphermark_present.query import Row
 
 
 class Selections:
@@ -25,28 +27,31 @@ class Selections:
 
     def of_page(self, page: Page, query: Query) -> Selection:
         """That of a page about one run, by default the latest."""
-        run_id = self._run(dict(query).get("run", ""))
-        rows = self._figures.choices(run_id, self._figures.recorded((run_id,))).mappings
-        return selected((("run", run_id),), page.filters, page.choices(rows), query)
+        run = self._store.run(dict(query).get("run", ""))
+        rows = page.choices(self._figures.choices(run))
+        return _about(selected((("run", run["run_id"]),), page.filters, rows, query), run)
 
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
         given = dict(query)
         require_known(given, ("run", "case"))
-        run_id = self._run(given.get("run", ""))
+        run = self._store.run(given.get("run", ""))
         case = given.get("case", "")
         if not case:
             raise NotFoundError(
                 "Which case? It is named by its key, the column comparison_key of `results`: case=KEY."
             )
-        return Selection((("run", run_id),), given=(("case", case),), extra={"comparison_key": case})
+        subject = (("run", run["run_id"]),)
+        return _about(Selection(subject, given=(("case", case),), extra={"comparison_key": case}), run)
 
     def of_two(self, query: Query) -> Selection:
         """Two runs, by default the latest, and the one before it of the same suite."""
         given = dict(query)
-        b = self._run(given.get("b", ""))
-        a = given.get("a") or self._store.run_before(b)
-        return selected((("a", self._run(a)), ("b", b)), COMPARE_PAGE.filters, (), query)
+        b = self._store.run(given.get("b", ""))
+        a = self._store.run(given.get("a") or self._store.run_before(b["run_id"]))
+        subject = (("a", a["run_id"]), ("b", b["run_id"]))
+        return _about(selected(subject, COMPARE_PAGE.filters, (), query), a, b)
 
-    def _run(self, asked: str) -> str:
-        return str(self._store.run(asked)["run_id"])
+
+def _about(selection: Selection, *runs: Row) -> Selection:
+    return replace(selection, recorded=", ".join(run["recorded"] for run in runs))

@@ -48,7 +48,7 @@ class UnpreparedError(UserError):
 
 
 class Store:
-    """Answers queries; every one in a read-only transaction of the reader's role, with a time limit.
+    """Answers queries; every one is a read-only transaction of the reader's role, with a time limit.
 
     Raises :class:`DatabaseUnavailable` while PostgreSQL is away; the pool connects again by itself.
     :class:`UnpreparedError` says that the database is not migrated, :class:`TooSlowError` that a query took too long.
@@ -64,7 +64,7 @@ class Store:
             open=False,
             configure=_settle,
             check=ConnectionPool.check_connection,
-            kwargs={"autocommit": False, "application_name": "ciphermark-dashboard", "connect_timeout": 5},
+            kwargs={"autocommit": True, "application_name": "ciphermark-dashboard", "connect_timeout": 5},
         )
 
     def open(self) -> None:
@@ -155,7 +155,6 @@ def _settle(connection: psycopg.Connection[TupleRow]) -> None:
     if connection.execute(blocks()["find_reader"].encode(), {"name": _READER}).fetchone():
         with suppress(errors.InsufficientPrivilege), connection.transaction():
             connection.execute(SQL("set role {}").format(Identifier(_READER)))
-    connection.commit()
 
 
 @cache

@@ -47,11 +47,11 @@ class Views:
             return _nothing_yet()
         selection = self._selections.of_page(page, request.query_params.multi_items())
         (run_id,) = selection.runs
-        recorded = self._figures.recorded(selection.runs)
-        figures = self._filled(page, selection, recorded)
+        states = self._asking.submit(self._states, run_id)
+        figures = self._filled(page, selection)
         # What others published is there for every run.
         is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
-        elsewhere = list(measured(self._figures.choices(run_id, recorded).mappings)) if is_empty else []
+        elsewhere = list(measured(self._figures.choices(self._store.run(run_id)))) if is_empty else []
         return _shown(
             "page.html",
             page,
@@ -61,7 +61,7 @@ class Views:
             elsewhere=elsewhere,
             runs=self._offered(choices, selection),
             notes=selection.notes,
-            states=self._states(run_id),
+            states=states.result(),
             run_id=run_id,
         )
 
@@ -69,7 +69,7 @@ class Views:
         """One case of a run, by every variant."""
         selection = self._selections.of_case(request.query_params.multi_items())
         (run_id,) = selection.runs
-        figures = self._filled(CASE_PAGE, selection, self._figures.recorded(selection.runs))
+        figures = self._filled(CASE_PAGE, selection)
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
         return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=self._states(run_id))
@@ -82,7 +82,7 @@ class Views:
         if not choices:
             return _nothing_yet()
         selection = self._selections.of_two(request.query_params.multi_items())
-        figures = self._filled(COMPARE_PAGE, selection, self._figures.recorded(selection.runs))
+        figures = self._filled(COMPARE_PAGE, selection)
         known = {run["run_id"]: run for run in choices}
         a, b = (known.get(run_id) or self._store.run(run_id) for run_id in selection.runs)
         hosts = [
@@ -105,16 +105,15 @@ class Views:
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure {name}.")
         selection = self._selections.of_figure(name, request.query_params.multi_items())
-        item = self._figures.filled(FIGURES[name], selection, self._figures.recorded(selection.runs))
+        item = self._figures.filled(FIGURES[name], selection)
         form = FORMS.get(kind)
         if form is None:
             raise NotFoundError(f"A figure comes as {', '.join(FORMS)}, not {kind}.")
         named = {"Content-Disposition": f'attachment; filename="{name}.csv"'} if kind == "csv" else {}
         return Response(form.write(item), media_type=form.media_type, headers=named)
 
-    def _filled(self, page: Page, selection: Selection, recorded: str) -> list[Filled]:
-        ask = partial(self._figures.filled, selection=selection, recorded=recorded)
-        return list(self._asking.map(ask, page.figures))
+    def _filled(self, page: Page, selection: Selection) -> list[Filled]:
+        return list(self._asking.map(partial(self._figures.filled, selection=selection), page.figures))
 
     def _offered(self, choices: Sequence[Row], selection: Selection) -> list[tuple[str, str]]:
         """The runs to choose from, and those that are chosen, which may be older: id and name."""

@@ -39,10 +39,18 @@ order by is_imported, started_at desc, run_id
 limit 1000;
 
 -- name: run_named
--- The run that a text means, as everywhere; two rows where it may mean several.
-select run_id, suite, label, is_imported, started_at, host, host_id
-from runs
-where run_id in (select run_named(%(asked)s::text));
+-- The run that a text means, as everywhere; two rows where it may mean several. ``recorded`` changes when more is.
+select
+    r.run_id,
+    r.suite,
+    r.label,
+    r.is_imported,
+    r.started_at,
+    r.host,
+    r.host_id,
+    (select count(*) || ' ' || coalesce(max(t.sequence), 0) from trial as t where t.run_id = r.run_id) as recorded
+from runs as r
+where r.run_id in (select run_named(%(asked)s::text));
 
 -- name: run_before
 -- The latest run before this one of its suite, else of any, else this one.
@@ -89,17 +97,6 @@ left join trial as t on t.run_id = r.id
 where r.id = %(run_id)s or r.continues = %(run_id)s
 group by r.id, h.id
 order by r.started_at, r.id;
-
--- name: recorded
--- What is recorded of runs by now: equal answers mean that nothing came since.
-select
-    t.run_id,
-    count(*) as trials,
-    max(t.sequence) as last
-from trial as t
-where t.run_id = any (%(runs)s)
-group by t.run_id
-order by t.run_id;
 
 -- name: choices
 -- security_first: the levels that pages begin with where there are any, those of the division equal.

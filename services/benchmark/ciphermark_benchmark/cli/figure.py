@@ -90,7 +90,7 @@ def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
     with Store(storage.url(home)) as store:
         figures = Figures(store)
         selection = Selections(store, figures).of_figure(name, parameters)
-        item = figures.filled(FIGURES[name], selection, figures.recorded(selection.runs))
+        item = figures.filled(FIGURES[name], selection)
     if not item.rows:
         told = "".join(f"\n{line}" for line in _shown(selection))
         raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{told}")
