@@ -29,7 +29,7 @@ from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, eq
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
-from ciphermark_workloads.workload import Arrays, Stage
+from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Client(Party):
             ]
         samples = steps.samples()
         with check.step(messages.CHECK):
-            found = judged(workload, outputs, given.truths)
+            found = self.judged(workload, outputs, given.truths)
             left = _bits_left(owner, workload.opened(owner, ciphertexts))
         if found.complaint and 0 in left.values():
             raise Exhausted("no noise budget is left in what the server returned")
@@ -182,6 +182,12 @@ class Client(Party):
     def inputs(self, workload: AnyWorkload, source: messages.Source, batch: int) -> list[Any]:
         """The inputs of a pass."""
         return inputs_of(workload, source, batch, self._find)
+
+    def judged(
+        self, workload: AnyWorkload, outputs: Sequence[Any], truths: Sequence[Truth[Any, Any]]
+    ) -> Judgement:
+        """The judgement of what the last stage returned."""
+        return judged(workload, outputs, truths)
 
     def subject_of(self, source: messages.Source) -> Subject:
         """Made once; raises ``Unsupported`` for an input that does not fit the parameters."""

@@ -13,14 +13,13 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, Blobs
 from ciphermark_measure.parties.client import Client
-from ciphermark_measure.parties.inputs import judged
 from ciphermark_measure.parties.messages import Role, Source
 from ciphermark_measure.parties.passes import Driver, Subject
 from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DataSet
 from ciphermark_workloads.programs import Programs, all_traced
-from ciphermark_workloads.workload import Judgement, Stage
+from ciphermark_workloads.workload import Judgement, Stage, Truth
 
 R = TypeVar("R")
 
@@ -51,15 +50,22 @@ class _Memory(Blobs):
 
 
 class _Client(Client):
-    """Computes on an input that is given as an object."""
+    """Computes on an input that is given as an object, and keeps what it found last."""
 
     given: Any = None
+    outputs: Sequence[Any] = ()
 
     def configured(self, name: str, options: Mapping[str, Any]) -> AnyWorkload:
         return self.workloads[name]
 
     def inputs(self, workload: AnyWorkload, source: Source, batch: int) -> list[Any]:
         return [self.given]
+
+    def judged(
+        self, workload: AnyWorkload, outputs: Sequence[Any], truths: Sequence[Truth[Any, Any]]
+    ) -> Judgement:
+        self.outputs = outputs
+        return super().judged(workload, outputs, truths)
 
 
 class _Server(Server):
@@ -123,21 +129,27 @@ class InProcess:
 
     def decrypted(self, outputs: Sequence[Handle]) -> list[Vector]:
         """All slots of what the server returned, as the client finds them."""
-        return [self.owner.decrypt(item) for item in self._returned(outputs)]
+        return [self.owner.decrypt(self.owner.load(item)) for item in self._dumped(outputs)]
 
     def output(self, outputs: Sequence[Handle], given: Any) -> Any:
-        """What the client finds in what the last stage returned."""
-        decrypted = self.workload.decrypted(self.owner, self._returned(outputs))
-        return self.workload.output(decrypted, given, self.parameters)
+        """What the client finds in what the last stage returned. Raises ``Exhausted`` where that is wrong for want of
+        noise budget.
+        """
+        self._compute_on(given)
+        returned = self._server.kept(self._dumped(outputs))
+        self._asked("client", messages.Score(returned, self._driver.subject.source), messages.Scored)
+        self._store.clear()
+        return self._client.outputs[0]
 
     def judged(self, output: Any, given: Any) -> Judgement:
         """Whether an output is right."""
         self._compute_on(given)
-        return judged(self.workload, [output], self._client.subject_of(self._driver.subject.source).truths)
+        truths = self._client.subject_of(self._driver.subject.source).truths
+        return self._client.judged(self.workload, [output], truths)
 
-    def _returned(self, outputs: Sequence[Handle]) -> list[Handle]:
+    def _dumped(self, outputs: Sequence[Handle]) -> list[bytes]:
         compression = self.declared.compressions[0]
-        return [self.owner.load(self.evaluator.dump(item, compression)) for item in outputs]
+        return [self.evaluator.dump(item, compression) for item in outputs]
 
     def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
         """The party's reply; whatever the party raises passes through."""

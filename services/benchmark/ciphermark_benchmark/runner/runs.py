@@ -19,7 +19,7 @@ from time import sleep
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark import __version__, run_names, storage
+from ciphermark_benchmark import __version__, archive, run_names, storage
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
@@ -200,7 +200,7 @@ def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
         measure(home, prepared, recorder, on_outcome)
         if recorder.finish():
             prepared.record.journal.retire(prepared.place)
-    return Ended(prepared.run, tuple(prepared.record.journal.outcomes()), recorder.last_error)
+    return Ended(prepared.run, tuple(archive.latest(prepared.record.journal.outcomes())), recorder.last_error)
 
 
 @contextmanager
