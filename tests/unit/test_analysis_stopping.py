@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ciphermark_analysis.estimates import CONFIDENCE, estimate
+from ciphermark_analysis.estimates import CONFIDENCE, Segments, estimate
 from ciphermark_analysis.stopping import Rule, half_width, is_enough, rule
 from ciphermark_core.budget import Budget
 
@@ -80,15 +80,23 @@ def _two_states_median():
     return 1.4 + 0.01 * (0.01 / 0.51)
 
 
+def prefixes(values, counts, is_sequential):
+    """The estimates of the first ``counts`` of the values, at once."""
+    segments = Segments.of(
+        np.concatenate([values[:count] for count in counts]), np.repeat(np.arange(len(counts)), counts)
+    )
+    return segments.estimates(np.full(len(counts), is_sequential))
+
+
 def stopped(values, asked):
-    """The sample at which the rule stops; a value is its own time."""
-    taken, spent = [], 0.0
-    for value in values:
-        taken.append(value)
-        spent += value
-        if is_enough(asked, taken, round(spent * 1e6)):
-            break
-    return taken
+    """The values up to the one at which the rule stops; a value is its own time."""
+    counts = np.arange(asked.samples, asked.most_samples + 1)
+    looks, spent_ns = prefixes(values, counts, True), np.round(np.cumsum(values)[counts - 1] * 1e6)
+    is_narrow = (looks.high - looks.low) / 2 / looks.median <= asked.precision
+    stop = np.argmax(is_narrow | (spent_ns >= asked.most_ns) | (counts == asked.most_samples))
+    assert is_enough(asked, values[: counts[stop]], spent_ns[stop])
+    assert stop == 0 or not is_enough(asked, values[: counts[stop - 1]], spent_ns[stop - 1])
+    return values[: counts[stop]]
 
 
 @pytest.mark.parametrize("precision", [0.01, 0.05])
@@ -118,8 +126,8 @@ def test_the_plain_interval_would_not_do():
     for _ in range(300):
         values = rng.standard_normal(256)
         for is_sequential in missed:
-            looks = (estimate(values[:n], is_sequential=is_sequential) for n in range(8, 257, 4))
-            missed[is_sequential] += any(not found.low <= 0 <= found.high for found in looks)
+            looks = prefixes(values, np.arange(8, 257, 4), is_sequential)
+            missed[is_sequential] += bool(((looks.low > 0) | (looks.high < 0)).any())
     assert missed[False] > 60
     assert missed[True] <= missed[False] / 3
 
