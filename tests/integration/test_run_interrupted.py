@@ -78,15 +78,22 @@ def held(tmp_path, new_url, gate):
 
 @pytest.mark.parametrize("count", [1, *(pytest.param(n, marks=pytest.mark.extended) for n in (0, 4))])
 def test_killed_after_some_outcomes(ciphermark, count):
-    process = ciphermark.fork("run", str(small_suite(ciphermark)))
+    suite = small_suite(ciphermark)
+    process = ciphermark.fork("run", str(suite))
     wait_until(lambda: ciphermark.journals() and ciphermark.outcome_count() >= count, f"{count} outcomes")
     workers = workers_of(process)
     kill(process)
     assert_gone(workers)
     kept = ciphermark.outcomes()
     assert len(kept) >= count
+    suite.unlink()  # the run has its text
     resumed(ciphermark, len(kept))
     assert ciphermark.outcomes()[: len(kept)] == kept
+    assert_complete(ciphermark)
+    (journal,) = ciphermark.journals()
+    whole = journal.read_bytes()
+    assert f"nothing left to execute, {TRIALS} done before" in resumed(ciphermark, TRIALS).out
+    assert journal.read_bytes() == whole
     assert_complete(ciphermark)
 
 
@@ -158,9 +165,11 @@ def test_killed_while_recording(ciphermark, table):
         workers = workers_of(process)
         kill(process)
     assert_gone(workers)
-    kept = ciphermark.outcome_count()
-    assert kept == (0 if table == "run" else len(VARIANTS))
-    resumed(ciphermark, kept)
+    kept = {outcome["trial"]["id"] for outcome in ciphermark.outcomes()}
+    assert len(kept) == (0 if table == "run" else len(VARIANTS))
+    for _ in range(2):  # the next command records what the run left, and the one after it nothing twice
+        assert {row["id"] for row in ciphermark.rows("select id from trial")} == kept
+    resumed(ciphermark, len(kept))
     assert_complete(ciphermark)
 
 
@@ -182,17 +191,6 @@ def test_a_torn_last_line_is_executed_again(ciphermark, cut):
     assert len({outcome["trial"]["id"] for outcome in outcomes}) == len(outcomes) == TRIALS
 
 
-def test_the_next_command_records_what_a_killed_run_left(ciphermark):
-    with recording_stopped(ciphermark, "trial") as somebody_waits:
-        process = ciphermark.fork("run", str(small_suite(ciphermark)))
-        wait_until(somebody_waits, "somebody waits for the table of trials")
-        kill(process)
-    kept = {outcome["trial"]["id"] for outcome in ciphermark.outcomes()}
-    assert len(kept) == len(VARIANTS)
-    for _ in range(2):
-        assert {row["id"] for row in ciphermark.rows("select id from trial")} == kept
-
-
 @pytest.mark.parametrize(
     "arrivals",
     [pytest.param(1, marks=pytest.mark.extended), 2],
@@ -212,80 +210,40 @@ def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
     assert_complete(held)
 
 
-def test_resuming_a_finished_run_executes_nothing_and_says_so(ciphermark):
-    ciphermark("run", str(small_suite(ciphermark)))
-    (journal,) = ciphermark.journals()
-    before = journal.read_bytes()
-    done = resumed(ciphermark, TRIALS)
-    assert f"nothing left to execute, {TRIALS} done before" in done.out
-    assert journal.read_bytes() == before
-    assert_complete(ciphermark)
-
-
-def interrupted(held, gate, suite, *arguments):
-    """A run that is killed while it stands before the gate, with outcomes of the operation before."""
+def test_a_run_is_resumed_as_it_began(held, gate):
+    """One run that was killed before the gate, and all that is asked of it; then it goes on."""
+    suite = small_suite(held, variants=["cleartext", "planted-waits"])
     gate.let_pass(0)
-    process = held.fork("run", str(suite), *arguments)
+    process = held.fork("run", str(suite), "--variant", "planted-waits")
     wait_until(lambda: gate.arrived() == 2, "a trial is under way")
-    assert held.outcome_count() >= 1
     kill(process)
     gate.let_pass(*range(10))
-    return held.run_id()
-
-
-def held_suite(held):
-    return small_suite(held, variants=["cleartext", "planted-waits"])
-
-
-def test_a_changed_suite_is_refused_and_the_old_one_can_be_gone(held, gate):
-    suite = held_suite(held)
-    run_id = interrupted(held, gate, suite)
-    text = suite.read_text()
+    run_id, (journal,), text = held.run_id(), held.journals(), suite.read_text()
     suite.write_text(text.replace('"samples": 3', '"samples": 4'))
-    done = held("run", str(suite), "--resume", run_id, code=2)
-    assert f"{suite} is not the suite that run {run_id} began with" in done.err
-    assert "leave the file out" in done.err
-    suite.unlink()
-    resumed(held, None)
-    assert_complete(held)
-
-
-def test_an_unchanged_suite_may_be_named(held, gate):
-    suite = held_suite(held)
-    run_id = interrupted(held, gate, suite)
+    changed = f"{suite} is not the suite that run {run_id} began with"
+    for arguments, *reasons in (
+        ([str(suite), "--resume", run_id], changed, "leave the file out"),
+        (["--resume", run_id, "--variant", "cleartext"], "leave --variant out"),
+        (["--resume", "0" * 8], "no journal of run 00000000", run_id),
+    ):
+        err = held("run", *arguments, code=2).err
+        assert all(reason in err for reason in reasons), err
+    written = journal.read_bytes()
+    header, *lines = written.splitlines(keepends=True)
+    elsewhere = json.loads(header)
+    elsewhere["run"]["host"] |= {"fingerprint": "0" * 16, "hostname": "elsewhere"}
+    journal.write_bytes(json.dumps(elsewhere).encode() + b"\n" + b"".join(lines))
+    err = held("run", "--resume", run_id, code=2).err
+    assert f"run {run_id} began on host elsewhere" in err
+    assert "start a new run here" in err
+    journal.write_bytes(written)
+    suite.write_text(text)
     held("run", str(suite), "--resume", run_id)
-    assert_complete(held)
-
-
-def test_chosen_variants_stay_chosen(held, gate):
-    run_id = interrupted(held, gate, held_suite(held), "--variant", "planted-waits")
-    done = held("run", "--resume", run_id, "--variant", "cleartext", code=2)
-    assert "leave --variant out" in done.err
-    held("run", "--resume", run_id)
     assert {outcome["trial"]["case"]["variant"] for outcome in held.outcomes()} == {"planted-waits"}
     assert_complete(held, trials=len(OPERATIONS))
 
 
-def test_a_run_of_another_host_is_not_resumed(held, gate):
-    run_id = interrupted(held, gate, held_suite(held))
-    (journal,) = held.journals()
-    header, *lines = journal.read_text().splitlines(keepends=True)
-    elsewhere = json.loads(header)
-    elsewhere["run"]["host"]["fingerprint"] = "0" * 16
-    elsewhere["run"]["host"]["hostname"] = "elsewhere"
-    journal.write_text(json.dumps(elsewhere) + "\n" + "".join(lines))
-    done = held("run", "--resume", run_id, code=2)
-    assert f"run {run_id} began on host elsewhere" in done.err
-    assert "start a new run here" in done.err
-
-
-def test_resuming_nothing_names_the_unfinished_runs(held, gate):
-    run_id = interrupted(held, gate, held_suite(held))
-    done = held("run", "--resume", "0" * 8, code=2)
-    assert "no journal of run 00000000" in done.err
-    assert run_id in done.err
-
-
+@pytest.mark.extended  # that one waits for the other: test_two_commands.py
 def test_a_second_run_at_the_same_time_waits_for_the_first(held, gate):
     first = held.fork("run", str(small_suite(held, variants=["planted-waits"])))
     wait_until(lambda: gate.arrived() == 1, "the first arrival")

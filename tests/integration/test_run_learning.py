@@ -225,7 +225,7 @@ class Tampering:
             assert not self.made[-1].folder.exists()
 
 
-@pytest.mark.parametrize("role", ["client", "server"])
+@pytest.mark.parametrize("role", [pytest.param("client", marks=pytest.mark.extended), "server"])
 def test_a_party_that_is_killed_costs_its_trial_and_no_other(role):
     def kill_it(number, parties, request):
         if number == 1 and isinstance(request, messages.Evaluate) and request.stage == "infer":
@@ -252,7 +252,6 @@ def test_a_blob_that_is_damaged_on_the_way_is_refused():
     assert outcome.status == "crashed"
     assert outcome.error.startswith("BlobError: blob ")
     assert "is corrupted: its digest is" in outcome.error
-    assert tampering.executed(a_trial()).status == "ok"
 
 
 def test_ciphertexts_of_another_client_are_never_ok():
@@ -381,7 +380,7 @@ def executed(seat, trial):
     return seat.close()
 
 
-@pytest.mark.parametrize("scheme", ["bgv", "ckks"])
+@pytest.mark.parametrize("scheme", [pytest.param("bgv", marks=pytest.mark.extended), "ckks"])
 def test_services_answer_as_local_parties_do(services, scheme):
     trial = a_trial(scheme=scheme)
     remote = executed(http_seat(services), trial)
