@@ -3,17 +3,23 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from pathlib import Path
 
 import distribution
 import needs
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 # Processes of tests share the cores: threads of numpy's that wait for theirs took three quarters of its CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts background jobs with Ctrl-C ignored, and every process that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Containers set PYTHONDONTWRITEBYTECODE: each process would rewrite the assertions of all tests again, and that is half
+# of what their collection takes.
+sys.dont_write_bytecode = False
 
 # The same examples every time, no deadline, and no complaint of slow drawing: a busy machine is not a wrong result.
 # `make test-all` asks for the second profile: --hypothesis-profile=extended.
@@ -39,6 +45,33 @@ def pytest_configure(config):
     config.pluginmanager.register(needs)
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.pluginmanager.register(Folder(config))
+    if getattr(config.option, "numprocesses", None):
+        rewrite_once(config)
+
+
+def rewrite_once(config):
+    """Rewrite tests that have changed, on all cores, before several processes do so, each of them all tests."""
+    paths, cores = sorted(Path(__file__).parent.rglob("test_*.py")), len(os.sched_getaffinity(0))
+    children = []
+    for first in range(cores):
+        if (child := os.fork()) == 0:
+            try:
+                for path in paths[first::cores]:
+                    _rewrite(path, config)
+            finally:
+                os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _rewrite(path, config):
+    """What pytest does when it imports a test: it has no function for this."""
+    folder = rewrite.get_cache_dir(path)
+    kept = folder / f"{path.stem}{rewrite.PYC_TAIL}"
+    if rewrite._read_pyc(path, kept) is None and rewrite.try_makedirs(folder):
+        digest, code = rewrite._rewrite_test(path, config)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, kept)
 
 
 class Folder:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 from running_services import Pair, Services, done
-from schemathesis import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-# A valid request may still be refused: the session that it names need not exist, nor the blob.
-_NOT_PROMISED = [positive_data_acceptance]
 _SETTINGS = settings(
     max_examples=settings.default.max_examples // 3,
     deadline=None,
@@ -30,31 +25,45 @@ def services(tmp_path_factory):
     made.stop()
 
 
-def held(operation, mode, headers):
+def described(service):
+    """The description of a service, and how to hold an answer against it."""
+    import schemathesis
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    headers = {"Authorization": f"Bearer {service.token}"}
+    # A valid request may still be refused: the session that it names need not exist, nor the blob.
+    promised = {"headers": headers, "excluded_checks": [positive_data_acceptance]}
+    return schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=headers), promised
+
+
+def requests(operation, mode):
+    from schemathesis import GenerationMode
+
+    return operation.as_strategy(generation_mode=GenerationMode(mode))
+
+
+def held(operation, mode, promised):
     """Send requests to one operation, and hold every answer against the description; tells how many."""
     tried = []
 
-    @given(case=operation.as_strategy(generation_mode=mode))
+    @given(case=requests(operation, mode))
     @_SETTINGS
     def hold(case):
-        tried.append(case.call_and_validate(headers=headers, excluded_checks=_NOT_PROMISED))
+        tried.append(case.call_and_validate(**promised))
 
     with suppress(Unsatisfiable):  # nothing can be wrong about a request that has no parameters
         hold()
     return len(tried)
 
 
-@pytest.mark.parametrize(
-    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value
-)
+@pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.parametrize("name", ["client", "server"])
 def test_a_service_answers_as_it_promises(services, name, mode):
     service = services.start(name)
-    headers = {"Authorization": f"Bearer {service.token}"}
-    schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=headers)
+    schema, promised = described(service)
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) >= 8
-    assert sum(held(operation, mode, headers) for operation in operations) > 2 * len(operations)
+    assert sum(held(operation, mode, promised) for operation in operations) > 2 * len(operations)
     assert service.process.poll() is None
     assert not service.events("a bug")
 
@@ -98,17 +107,16 @@ def test_a_live_session_answers_as_it_promises(live, name, step, kinds):
     """Behind the look-up of the session, where blobs, stages and data sets are looked at."""
     pair, blobs = live
     service, session = (pair.client, pair.keys) if name == "client" else (pair.server, pair.loaded)
-    headers = {"Authorization": f"Bearer {service.token}"}
-    schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=headers)
+    schema, promised = described(service)
     operation = schema[f"/v1/sessions/{{session_id}}/{step}"]["POST"]
     answers = []
 
-    @given(case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
+    @given(case=requests(operation, "positive"))
     @_SETTINGS
     def hold(case):
         for body in varied(case.body, blobs):
             asked = operation.Case(path_parameters={"session_id": session["id"]}, body=body)
-            answers.append(asked.call_and_validate(headers=headers, excluded_checks=_NOT_PROMISED))
+            answers.append(asked.call_and_validate(**promised))
 
     hold()
     # An answer that is no problem has no type.

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import bench.baseline
-from bench.__main__ import SECTIONS
 from ciphermark_contract.operations import OPERATIONS, read
 
 NATIVE = Path(bench.baseline.__file__).parent / "native"
@@ -19,4 +18,6 @@ def test_the_plain_loop_has_the_operations_that_it_is_asked_for():
 
 
 def test_every_section_is_in_a_file_of_its_name():
+    from bench.__main__ import SECTIONS  # which loads scikit-learn
+
     assert {section.__module__ for section in SECTIONS.values()} == {f"bench.{name}" for name in SECTIONS}
