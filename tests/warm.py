@@ -1,12 +1,12 @@
 """Programs forked from a process that has loaded them: most of what short commands and services cost is their imports.
 
-Each process of pytest has one of these processes for each kind of program, started when it is first needed. What is
-forked from it is a process as any other: its arguments, environment, folder, session, output and exit code are its own,
-nothing that one of them does is seen by the next, and it executes the program from its entry point on. What it has not
-is a fresh interpreter, and a command line that names it: whatever uses ``Ciphermark.start`` has these, and what
-tests/integration/test_docs_commands.py types.
+Each process of pytest has one of these processes for each program, started when it is first needed, and forks from it
+one more for what some of its commands load beside the others. What is forked is a process as any other: its arguments,
+environment, folder, session, output and exit code are its own, nothing that one of them does is seen by the next, and
+it executes the program from its entry point on. What it has not is a fresh interpreter, and a command line that names
+it: whatever uses ``Ciphermark.start`` has these, and what tests/integration/test_docs_commands.py types.
 
-This file is the process, too, executed with a socket on which forks are asked for, the program, and what to load.
+This file is the process, too, executed with a socket on which forks are asked for, and the program.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -45,6 +46,7 @@ _MORE = {
     "worker": ("ciphermark_benchmark.jobs",),
 }
 _OUTPUTS = (1, 2)
+_LOADING = "loading"  # in place of a program's path: what is forked loads more, and is forked in its turn
 
 
 class Forked:
@@ -115,18 +117,28 @@ class Forked:
 class Warm:
     """A process that has loaded a program, and forks it."""
 
-    def __init__(self, program: str, *modules: str) -> None:
+    def __init__(self, program: str) -> None:
         self._program = program
         self._asking, answering = socket.socketpair()
         with answering:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, str(answering.fileno()), program, *modules],
+            self._process: subprocess.Popen[bytes] | Forked = subprocess.Popen(
+                [sys.executable, __file__, str(answering.fileno()), program],
                 pass_fds=[answering.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
         atexit.register(self.end)
+
+    def loading(self, modules: Sequence[str]) -> Warm:
+        """One that is forked from this one, and has loaded more."""
+        more = copy(self)
+        more._asking, answering = socket.socketpair()
+        with answering, open(os.devnull, "wb") as nowhere:
+            outputs = (answering.fileno(), nowhere.fileno())
+            more._process = self._forked((_LOADING, *modules), os.environ, Path.cwd(), outputs)
+        atexit.register(more.end)
+        return more
 
     def started(
         self,
@@ -137,16 +149,29 @@ class Warm:
     ) -> Forked:
         """Fork the program, and leave it to itself; it prints to pipes, or to a log."""
         arguments = [str(PROGRAM.with_name(self._program)), *arguments]
+        if log is not None:
+            return self._forked(arguments, environment, folder, [log.fileno() for _ in _OUTPUTS])
+        pipes = [os.pipe() for _ in _OUTPUTS]
+        read, written = zip(*pipes, strict=True)
+        forked = self._forked(arguments, environment, folder, written, read)
+        for end in written:
+            os.close(end)
+        return forked
+
+    def _forked(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        outputs: Sequence[int],
+        read: Sequence[int] = (),
+    ) -> Forked:
         asked = {"arguments": arguments, "environment": dict(environment), "folder": str(folder)}
         told, telling = socket.socketpair()
-        pipes = [os.pipe() for _ in _OUTPUTS] if log is None else []
-        ends = [end for _, end in pipes] if log is None else [log.fileno() for _ in _OUTPUTS]
         with telling:
-            socket.send_fds(self._asking, [b"."], [telling.fileno(), *ends])
-        for _, end in pipes:
-            os.close(end)
+            socket.send_fds(self._asking, [b"."], [telling.fileno(), *outputs])
         told.sendall(json.dumps(asked).encode() + b"\n")
-        return Forked(arguments, told, [output for output, _ in pipes])
+        return Forked(arguments, told, read)
 
     def end(self) -> None:
         """It ends when nobody can ask it any more."""
@@ -156,7 +181,7 @@ class Warm:
 
 @cache
 def _warm(program: str, *modules: str) -> Warm:
-    return Warm(program, *modules)
+    return _warm(program).loading(modules) if modules else Warm(program)
 
 
 def command(
@@ -226,13 +251,21 @@ def _load(name: str) -> None:
 
 
 def _main() -> None:
-    channel, program, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:]
+    channel, program = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
     sys.path[0] = str(PROGRAM.parent)  # as where the program is started
-    for name in (_MAIN[program].rpartition(".")[0], *modules):
-        _load(name)
-    gc.freeze()  # what is loaded is neither looked through nor copied by those who are forked
-    if _forks(channel):
-        import_module(_MAIN[program]).main()
+    loaded: Sequence[str] = (_MAIN[program].rpartition(".")[0],)
+    while True:
+        for name in loaded:
+            _load(name)
+        gc.freeze()  # what is loaded is neither looked through nor copied by those who are forked
+        if not _forks(channel):
+            return
+        if sys.argv[0] != _LOADING:
+            import_module(_MAIN[program]).main()
+            return
+        loaded, (output, error) = sys.argv[1:], _OUTPUTS
+        channel = socket.socket(fileno=os.dup(output))
+        os.dup2(error, output)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,12 @@ class Services:
     def private(self) -> Path:
         return self.folder / "private"
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """What names those that run, and their tokens, to a command line."""
+        urls = {f"CIPHERMARK_{service.name.upper()}_URL": service.url for service in self.running}
+        return urls | {f"CIPHERMARK_{service.name.upper()}_TOKEN": service.token for service in self.running}
+
     def environment(self, name: str) -> dict[str, str]:
         kept = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
         made = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 from command import Ciphermark
 from ports import free_port
 from processes import PATIENCE_S, command_line, wait_until
+from running_services import Services
 
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.party import LocalParties, Scratch
@@ -330,42 +329,11 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def services(tmp_path_factory):
     """The client and the server service, as processes with a volume between them: the variables that name them."""
-    folder = tmp_path_factory.mktemp("services")
-    for name in ("blobs", "private"):
-        (folder / name).mkdir(mode=0o700)
-    variables, processes = {}, []
+    made = Services(tmp_path_factory.mktemp("services"))
     for name in ("client", "server"):
-        port, token = free_port(), f"{name}-token-" + "x" * 20
-        environment = os.environ | {
-            "CIPHERMARK_PORT": str(port),
-            "CIPHERMARK_BLOBS": str(folder / "blobs"),
-            "CIPHERMARK_PRIVATE": str(folder / "private"),
-            f"CIPHERMARK_{name.upper()}_TOKEN": token,
-        }
-        command = [sys.executable, "-m", f"ciphermark_{name}.main"]
-        with (folder / f"{name}.log").open("wb") as log:
-            processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
-        variables |= {
-            f"CIPHERMARK_{name.upper()}_URL": f"http://127.0.0.1:{port}",
-            f"CIPHERMARK_{name.upper()}_TOKEN": token,
-        }
-    try:
-        for name in ("client", "server"):
-            url = variables[f"CIPHERMARK_{name.upper()}_URL"]
-            wait_until(lambda url=url: is_ready(url), (folder / f"{name}.log").read_text)
-        yield variables
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait(timeout=PATIENCE_S)
-
-
-def is_ready(url):
-    try:
-        return httpx.get(f"{url}/readyz", trust_env=False).is_success
-    except httpx.HTTPError:
-        return False
+        made.start(name)
+    yield made.variables
+    made.stop()
 
 
 def http_seat(services, variant="seal", timeout_s=PATIENCE_S):

@@ -25,13 +25,9 @@ def services(tmp_path: Path) -> Iterator[Services]:
     made.stop()
 
 
-def executed(
-    folder: Path, url: str, parties: list[Running], variants: list[str]
-) -> dict[str, dict[str, object]]:
+def executed(folder: Path, url: str, services: Services, variants: list[str]) -> dict[str, dict[str, object]]:
     """Variant -> outcome of one comparison, carried out by the services."""
-    named = {f"CIPHERMARK_{party.name.upper()}_URL": party.url for party in parties}
-    tokens = {f"CIPHERMARK_{party.name.upper()}_TOKEN": party.token for party in parties}
-    ciphermark = Ciphermark(folder / "home", url, named | tokens)
+    ciphermark = Ciphermark(folder / "home", url, services.variables)
     ciphermark("run", str(ciphermark.suite(LEARNING | {"variants": variants}, samples=2)))
     return {outcome["trial"]["case"]["variant"]: outcome for outcome in ciphermark.outcomes()}
 
@@ -48,7 +44,7 @@ def test_a_comparison_of_five_variants_fits_the_defaults(
     services: Services, tmp_path: Path, new_url: Callable[[], str]
 ) -> None:
     parties = [services.start(name) for name in ("client", "server")]
-    outcomes = executed(tmp_path, new_url(), parties, WIDE)
+    outcomes = executed(tmp_path, new_url(), services, WIDE)
     assert {name: (found["status"], found["error"]) for name, found in outcomes.items()} == dict.fromkeys(
         WIDE, ("ok", None)
     )
@@ -63,8 +59,9 @@ def test_any_comparison_of_our_own_variants_fits_the_defaults() -> None:
 def test_what_a_comparison_has_no_session_for_is_told_and_harms_no_other(
     services: Services, tmp_path: Path, new_url: Callable[[], str]
 ) -> None:
-    client, server = services.start("client"), services.start("server", CIPHERMARK_SESSIONS="2")
-    outcomes = executed(tmp_path, new_url(), [client, server], ["seal", "tenseal", "cleartext"])
+    services.start("client")
+    server = services.start("server", CIPHERMARK_SESSIONS="2")
+    outcomes = executed(tmp_path, new_url(), services, ["seal", "tenseal", "cleartext"])
     statuses = sorted(str(found["status"]) for found in outcomes.values())
     assert statuses == ["cancelled", "ok", "ok"]
     (error,) = (str(found["error"]) for found in outcomes.values() if found["status"] == "cancelled")

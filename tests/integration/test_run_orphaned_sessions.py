@@ -30,12 +30,9 @@ def services(tmp_path):
 @pytest.fixture
 def ciphermark(services, tmp_path, new_url):
     """Runs whose parties are services."""
-    named = {}
     for name in ("client", "server"):
-        running = services.start(name)
-        named[f"CIPHERMARK_{name.upper()}_URL"] = running.url
-        named[f"CIPHERMARK_{name.upper()}_TOKEN"] = running.token
-    return Ciphermark(tmp_path / "home", new_url(), named)
+        services.start(name)
+    return Ciphermark(tmp_path / "home", new_url(), services.variables)
 
 
 def sessions(services):
