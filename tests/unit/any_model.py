@@ -1,186 +1,70 @@
-"""Any value of the central types, for property tests."""
+"""Any value of the central types, for property tests: made by the types of their fields, new ones as well."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
 from hypothesis import strategies as st
 
-from ciphermark_core import model, run
-from ciphermark_core.budget import Budget
-from ciphermark_core.key_switching import DIVISIONS, KeySwitching
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core import model
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 sizes = st.integers(0, 2**62)
-maybe_texts = st.none() | texts
-schemes = st.sampled_from(model.SCHEMES)
-chains = st.lists(st.integers(2, 60), min_size=1, max_size=8).map(tuple)
-primes = st.lists(st.integers(2, 2**60), min_size=1, max_size=6).map(tuple)
+_OF_TYPE = {
+    str: texts,
+    float: numbers,
+    int: sizes,
+    bool: st.booleans(),
+    bytes: st.binary(max_size=20),
+    type(None): st.none(),
+}
+_MOST = 3
+_steps = st.lists(st.integers(-9, 9), max_size=_MOST).map(tuple)
+_OF_TYPE[KeyRequest] = st.builds(KeyRequest.of, st.booleans(), _steps, _steps, st.booleans(), st.booleans())
+# Fields that have less than their types say.
+_chains = st.lists(st.integers(2, 60), min_size=1, max_size=8).map(tuple)
+_primes = st.lists(st.integers(2, 2**60), min_size=1, max_size=6).map(tuple)
+_OF_FIELD: dict[tuple[type, str], st.SearchStrategy[Any]] = {
+    (model.BootstrappingParameters, "level_budget"): st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    (model.BootstrappingParameters, "iterations"): st.integers(1, 2),
+    (model.BootstrappingParameters, "precision_bits"): st.none() | st.integers(1, 60),
+    (model.ParameterSpec, "ring_dimension"): st.integers(1, 17).map(lambda power: 1 << power),
+    (model.ParameterSpec, "modulus_bits"): st.none() | _chains,
+    (model.ParameterSpec, "plain_modulus"): st.none() | st.integers(2, 2**60),
+    (model.ParameterSpec, "scale_bits"): st.none() | st.integers(10, 60),
+    (model.ParameterSpec, "security"): st.sampled_from([0, 128, 192, 256]),
+    (model.ParameterSpec, "depth"): st.none() | st.integers(1, 100),
+    (model.ParameterSpec, "hamming_weight"): st.none() | st.integers(1, 1024),
+    (model.Parameters, "moduli"): _primes,
+    (model.Parameters, "special_moduli"): st.just(()) | _primes,
+    (model.Case, "dimensions"): st.dictionaries(texts, texts | sizes | st.floats(0.1, 0.9), max_size=_MOST),
+}
 
-bootstrapping_parameters = st.builds(
-    model.BootstrappingParameters,
-    level_budget=st.tuples(st.integers(1, 5), st.integers(1, 5)),
-    slots=st.none() | sizes,
-    iterations=st.integers(1, 2),
-    precision_bits=st.none() | st.integers(1, 60),
-)
-bootstrappings = st.builds(
-    model.Bootstrapping,
-    parameters=bootstrapping_parameters,
-    depth=st.integers(1, 40),
-    error=numbers,
-    operand_level=st.integers(0, 3),
-)
-specs = st.builds(
-    model.ParameterSpec,
-    scheme=schemes,
-    ring_dimension=st.integers(1, 17).map(lambda power: 1 << power),
-    modulus_bits=st.none() | chains,
-    plain_modulus=st.none() | st.integers(2, 2**60),
-    scale_bits=st.none() | st.integers(10, 60),
-    security=st.sampled_from([0, 128, 192, 256]),
-    depth=st.none() | st.integers(1, 100),
-    ring_dimension_is_minimum=st.booleans(),
-    division=st.sampled_from(DIVISIONS),
-    secret_distribution=st.sampled_from(["uniform ternary", "sparse ternary", "sparse-encapsulated"]),
-    hamming_weight=st.none() | st.integers(1, 1024),
-    bootstrapping=st.none() | bootstrapping_parameters,
-)
-switchings = st.builds(KeySwitching, method=st.sampled_from(["hybrid", "bv"]), digits=sizes)
-parameters = st.builds(
-    model.Parameters,
-    spec=specs,
-    ring_dimension=st.integers(2, 2**17),
-    moduli=primes,
-    special_moduli=st.just(()) | primes,
-    slots=sizes,
-    plain_modulus=st.none() | sizes,
-    scale=st.none() | numbers,
-    key_switching=st.none() | switchings,
-    scaling=st.sampled_from(["exact", "fixed", "managed"]),
-    secret_distribution=texts,
-    encryption=texts,
-    hamming_weight=st.none() | st.integers(1, 1024),
-    bootstrapping=st.none() | bootstrappings,
-)
-libraries = st.builds(
-    model.LibraryInfo,
-    library=texts,
-    variant=texts,
-    version=texts,
-    hexl=st.booleans(),
-    build=st.dictionaries(texts, texts, max_size=3),
-    is_debug=st.booleans(),
-)
-budgets = st.builds(
-    Budget,
-    processes=sizes,
-    samples=sizes,
-    warmups=sizes,
-    min_time_s=numbers,
-    timeout_s=numbers,
-    memory_mb=sizes,
-    precision=st.none() | numbers,
-    most_samples=sizes,
-    most_time_s=numbers,
-)
-cases = st.builds(
-    model.Case,
-    variant=texts,
-    experiment=texts,
-    operation=texts,
-    parameters=specs,
-    size=sizes,
-    data_pattern=st.sampled_from(["same", "random"]),
-    threads=sizes,
-    dimensions=st.dictionaries(texts, texts | sizes | st.floats(0.1, 0.9), max_size=3),
-)
-trials = st.builds(model.Trial, id=texts, run_id=texts, case=cases, process=sizes, seed=sizes, budget=budgets)
-samples = st.builds(
-    model.Sample,
-    metric=texts,
-    value=numbers,
-    stage=texts,
-    party=maybe_texts,
-    step=maybe_texts,
-    ordinal=sizes,
-    loops=sizes,
-    is_warmup=st.booleans(),
-    repetitions=st.none() | sizes,
-    is_disturbed=st.booleans(),
-    slow_down=numbers,
-)
-accuracies = st.builds(
-    model.Accuracy,
-    max_abs_error=numbers,
-    wrong_slots=sizes,
-    tolerance=numbers,
-    precision_bits=st.none() | numbers,
-)
-counts = st.builds(model.OperationCount, operation=texts, level=sizes, n=sizes)
-layers = st.builds(
-    model.LayerFacts,
-    name=texts,
-    level=sizes,
-    end_level=sizes,
-    scale_bits=st.none() | numbers,
-    operand_bytes=sizes,
-    result_bytes=sizes,
-    counts=st.lists(counts, max_size=3).map(tuple),
-)
-uses = st.builds(
-    model.ProgramUse,
-    stage=texts,
-    digest=texts,
-    scheme=schemes,
-    depth=sizes,
-    constants=sizes,
-    live_ciphertexts=sizes,
-    counts=st.lists(counts, max_size=3).map(tuple),
-    content=st.binary(max_size=20),
-    layers=st.lists(layers, max_size=2).map(tuple),
-)
-outcomes = st.builds(
-    model.Outcome,
-    trial=trials,
-    status=st.sampled_from(model.Status.__args__),
-    started_at=texts,
-    duration_s=numbers,
-    samples=st.lists(samples, max_size=4).map(tuple),
-    accuracy=st.none() | accuracies,
-    parameters=st.none() | parameters,
-    library=st.none() | libraries,
-    error=maybe_texts,
-    facts=st.dictionaries(texts, numbers, max_size=3),
-    programs=st.lists(uses, max_size=2).map(tuple),
-)
-hosts = st.builds(
-    run.Host,
-    fingerprint=texts,
-    hostname=texts,
-    cpu_model=texts,
-    cpu_flags=st.lists(texts, max_size=4).map(tuple),
-    caches=st.dictionaries(texts, sizes, max_size=3),
-    cores=sizes,
-    memory_bytes=sizes,
-    operating_system=texts,
-    kernel=texts,
-    governor=maybe_texts,
-    turbo=st.none() | st.booleans(),
-    smt=st.none() | st.booleans(),
-    container=maybe_texts,
-    clock_source=maybe_texts,
-    clock_resolution_ns=sizes,
-    clock_noise=numbers,
-    load_1min=numbers,
-    warnings=st.lists(texts, max_size=3).map(tuple),
-)
-runs = st.builds(
-    run.Run,
-    id=texts,
-    suite_name=texts,
-    suite_text=texts,
-    seed=sizes,
-    started_at=texts,
-    host=hosts,
-    software_version=texts,
-)
+
+def any_of(hint: Any) -> st.SearchStrategy[Any]:
+    """Any value of a type."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return st.sampled_from(parts)
+    if origin in (Union, UnionType):
+        return st.one_of(*map(any_of, parts))
+    if origin is tuple and parts[1:] != (...,):
+        return st.tuples(*map(any_of, parts))
+    if origin is tuple:
+        return st.lists(any_of(parts[0]), max_size=_MOST).map(tuple)
+    if origin in (dict, Mapping):
+        return st.dictionaries(*map(any_of, parts), max_size=_MOST)
+    if hint in _OF_TYPE:
+        return _OF_TYPE[hint]
+    hints = get_type_hints(hint)
+    names = [field.name for field in fields(hint)] if is_dataclass(hint) else hint.__struct_fields__
+    own = {name: strategy for (kind, name), strategy in _OF_FIELD.items() if kind is hint}
+    return st.builds(hint, **{name: any_of(hints[name]) for name in names if name not in own}, **own)
+
+
+cases, outcomes = any_of(model.Case), any_of(model.Outcome)

