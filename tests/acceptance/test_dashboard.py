@@ -196,6 +196,7 @@ def watched(browser: Browser, site: Site) -> Iterator[Watched]:
 
 def test_the_printed_address_logs_in_and_does_not_stay(browser: Browser, site: Site) -> None:
     context = browser.new_context(base_url=site.url)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto("/noise")
     assert page.url == f"{site.url}/login?next=/noise"
