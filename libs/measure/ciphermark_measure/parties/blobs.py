@@ -356,7 +356,8 @@ def _given_away(content: Content, spans: Iterable[tuple[int, int]]) -> Iterator[
         yield content[start:end]
         if isinstance(content, mmap.mmap) and end - dropped >= _DROPPED_BYTES:
             whole = (end - dropped) // mmap.PAGESIZE * mmap.PAGESIZE
-            content.madvise(mmap.MADV_DONTNEED, dropped, whole)
+            with suppress(OSError):  # pages that are locked, as a client's are, stay
+                content.madvise(mmap.MADV_DONTNEED, dropped, whole)
             dropped += whole
 
 
