@@ -173,8 +173,8 @@ class BlobStore(Blobs):
 
         All are compared with the digest before this returns, and change no more. Files of a folder that is shared can
         be changed by whoever may write there, so they are read to private memory; those of a scratch folder only by
-        this user's parties, which work one after the other, so they are mapped. What was given is no longer in memory.
-        Raises as :meth:`get` does, and for a blob without parts.
+        this user's parties, which work one after the other, so they are mapped. What was given
+        leaves memory that is not locked. Raises as :meth:`get` does, and for a blob without parts.
         """
         content = self._compared(blob)
         spans = _spans(content, blob.parts)
