@@ -149,6 +149,7 @@ class Database:
                 from ciphermark_db import statistics  # loads numpy
 
                 with connection.transaction():
+                    recording.lock_runs(connection, [run_id])
                     statistics.rebuild(connection, run_id)
         return list(runs)
 
@@ -191,6 +192,7 @@ class Database:
         from ciphermark_db import statistics  # loads numpy
 
         with self._connected() as connection, _complaints(connection), connection.transaction():
+            recording.lock_runs(connection, [run_id])
             statistics.update_host_state(connection, run_id)
 
     def record_refusals(self, outcomes: Sequence[Outcome], reason: str) -> None:

@@ -49,6 +49,11 @@ def record_run(
     return connection.execute(blocks("record")["record_run"], row).rowcount == 1
 
 
+def lock_runs(connection: psycopg.Connection[Any], runs: Iterable[str]) -> None:
+    """Wait until no other transaction writes outcomes or statistics of these runs, and keep others from it."""
+    connection.execute(blocks("record")["lock_runs"], {"runs": sorted(runs)})
+
+
 def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Record outcomes but for their samples, and return those whose trials were not recorded before. Their runs must be
     recorded.
@@ -57,7 +62,7 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
     one direction only.
     """
     sql = blocks("record")
-    connection.execute(sql["lock_runs"], {"runs": sorted({item.trial.run_id for item in outcomes})})
+    lock_runs(connection, {item.trial.run_id for item in outcomes})
     trials = {"trials": [item.trial.id for item in outcomes]}
     recorded = {trial_id for (trial_id,) in connection.execute(sql["recorded"], trials)}
     fresh = {item.trial.id: item for item in reversed(outcomes) if item.trial.id not in recorded}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -141,6 +142,22 @@ def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) 
     )
     assert (row["timed_samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
     assert (row["run_delay_share"], row["steal_share"]) == (pytest.approx(0.1), pytest.approx(0.2))
+
+
+def test_several_processes_compute_the_state_of_a_host_at_once(
+    database: Database, url: str, recorded
+) -> None:
+    """A run and the commands beside it do so when it ends."""
+    run = recorded(("seal", [1.0], ()))
+
+    def compute(_: int) -> None:
+        with Database.open(url) as another:
+            for _ in range(15):
+                another.update_host_state(run.id)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(compute, range(3)))
+    assert database.query("select count(*) from host_state where run_id = %s", [run.id]).rows == [(1,)]
 
 
 def test_times_are_corrected_and_intervals_widened_by_the_error_of_that(database: Database, slowed) -> None:

@@ -171,7 +171,6 @@ def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Ga
         out, err = process.communicate(timeout=PATIENCE_S)
         held.ended(process.returncode, out, err, 0)
     ended(held, run)
-    held("runs")  # on a busy host the run may leave the end of its journal to the next command
     assert held.database_url is not None
     assert_each_once(held, held.database_url, runs=1)
 
