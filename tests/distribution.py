@@ -25,7 +25,7 @@ LONGEST = (
     "tests/integration/test_workload_check.py",
     "tests/integration/test_schemathesis_services.py",
     "tests/integration/test_service_benchmark.py",
-    "tests/integration/test_run_own_workload.py",
+    "tests/integration/test_run_user_workload.py",
     "tests/integration/test_run_data_sets.py",
     "tests/integration/test_docs_commands.py",
     "tests/integration/test_cli_inspection.py",

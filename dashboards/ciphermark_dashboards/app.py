@@ -29,7 +29,7 @@ from ciphermark_dashboards.store import NotFoundError, Store, TooSlowError, Unpr
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_web.app import READY, health_router, readiness
-from ciphermark_web.layers import Watched
+from ciphermark_web.layers import Availability
 
 _RETRY_S = 5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -54,7 +54,7 @@ _OF_RUNS = frozenset(page.path for page in PAGES)
 
 def made(settings: Settings) -> FastAPI:
     """The application; it connects when it starts."""
-    store, vigil = Store(settings.database_url), DatabaseMonitor(settings.database_url)
+    store, monitor = Store(settings.database_url), DatabaseMonitor(settings.database_url)
     benchmark = (
         Benchmark(settings.benchmark_url, settings.benchmark_token) if settings.benchmark_url else None
     )
@@ -64,7 +64,7 @@ def made(settings: Settings) -> FastAPI:
         store.open()
         # The first page needs Altair, and its browser asks for the scripts: both take seconds, and are made meanwhile.
         bundling = asyncio.create_task(asyncio.to_thread(_prepare))
-        async with vigil.kept():
+        async with monitor.kept():
             yield
         await asyncio.wait({bundling})
         bundling.exception()  # whoever asks for it is told, and it is tried again
@@ -80,12 +80,12 @@ def made(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
     )
-    app.add_middleware(Watched, vigil=vigil, needs_none=_needs_no_database, answer=_is_away)
+    app.add_middleware(Availability, monitor=monitor, needs_none=_needs_no_database, answer=_is_away)
     _surround(app, settings)
     _route(app, store, benchmark)
     app.include_router(drawing.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file))
-    app.include_router(health_router({"database": lambda: vigil.reason or _reason_against(store)}))
+    app.include_router(health_router({"database": lambda: monitor.reason or _reason_against(store)}))
     if settings.token is not None:
         _add_login(app, settings.token)
     app.add_exception_handler(UserError, _mistake)

@@ -10,7 +10,7 @@ from ciphermark_core import legacy_format, wire
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Sample
 
-HEADER, *LINES = (Path(__file__).parent / "earlier/journal.jsonl").read_bytes().splitlines()
+HEADER, *LINES = (Path(__file__).parent / "legacy_format/journal.jsonl").read_bytes().splitlines()
 
 
 def test_a_repetition_that_was_a_chain() -> None:

@@ -16,7 +16,7 @@ SPEC = ParameterSpec("bfv", 8192, None, 1032193)
 CASE = Case("seal", "arithmetic", "mul", SPEC, 8192, "random")
 
 # As earlier versions wrote cases, with the keys that they computed.
-STORED = json.loads((Path(__file__).parent / "earlier/cases.json").read_text())
+STORED = json.loads((Path(__file__).parent / "legacy_format/cases.json").read_text())
 
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda item: item["key"][:8])

@@ -1,4 +1,4 @@
-"""What a watched application answers: its own answer, or another one as soon as what it waits for is away."""
+"""What a availability application answers: its own answer, or another one as soon as what it waits for is away."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from ciphermark_web.layers import Watched
+from ciphermark_web.layers import Availability
 
 AWAY = PlainTextResponse("away", 503)
 TURNS = 100  # of the event loop: more than any reaction takes
 
 
 class Told:
-    """A vigil that says what a test wants."""
+    """A monitor that says what a test wants."""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
@@ -33,7 +33,7 @@ class Asked:
     """An application that waits, and what it answered."""
 
     def __init__(self, begins: bool = False) -> None:
-        self.vigil, self.goes_on, self.began = Told(), asyncio.Event(), asyncio.Event()
+        self.monitor, self.goes_on, self.began = Told(), asyncio.Event(), asyncio.Event()
         self.statuses: list[int] = []
         self.bodies: list[bytes] = []
         self._begins = begins
@@ -49,8 +49,10 @@ class Asked:
             await PlainTextResponse("own")(scope, receive, send)
 
     async def ask(self, path: str = "/") -> None:
-        watched = Watched(self.app, self.vigil, lambda name: name == "/open", AWAY)
-        await watched({"type": "http", "method": "GET", "path": path, "headers": []}, _receive, self._send)
+        availability = Availability(self.app, self.monitor, lambda name: name == "/open", AWAY)
+        await availability(
+            {"type": "http", "method": "GET", "path": path, "headers": []}, _receive, self._send
+        )
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -69,7 +71,7 @@ async def _never_away(asked: Asked) -> None:
 
 
 async def _away_before(asked: Asked) -> None:
-    asked.vigil.gone.set()
+    asked.monitor.gone.set()
     await asked.ask()
     assert not asked.began.is_set()
 
@@ -77,7 +79,7 @@ async def _away_before(asked: Asked) -> None:
 async def _away_meanwhile(asked: Asked) -> None:
     work = asyncio.create_task(asked.ask())
     await asked.began.wait()
-    asked.vigil.gone.set()
+    asked.monitor.gone.set()
     for _ in range(TURNS):
         await asyncio.sleep(0)
     asked.goes_on.set()
@@ -85,7 +87,7 @@ async def _away_meanwhile(asked: Asked) -> None:
 
 
 async def _left_alone(asked: Asked) -> None:
-    asked.vigil.gone.set()
+    asked.monitor.gone.set()
     asked.goes_on.set()
     await asked.ask("/open")
 

@@ -20,7 +20,7 @@ from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import columns, constant_weight_pir, keyword_table
 from ciphermark_workloads.retrieval.database import NO_BYTE
-from ciphermark_workloads.retrieval.keyword_table import Shelves
+from ciphermark_workloads.retrieval.keyword_table import KeywordTable
 from ciphermark_workloads.retrieval.queries import ABSENT
 from ciphermark_workloads.workload import Truth
 
@@ -75,50 +75,50 @@ def databases(draw):
         keyword: draw(st.binary(min_size=1, max_size=size) | st.sampled_from([bytes(size), b"\xff" * size]))
         for keyword in keywords
     }
-    return Shelves(bits, size, slots, symbol, most), values
+    return KeywordTable(bits, size, slots, symbol, most), values
 
 
 @given(databases())
 def test_every_value_comes_back_and_what_is_absent_is_told(database):
-    shelves, records = database
-    stored = shelves.stored(records)
-    assert {*stored} == {shelves.code(keyword) for keyword in records}
-    nothing = [np.zeros(shelves.slots, dtype=np.int64)] * shelves.chunks
-    for keyword in range(1 << shelves.keyword_bits):
-        chunks = stored.get(shelves.code(keyword), nothing)
-        assert len(chunks) == shelves.chunks
-        found = shelves.value(chunks, keyword)
+    table, records = database
+    stored = table.stored(records)
+    assert {*stored} == {table.code(keyword) for keyword in records}
+    nothing = [np.zeros(table.slots, dtype=np.int64)] * table.chunks
+    for keyword in range(1 << table.keyword_bits):
+        chunks = stored.get(table.code(keyword), nothing)
+        assert len(chunks) == table.chunks
+        found = table.value(chunks, keyword)
         assert (None if found is None else bytes(found.tolist())) == records.get(keyword)
 
 
 @given(databases())
 def test_no_plaintext_of_a_shelf_is_zeros(database):
     """Of which libraries refuse products; and a symbol is below t, as itself plus 1."""
-    shelves, records = database
-    for chunks in shelves.stored(records).values():
+    table, records = database
+    for chunks in table.stored(records).values():
         assert all(chunk.any() and chunk.min() >= 0 for chunk in chunks)
-        assert all(chunk.max() <= 1 << shelves.symbol_bits for chunk in chunks)
+        assert all(chunk.max() <= 1 << table.symbol_bits for chunk in chunks)
 
 
 def test_records_that_differ_in_their_lowest_bits_share_a_shelf():
     """256 bytes and two of a length are 129 symbols, of which N = 8192 has room for 63: 32 of them, five bits."""
-    shelves = Shelves(16, 256, 8192, 16, 32)
-    assert (shelves.symbols, shelves.shared_bits, shelves.shelves, shelves.length) == (129, 5, 2048, 65)
-    assert shelves.code(0b1010_0000) == shelves.code(0b1011_1111) != shelves.code(0b1100_0000)
-    alone = Shelves(16, 256, 8192, 16, 0)
+    table = KeywordTable(16, 256, 8192, 16, 32)
+    assert (table.symbols, table.shared_bits, table.shelves, table.length) == (129, 5, 2048, 65)
+    assert table.code(0b1010_0000) == table.code(0b1011_1111) != table.code(0b1100_0000)
+    alone = KeywordTable(16, 256, 8192, 16, 0)
     assert (alone.shared_bits, alone.length) == (0, 363)
-    assert Shelves(16, 16383, 8192, 16, 32).chunks == 2
-    assert Shelves(3, 1, 8192, 16, 32).length == 2
+    assert KeywordTable(16, 16383, 8192, 16, 32).chunks == 2
+    assert KeywordTable(3, 1, 8192, 16, 32).length == 2
 
 
 @pytest.mark.parametrize(("slot", "symbol"), [(5, 0), (3, 0), (3, 12 + 1)])
 def test_what_is_no_record_is_told(slot, symbol):
     """A slot of 0 among others, a length of zeros that other slots belie, and a length that no value has."""
-    shelves = Shelves(4, 5, 64, 8, 0)
-    (chunks,) = shelves.stored({9: b"12345"}).values()
+    table = KeywordTable(4, 5, 64, 8, 0)
+    (chunks,) = table.stored({9: b"12345"}).values()
     chunks[0][slot - 2] = symbol
     with pytest.raises(ValueError, match="no record"):
-        shelves.value(chunks, 9)
+        table.value(chunks, 9)
 
 
 # --- Costs -----------------------------------------------------------------------------------------------------------
@@ -238,8 +238,8 @@ def test_parameters_are_secure_by_both_tables_and_have_room(database):
     ):
         n, chain = spec.ring_dimension, spec.modulus_bits
         assert all(security.level(table, n, sum(chain)) >= 128 for table in ("2018", "2024"))
-        shelves = Shelves(bits, value, n, 16, 32)
-        ratio = constant_weight_pir.noise_ratio(shelves, len(chain) - 1, chain[0], 65537, deviation(n))
+        table = KeywordTable(bits, value, n, 16, 32)
+        ratio = constant_weight_pir.noise_ratio(table, len(chain) - 1, chain[0], 65537, deviation(n))
         assert ratio > 2**9
 
 

@@ -226,7 +226,7 @@ async def _watch(caller: Caller, receive: Receive) -> None:
     await asyncio.to_thread(caller.leave)
 
 
-class Vigil(Protocol):
+class Monitor(Protocol):
     """Who watches what the application depends on."""
 
     @property
@@ -237,16 +237,16 @@ class Vigil(Protocol):
         """Return once it does not answer."""
 
 
-class Watched:
+class Availability:
     """Answers, within seconds, for an application that waits for a server that is away. Paths that ``needs_none`` names
     are left alone, and so is an answer that has begun.
     """
 
     def __init__(
-        self, app: ASGIApp, vigil: Vigil, needs_none: Callable[[str], bool], answer: ASGIApp
+        self, app: ASGIApp, monitor: Monitor, needs_none: Callable[[str], bool], answer: ASGIApp
     ) -> None:
         self._app = app
-        self._vigil = vigil
+        self._monitor = monitor
         self._needs_none = needs_none
         self._answer = answer
 
@@ -255,12 +255,12 @@ class Watched:
         if scope["type"] != "http" or self._needs_none(scope["path"]):
             await self._app(scope, receive, send)
             return
-        if self._vigil.is_away:
+        if self._monitor.is_away:
             await self._answer(scope, receive, send)
             return
         sending = _Sending(send)
         work = asyncio.ensure_future(self._app(scope, receive, sending))
-        away = asyncio.ensure_future(self._vigil.until_away())
+        away = asyncio.ensure_future(self._monitor.until_away())
         try:
             work.add_done_callback(_heard)
             await asyncio.wait({work, away}, return_when=asyncio.FIRST_COMPLETED)

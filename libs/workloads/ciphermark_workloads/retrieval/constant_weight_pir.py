@@ -25,60 +25,60 @@ from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import grids, queries, user_records
 from ciphermark_workloads.retrieval.database import Integers
 from ciphermark_workloads.retrieval.grids import Counts
-from ciphermark_workloads.retrieval.keyword_table import Shelves
+from ciphermark_workloads.retrieval.keyword_table import KeywordTable
 from ciphermark_workloads.retrieval.queries import KeywordRetrieval
 from ciphermark_workloads.workload import Arrays, Stage, Workload
 
 _WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
 
 
-def counts(shelves: Shelves, codes: Collection[Code]) -> Counts:
+def counts(table: KeywordTable, codes: Collection[Code]) -> Counts:
     """m − 1 rotations for the expansion; and for each chunk p products with plaintexts, a product of ciphertexts for
     each upper place that is in use, at most m − 1 of them, and one relinearization.
     """
     lower, upper = ({code[place] for code in codes} for place in (0, 1))
-    turned = shelves.length - 1
-    doubled = (1 << expansion.rounds(shelves.length)) - 1
+    turned = table.length - 1
+    doubled = (1 << expansion.rounds(table.length)) - 1
     return Counts(
         rotations=turned,
         shifts=turned,
         differences=turned,
-        plain_products=shelves.chunks * len(codes),
-        products=shelves.chunks * len(upper),
-        relinearizations=shelves.chunks,
-        additions=doubled + shelves.chunks * (len(codes) - 1),
+        plain_products=table.chunks * len(codes),
+        products=table.chunks * len(upper),
+        relinearizations=table.chunks,
+        additions=doubled + table.chunks * (len(codes) - 1),
         transforms=len(lower),
-        transforms_back=shelves.chunks * len(upper),
+        transforms_back=table.chunks * len(upper),
     )
 
 
-def published_counts(shelves: Shelves, codes: Collection[Code]) -> Counts:
+def published_counts(table: KeywordTable, codes: Collection[Code]) -> Counts:
     """As published: a product of ciphertexts and a relinearization for each shelf that is not empty."""
     return replace(
-        counts(shelves, codes),
+        counts(table, codes),
         products=len(codes),
         relinearizations=len(codes),
         transforms=len(codes),
-        transforms_back=shelves.chunks,
+        transforms_back=table.chunks,
     )
 
 
-def most_plaintexts(shelves: Shelves, records: int) -> int:
+def most_plaintexts(table: KeywordTable, records: int) -> int:
     """At most so many plaintexts have as many records, whatever their keywords are."""
-    return shelves.chunks * min(records, shelves.shelves)
+    return table.chunks * min(records, table.shelves)
 
 
-def server_bytes(shelves: Shelves, records: int, primes: int, ciphertexts: int) -> int:
+def server_bytes(table: KeywordTable, records: int, primes: int, ciphertexts: int) -> int:
     """What a server holds: the records, each plaintext as a vector, in coefficient form and in evaluation form, and as
     many ciphertexts.
     """
-    polynomial = shelves.slots * _WORD
-    store = most_plaintexts(shelves, records) * (primes + 2) * polynomial
-    return records * shelves.value_bytes + store + ciphertexts * 2 * primes * polynomial
+    polynomial = table.slots * _WORD
+    store = most_plaintexts(table, records) * (primes + 2) * polynomial
+    return records * table.value_bytes + store + ciphertexts * 2 * primes * polynomial
 
 
 def noise_ratio(
-    shelves: Shelves, primes: int, prime_bits: int, plain_modulus: int, deviation: float
+    table: KeywordTable, primes: int, prime_bits: int, plain_modulus: int, deviation: float
 ) -> float:
     """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise; all primes,
     the special one too, have ``prime_bits`` bits.
@@ -87,8 +87,8 @@ def noise_ratio(
     places are rows and columns. As published the product of ciphertexts comes first, which has the noise of both
     places: √2 times as much.
     """
-    selection = grids.selection_deviation(shelves.slots, shelves.length, primes, deviation)
-    answer = grids.answer_deviation(selection, shelves.slots, shelves.shelves, plain_modulus)
+    selection = grids.selection_deviation(table.slots, table.length, primes, deviation)
+    answer = grids.answer_deviation(selection, table.slots, table.shelves, plain_modulus)
     return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
 
 
@@ -156,7 +156,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
         ciphertexts = self.ciphertexts(layout)
         return server_bytes(layout, self.options.records, primes, ciphertexts)
 
-    def ciphertexts(self, layout: Shelves) -> int:
+    def ciphertexts(self, layout: KeywordTable) -> int:
         """How many a server holds at once: of each code place one, and one in evaluation form."""
         return 2 * layout.length
 
@@ -247,10 +247,10 @@ class ConstantWeightPir(KeywordRetrieval[int]):
             return self.no_record()
         return self.absent() if found is None else found
 
-    def layout(self, parameters: Parameters) -> Shelves:
+    def layout(self, parameters: Parameters) -> KeywordTable:
         """Raises ``Unsupported`` for keywords of too many bits."""
         options = self.options
-        return Shelves.of(options.keyword_bits, options.value_bytes, parameters, self.most_shared_bits)
+        return KeywordTable.of(options.keyword_bits, options.value_bytes, parameters, self.most_shared_bits)
 
 
 class PublishedConstantWeightPir(ConstantWeightPir):
@@ -263,7 +263,7 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     most_shared_bits = 0
     parts = ("code words", "records")
 
-    def ciphertexts(self, layout: Shelves) -> int:
+    def ciphertexts(self, layout: KeywordTable) -> int:
         """Of each code place one, and of each record one, and one in evaluation form."""
         return layout.length + 2 * most_plaintexts(layout, self.options.records)
 

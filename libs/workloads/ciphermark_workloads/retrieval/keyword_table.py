@@ -32,7 +32,7 @@ LENGTH_BYTES = 2  # of a value, before it
 
 
 @dataclass(frozen=True, slots=True)
-class Shelves:
+class KeywordTable:
     """For keywords of ``keyword_bits`` bits and values of at most ``value_bytes`` bytes, in plaintexts of ``slots``
     slots of ``symbol_bits`` bits each, with up to 2^``most_shared_bits`` records each.
 
@@ -56,7 +56,7 @@ class Shelves:
     @classmethod
     def of(
         cls, keyword_bits: int, value_bytes: int, parameters: Parameters, most_shared_bits: int
-    ) -> Shelves:
+    ) -> KeywordTable:
         """For resolved parameters of bfv or bgv; raises ``Unsupported`` for keywords of too many bits."""
         bits = symbol_bits(parameters.plain_modulus or 0)
         return cls(keyword_bits, value_bytes, parameters.ring_dimension, bits, most_shared_bits)

@@ -34,7 +34,7 @@ from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_db.sql import blocks
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
-from ciphermark_web.layers import OPEN_PATHS, BodyRule, Watched
+from ciphermark_web.layers import OPEN_PATHS, Availability, BodyRule
 from ciphermark_web.observe import Metrics
 from ciphermark_web.problems import Problem
 from ciphermark_web.serving import Listening, listening
@@ -96,7 +96,10 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
             innermost=[
                 Middleware(
-                    Watched, vigil=monitor, needs_none=_needs_no_database, answer=problems.response(_AWAY)
+                    Availability,
+                    monitor=monitor,
+                    needs_none=_needs_no_database,
+                    answer=problems.response(_AWAY),
                 )
             ],
         )

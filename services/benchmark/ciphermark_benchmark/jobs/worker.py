@@ -53,7 +53,7 @@ T = TypeVar("T")
 _log = structlog.get_logger()
 
 
-class Patience:
+class Retry:
     """Tries again while the database is away, until it is over: when the worker has been told to end."""
 
     def __init__(self) -> None:
@@ -71,13 +71,13 @@ class Patience:
                 await asyncio.sleep(_WAIT_S)
 
 
-class PatientManager(JobManager):
+class RetryingManager(JobManager):
     """procrastinate's manager for a worker that takes what its host can do, and survives the database's restarts."""
 
-    def __init__(self, connector: BaseConnector, host: HostSide, patience: Patience) -> None:
+    def __init__(self, connector: BaseConnector, host: HostSide, retry: Retry) -> None:
         super().__init__(connector)
         self._host = host
-        self._patience = patience
+        self._retry = retry
 
     async def register_worker(self) -> int:
         """Register, and tell what the host has."""
@@ -87,7 +87,7 @@ class PatientManager(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take a job whose needs the host meets, unless another worker measures on this machine."""
-        if self._patience.is_over or not await self._host.machine.is_ours():
+        if self._retry.is_over or not await self._host.machine.is_ours():
             return None
         if self._host.has_changed():
             await self._host.store.announce(worker_id, self._host.offer)
@@ -96,16 +96,16 @@ class PatientManager(JobManager):
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Beat again when the database is back."""
-        await self._patience(lambda: super(PatientManager, self).update_heartbeat(worker_id))
+        await self._retry(lambda: super(RetryingManager, self).update_heartbeat(worker_id))
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """End a job that is still this worker's: another one may have it by now."""
 
         async def finish() -> None:
             if await self._host.store.is_held(job.id, job.worker_id):
-                await super(PatientManager, self).finish_job(job, status, delete_job)
+                await super(RetryingManager, self).finish_job(job, status, delete_job)
 
-        await self._patience(finish)
+        await self._retry(finish)
 
     async def retry_job(
         self,
@@ -119,9 +119,9 @@ class PatientManager(JobManager):
 
         async def retry() -> None:
             if await self._host.store.is_held(job.id, job.worker_id):
-                await super(PatientManager, self).retry_job(job, retry_at, priority, queue, lock)
+                await super(RetryingManager, self).retry_job(job, retry_at, priority, queue, lock)
 
-        await self._patience(retry)
+        await self._retry(retry)
 
 
 class HostSide:
@@ -219,7 +219,7 @@ def _quieten() -> None:
     logging.getLogger("procrastinate.worker").addFilter(is_news)
 
 
-class _Retry(BaseRetryStrategy):
+class _Requeue(BaseRetryStrategy):
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         return RetryDecision(retry_in={"seconds": _AGAIN_S}) if isinstance(exception, _Again) else None
 
@@ -233,7 +233,7 @@ class BenchmarkWorker:
         self._facts = facts
         self._machine = Machine(settings.url, host.machine() or facts.fingerprint)
         self._attempts = Attempts()
-        self._patience = Patience()
+        self._retry = Retry()
         self._worker: Worker | None = None
 
     async def work(self) -> None:
@@ -242,18 +242,18 @@ class BenchmarkWorker:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        while not self._patience.is_over:
+        while not self._retry.is_over:
             try:
                 await self._work_connected()
             except AWAY as error:
-                if not self._patience.is_over:
+                if not self._retry.is_over:
                     _log.warning("the worker begins anew", error=str(error.__cause__ or error).strip())
                     await asyncio.sleep(_AGAIN_S)
         await self._machine.release()
 
     def stop(self) -> None:
         """Ask for the end."""
-        self._patience.is_over = True
+        self._retry.is_over = True
         if self._worker is not None:
             self._worker.stop()  # type: ignore[no-untyped-call]
 
@@ -266,10 +266,8 @@ class BenchmarkWorker:
 
     async def _rescuing(self, app: App, connector: PsycopgConnector) -> None:
         store = Store(connector.pool)
-        app.job_manager = PatientManager(
-            connector, HostSide(store, self._facts, self._machine), self._patience
-        )
-        app.task(name=TASK, pass_context=True, retry=_Retry())(Execution(self, store).execute)
+        app.job_manager = RetryingManager(connector, HostSide(store, self._facts, self._machine), self._retry)
+        app.task(name=TASK, pass_context=True, retry=_Requeue())(Execution(self, store).execute)
         self._worker = Worker(
             app,
             shutdown_graceful_timeout=0,
@@ -311,9 +309,9 @@ class BenchmarkWorker:
         return self._hostname
 
     @property
-    def patience(self) -> Patience:
+    def retry(self) -> Retry:
         """For calls that must get through."""
-        return self._patience
+        return self._retry
 
 
 class Execution:
@@ -322,7 +320,7 @@ class Execution:
     def __init__(self, worker: BenchmarkWorker, store: Store) -> None:
         self._worker = worker
         self._store = store
-        self._patiently = worker.patience
+        self._retry = worker.retry
 
     async def execute(self, context: JobContext, job_id: str) -> None:
         """Attempt the job once. What this raises tells procrastinate what to do with it.
@@ -341,7 +339,7 @@ class Execution:
                 is_asked_to_end.set()
 
     async def _executed(self, context: JobContext, job_id: str, is_asked_to_end: asyncio.Event) -> None:
-        number = await self._patiently(lambda: self._store.begin(job_id, self._worker.hostname))
+        number = await self._retry(lambda: self._store.begin(job_id, self._worker.hostname))
         if number is None:
             return
         log = _log.bind(job_id=job_id, run_id=job_id, attempt=number)
@@ -397,7 +395,7 @@ class Execution:
         try:
             return await self._store.is_held(job.id, job.worker_id)
         except AWAY as error:
-            if not is_away(error) or (has_ended and self._worker.patience.is_over):
+            if not is_away(error) or (has_ended and self._worker.retry.is_over):
                 raise
             return None
 
@@ -410,7 +408,7 @@ class Execution:
 
     async def _concluded(self, job_id: str, end: End) -> None:
         """After the end of an attempt; what is raised says it to procrastinate."""
-        deaths = await self._patiently(lambda: self._store.count_death(job_id)) if end.how == "died" else None
+        deaths = await self._retry(lambda: self._store.count_death(job_id)) if end.how == "died" else None
         fate = fate_after_attempt(end, deaths)
         await self._noted(job_id, fate)
         if fate.state is None:
@@ -419,4 +417,4 @@ class Execution:
             raise _Refused(fate.reason)
 
     async def _noted(self, job_id: str, fate: Fate) -> None:
-        await self._patiently(lambda: self._store.note(job_id, fate))
+        await self._retry(lambda: self._store.note(job_id, fate))

@@ -1,7 +1,7 @@
 """A database of the last schema before the baseline is brought to this one with nothing lost and equal figures.
 
-``earlier/database.sql.gz`` is what pg_dump wrote of a database that Ciphermark had recorded a small run of all
-experiments to, and a made-up one; ``earlier/figures.json.gz`` what its views said.
+``legacy_format/database.sql.gz`` is what pg_dump wrote of a database that Ciphermark had recorded a small run of all
+experiments to, and a made-up one; ``legacy_format/figures.json.gz`` what its views said.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from processes import PATIENCE_S
 from ciphermark_db.database import Database
 from ciphermark_db.schema import migrations
 
-EARLIER = Path(__file__).parent / "earlier"
-FIGURES = json.loads(gzip.decompress((EARLIER / "figures.json.gz").read_bytes()))
+LEGACY = Path(__file__).parent / "legacy_format"
+FIGURES = json.loads(gzip.decompress((LEGACY / "figures.json.gz").read_bytes()))
 COUNTS = "select (select count(*) from trial), (select count(*) from sample), (select sum(value::numeric) from sample)"
 
 
 @pytest.fixture
-def earlier(empty_url: Callable[[], str]) -> str:
+def legacy_database(empty_url: Callable[[], str]) -> str:
     """URL of a database as it was left then."""
     url = empty_url()
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(gzip.decompress((EARLIER / "database.sql.gz").read_bytes()))
+        connection.execute(gzip.decompress((LEGACY / "database.sql.gz").read_bytes()))
     return url
 
 
@@ -50,9 +50,9 @@ def rounded(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_every_view_says_what_it_said(earlier: str, times: int) -> None:
+def test_every_view_says_what_it_said(legacy_database: str, times: int) -> None:
     """As migrated, and as computed anew."""
-    with Database.open(earlier) as database:
+    with Database.open(legacy_database) as database:
         before = database.query(COUNTS).rows
         database.migrate()
         if times > 1:
@@ -64,8 +64,8 @@ def test_every_view_says_what_it_said(earlier: str, times: int) -> None:
             assert in_order([{name: row[name] for name in names} for row in found]) == in_order(rows), view
 
 
-def test_it_is_recorded_to_and_read_as_any_other(earlier: str, make) -> None:
-    with Database.open(earlier) as database:
+def test_it_is_recorded_to_and_read_as_any_other(legacy_database: str, make) -> None:
+    with Database.open(legacy_database) as database:
         database.migrate()
         run = make.run(id="new")
         database.record_run(run)
@@ -73,13 +73,13 @@ def test_it_is_recorded_to_and_read_as_any_other(earlier: str, make) -> None:
         assert database.query("select median from results where run_id = 'new'").rows == [(1.5,)]
 
 
-def test_its_schema_is_that_of_a_new_database(earlier: str, new_url: Callable[[], str]) -> None:
+def test_its_schema_is_that_of_a_new_database(legacy_database: str, new_url: Callable[[], str]) -> None:
     columns = (
         "select table_name, column_name, data_type, is_nullable from information_schema.columns "
         "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
     )
     indexes = "select indexname, indexdef from pg_indexes where schemaname not like 'pg_%' order by 1"
-    with Database.open(earlier) as upgraded, Database.open(new_url()) as new:
+    with Database.open(legacy_database) as upgraded, Database.open(new_url()) as new:
         upgraded.migrate()
         for query in (columns, indexes):
             assert upgraded.query(query).rows == new.query(query).rows
@@ -94,12 +94,15 @@ with Database.open(sys.argv[1]) as database:
 """
 
 
-def test_a_migration_that_is_killed_leaves_the_database_as_it_was(earlier: str) -> None:
+def test_a_migration_that_is_killed_leaves_the_database_as_it_was(legacy_database: str) -> None:
     """Another connection holds a lock that a late step needs; the process is killed while it waits for that."""
     versions = "select max(version) from schema_migration"
-    with psycopg.connect(earlier) as holder, psycopg.connect(earlier, autocommit=True) as watcher:
+    with (
+        psycopg.connect(legacy_database) as holder,
+        psycopg.connect(legacy_database, autocommit=True) as watcher,
+    ):
         holder.execute("lock table published in share row exclusive mode")
-        process = subprocess.Popen([sys.executable, "-c", MIGRATING, earlier], stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, "-c", MIGRATING, legacy_database], stdout=subprocess.PIPE)
         waiting = "select count(*) from pg_locks where not granted and relation = 'published'::regclass"
         deadline = time.monotonic() + PATIENCE_S
         while watcher.execute(waiting).fetchone() == (0,):
@@ -112,6 +115,6 @@ def test_a_migration_that_is_killed_leaves_the_database_as_it_was(earlier: str) 
         assert watcher.execute(versions).fetchone() == (27,)
         rows = watcher.execute("select count(*) from results").fetchone()
         assert rows == (len(FIGURES["results"]),)
-    with Database.open(earlier) as database:
+    with Database.open(legacy_database) as database:
         database.migrate()
         assert database.query(versions).rows == [(len(migrations()),)]
