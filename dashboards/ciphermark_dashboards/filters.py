@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.formats import level
+from ciphermark_present.page import Filter
 
 Query = Sequence[tuple[str, str]]
 Rows = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """One filter: a query parameter, its label, and where its choices come from.
-
-    ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
-    ``values`` lists them. ``many``: several values at once,
-    all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
-    lowest that is at least so much, or the highest: of the values of the column ``least_of``, where there are any.
-    ``write`` puts a value into words.
-    """
-
-    name: str
-    label: str
-    column: str = ""
-    many: bool = False
-    preferred: str | None = None
-    least: int | None = None
-    least_of: str = ""
-    values: tuple[str, ...] = ()
-    narrows: bool = False
-    write: Callable[[Any], str] = str
-
-    @property
-    def parameter(self) -> str:
-        """What it chooses in queries: the column, where it is about one."""
-        return self.column or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +25,11 @@ class Choice:
     values: tuple[Any, ...]
     chosen: tuple[Any, ...]
     let_go: tuple[str, ...] = ()
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is something to choose from."""
+        return len(self.values) > self.filter.is_optional
 
     @property
     def written(self) -> list[tuple[Any, str]]:
@@ -91,6 +68,8 @@ class Selection:
         found: dict[str, Any] = {_IN_SQL[name]: run_id for name, run_id in self.subject} | dict(self.extra)
         for choice in self.choices:
             chosen = list(choice.chosen)
+            if choice.filter.is_optional and not chosen:
+                continue
             found[choice.filter.parameter] = chosen if choice.filter.many else (chosen or [None])[0]
         return found
 
@@ -110,31 +89,6 @@ class Selection:
 
 
 _IN_SQL = {"run": "run_id", "a": "run_a", "b": "run_b"}
-
-SCHEME = Filter("scheme", "Scheme", "scheme", preferred="bfv", narrows=True)
-SECURITY = Filter(
-    "security",
-    "Security (2018)",
-    "security_compared",
-    least=128,
-    least_of="security_first",
-    narrows=True,
-    write=level,
-)
-RING_DIMENSION = Filter("n", "N", "ring_dimension", many=True)
-OPERATION = Filter("operation", "Operation", "operation", many=True)
-WORKLOAD = Filter("operation", "Workload", "operation", many=True)
-FAMILY = Filter("family", "Family", "experiment", narrows=True)
-DATA_SET = Filter("data_set", "Data set", "data_set", narrows=True)
-VARIANT = Filter("variant", "Variant", "variant", many=True)
-SIZE = Filter("size", "Vector size", "size", many=True)
-DATA = Filter("data", "Data", "data_pattern", preferred="random")
-THREADS = Filter("threads", "Threads", "threads", preferred="1")
-LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any"))
-SHOW = Filter(
-    "show", "Show", preferred="all", values=("all", "regressions", "changed", "unchanged", "not comparable")
-)
-PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
 
 
 def selected(
@@ -176,9 +130,9 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
         raise UserError(f"{item.label} takes one value, not {len(given)}")
     chosen = tuple(by_text[text] for text in dict.fromkeys(given) if text in by_text)
     let_go = tuple(text for text in dict.fromkeys(given) if text not in by_text)
-    if not chosen and item.many:
+    if not chosen and item.many and not item.is_optional:
         chosen = values
-    elif not chosen:
+    elif not chosen and not item.many:
         first = {row.get(item.least_of) for row in here}
         chosen = _default(item, tuple(value for value in values if value in first) or values)
     return Choice(item, values, chosen, let_go)

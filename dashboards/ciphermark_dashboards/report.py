@@ -18,18 +18,18 @@ from typing import Any
 from urllib.parse import quote
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, filters, pages, rendering
+from ciphermark_dashboards import __version__, pages, rendering
 from ciphermark_dashboards.filters import Choice, Selection, selected
-from ciphermark_dashboards.pages import Page
 from ciphermark_dashboards.rendering import Cell, Filled, Table
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.templating import TEMPLATES, host_facts
 from ciphermark_present import formats, host_state, query
 from ciphermark_present.catalogue import ranking
 from ciphermark_present.notes import Note
+from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, Page
 from ciphermark_present.query import Row
 
-_SINGLE = (filters.PHASE, filters.DATA, filters.THREADS)  # of these a section shows one value
+_SINGLE = (PHASE, DATA, THREADS)  # of these a section shows one value
 _FILES = files(__package__)
 _METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
 _PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
@@ -151,7 +151,7 @@ def _sections(store: Store, run_id: str) -> Iterator[Section]:
 def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Selection]:
     """One for each scheme and security level that the page's subjects have, else for each value of its first filter."""
     subject = (("run", run_id),)
-    if filters.SCHEME not in page.filters:
+    if SCHEME not in page.filters:
         first = page.filters[0]
         for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
             yield selected(subject, page.filters, rows, [(first.name, value)])

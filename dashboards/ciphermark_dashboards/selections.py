@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from ciphermark_dashboards.filters import Query, Selection, require_known, selected
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES, Page
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
+from ciphermark_present.page import Page
 from ciphermark_present.query import Row
 
 

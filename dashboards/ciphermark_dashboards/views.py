@@ -15,13 +15,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ciphermark_analysis import comparison, two_runs
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import templating
-from ciphermark_dashboards.filters import SHOW, Selection, require_known
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, Page, measured
+from ciphermark_dashboards.filters import Selection, require_known
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, measured
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
+from ciphermark_present.page import SHOW, Page
 from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages

@@ -24,8 +24,6 @@ from ciphermark_db.schema import view_files
 from ciphermark_present.catalogue import (
     comparing,
     first_executions,
-    layers,
-    learning,
     noise,
     published,
     ranking,
@@ -38,6 +36,8 @@ from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.figure import Figure
 from ciphermark_present.printed import Listing, Wanted
 from ciphermark_present.query import Answer
+from ciphermark_workloads.inference import figures as inference
+from ciphermark_workloads.learning import figures as learning
 
 VARIANTS = ("seal", "seal-hexl")
 _COUNTS = (OperationCount("mul", 1, 3),)
@@ -368,7 +368,7 @@ LISTINGS = {
     "workloads": workloads.LISTING,
     "depths": noise.DEPTHS_IN_DETAIL,
     "limits": noise.DEPTHS,
-    "layers": layers.LISTING,
+    "layers": inference.LAYERS_LISTING,
     "first executions": first_executions.LISTING,
 }
 

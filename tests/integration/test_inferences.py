@@ -12,7 +12,7 @@ from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
-from ciphermark_present.catalogue.inference import INFERENCES, PARTS
+from ciphermark_workloads.inference.figures import INFERENCES, PARTS
 
 STEPS = {
     "pack": 0.001,

@@ -12,7 +12,8 @@ from ciphermark_core.model import LayerFacts, OperationCount, ParameterSpec, Pro
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
-from ciphermark_present.catalogue.layers import ANSWER_LAYERS, LAYERS
+from ciphermark_workloads.inference.figures import LAYERS
+from ciphermark_workloads.retrieval.figures import ANSWER_LAYERS
 
 COUNTS = (OperationCount("mul_plain", 3, 4), OperationCount("rotate", 3, 2), OperationCount("rotate", 2, 5))
 # By name: level where it begins and ends, log2 of its scale, seconds, largest value and error. Not in order of the

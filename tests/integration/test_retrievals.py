@@ -10,7 +10,7 @@ from ciphermark_core.model import Sample
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
-from ciphermark_present.catalogue.retrieval import AT_ONCE, MOVED, RETRIEVALS, SCALING
+from ciphermark_workloads.retrieval.figures import AT_ONCE, MOVED, RETRIEVALS, SCALING
 
 MB = 10**6
 # Of a database of so many bytes: seconds of the answer, a constant 10 ms and 1 GB/s.

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import filters
 from ciphermark_dashboards.filters import Selection, selected
+from ciphermark_present.page import RING_DIMENSION, SCHEME, SECURITY, VARIANT
 
 ROWS = [
     {
@@ -17,7 +17,7 @@ ROWS = [
     for scheme, security, n in (("bfv", 128, 8192), ("bfv", 0, 1024), ("ckks", 192, 8192))
     for variant in ("seal", "tenseal")
 ]
-COMMON = (filters.SCHEME, filters.SECURITY, filters.RING_DIMENSION, filters.VARIANT)
+COMMON = (SCHEME, SECURITY, RING_DIMENSION, VARIANT)
 RUN = (("run", "r1"),)
 
 

@@ -15,7 +15,6 @@ from ciphermark_present.catalogue import (
     case,
     comparing,
     layers,
-    learning,
     memory,
     noise,
     programs,
@@ -23,6 +22,7 @@ from ciphermark_present.catalogue import (
     times,
     workloads,
 )
+from ciphermark_workloads.learning import figures as learning
 
 PLACE = {
     "operation": "mul",

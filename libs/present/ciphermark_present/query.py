@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ciphermark_present import families
+
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
 
@@ -44,8 +46,11 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
 
 @cache
 def view(name: str) -> str:
-    """The text of a view."""
-    return (files(__package__) / "views" / f"{name}.sql").read_text().strip().removesuffix(";")
+    """What a figure reads: a file here or in the folder of a family, else the view of that name as it is."""
+    folders = (files(__package__) / "views", *map(files, families.names()))
+    texts = (folder / f"{name}.sql" for folder in folders)
+    text = next((file.read_text() for file in texts if file.is_file()), f"select * from {name}")
+    return text.strip().removesuffix(";")
 
 
 def _condition(column: str, value: Any, figure: Figure) -> str:

@@ -40,8 +40,6 @@ OBJECT = Subject(("serialization",), has_operations=False)
 KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
 LEARNING = Subject(("learning",))
-RETRIEVAL = Subject(("retrieval",))
-INFERENCE = Subject(("inference",))
 _PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
 
 

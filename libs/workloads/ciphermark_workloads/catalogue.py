@@ -19,6 +19,7 @@ from ciphermark_workloads.user_workloads import offered_by
 from ciphermark_workloads.workload import OWN, AnyWorkload
 
 GROUP = "ciphermark.workloads"
+FIGURES = "figures"  # how a family presents results, of which nobody who measures needs to know
 __all__ = ["BROKEN", "GROUP", "WORKLOADS", "AnyWorkload", "add", "families", "named"]
 
 
@@ -53,6 +54,8 @@ def _ours() -> Iterator[AnyWorkload]:
     for family in pkgutil.iter_modules([str(folder)]):
         if family.ispkg and not family.name.startswith("_"):
             for module in pkgutil.iter_modules([str(folder / family.name)]):
+                if module.name == FIGURES:
+                    continue
                 name = f"{__package__}.{family.name}.{module.name}"
                 yield from getattr(importlib.import_module(name), "WORKLOADS", ())
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters, subject
+from ciphermark_present import charting, formats, headings, parameters
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     OPTIONS,
@@ -102,60 +101,38 @@ def _size(name: str, label: str) -> Column:
 
 
 LAYER = Column("layer", "Layer")
-LAYERS = Figure(
+COLUMNS = (
+    WORKLOAD,
+    OPTIONS,
+    SCHEME,
+    THREADS,
+    VARIANT,
+    N,
+    SECURITY_2018,
+    Column("layer", "Layer"),
+    Column("level", "From level", formats.text, is_number=True),
+    Column("end_level", "To level", formats.text, is_number=True),
+    Column("end_scale_bits", "Scale, bits", formats.bits, is_number=True),
+    Column("operations", "Operations", _counts),
+    _size("operand_bytes", "Takes"),
+    _size("result_bytes", "Gives"),
+    Column("layer_time", "Time", formats.seconds, is_number=True, brief=formats.brief_seconds),
+    *INTERVAL,
+    Column("layer_share", "Share", formats.share, is_number=True),
+    Column("layer_largest", "Largest value", formats.digits, is_number=True),
+    Column("layer_error", "Largest error", formats.small, is_number=True),
+)
+OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # what only circuits over floating point have
+LAYERS = Figure(  # families give it its name, words and subject
     name="layers",
     title="Layers",
-    lead=(
-        "Median times of the parts of the network, each executed by itself on one input beside the passes, in which "
-        "the network stays whole. Scale is that at the end of a layer; it takes and gives bytes in memory, 8 for each "
-        "coefficient and prime. In ckks the client decrypts what each layer ends with, and compares every slot with "
-        "the same operations in the clear."
-    ),
+    lead="",
     view="layers",
-    subject=subject.INFERENCE,
     narrowed_by=("operation", "variant"),
     order="operation, options, scheme, threads, ring_dimension, variant, comparison_key, position",
     tell=tell_longest,
     chart=draw_layers,
-    columns=(
-        WORKLOAD,
-        OPTIONS,
-        SCHEME,
-        THREADS,
-        VARIANT,
-        N,
-        SECURITY_2018,
-        LAYER,
-        Column("level", "From level", formats.text, is_number=True),
-        Column("end_level", "To level", formats.text, is_number=True),
-        Column("end_scale_bits", "Scale, bits", formats.bits, is_number=True),
-        Column("operations", "Operations", _counts),
-        _size("operand_bytes", "Takes"),
-        _size("result_bytes", "Gives"),
-        Column("layer_time", "Time", formats.seconds, is_number=True, brief=formats.brief_seconds),
-        *INTERVAL,
-        Column("layer_share", "Share", formats.share, is_number=True),
-        Column("layer_largest", "Largest value", formats.digits, is_number=True),
-        Column("layer_error", "Largest error", formats.small, is_number=True),
-    ),
-    empty="This run has no network whose layers were executed.",
-)
-ANSWER_LAYERS = replace(
-    LAYERS,
-    name="answer-layers",
-    title="Parts of an answer",
-    lead=(
-        "Median times of the parts of the server's answer, each executed by itself on one query beside the passes, in "
-        "which the answer stays whole. A part takes and gives bytes in memory, 8 for each coefficient and prime: the "
-        "database is in what it takes."
-    ),
-    subject=subject.RETRIEVAL,
-    columns=tuple(
-        column
-        for column in LAYERS.columns
-        if column.name not in ("end_scale_bits", "layer_largest", "layer_error")
-    ),
-    empty="This run has no retrieval whose parts were executed.",
+    columns=COLUMNS,
 )
 
 
@@ -192,14 +169,17 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("layers", is_prose=True), _shares
 
 
-LISTING = Listing(
-    (LAYERS,),
-    rows=_cases,
-    order=lambda row: (row["workload"], _whole(row)),
-    title=lambda rows, _: f"layers · {headings.heading(rows)}",
-    about=lambda rows, _: (
-        "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"
-    ),
-    columns=_listed,
-    place=80,
-)
+def listing(figure: Figure) -> Listing:
+    """How a family's layers are printed: a row for each case."""
+    return Listing(
+        (figure,),
+        rows=_cases,
+        order=lambda row: (row["workload"], _whole(row)),
+        title=lambda rows, _: f"layers · {headings.heading(rows)}",
+        about=lambda rows, _: (
+            "executed one by one, medians; times, operations, bytes and errors of each: "
+            f"ciphermark figure {figure.name}"
+        ),
+        columns=_listed,
+        place=80,
+    )

@@ -20,8 +20,8 @@ from ciphermark_core.nearest import did_you_mean
 
 if TYPE_CHECKING:  # charts take a second to load
     from ciphermark_dashboards.filters import Selection
-    from ciphermark_dashboards.pages import Page
     from ciphermark_dashboards.rendering import Filled
+    from ciphermark_present.page import Page
 
 _EXAMPLES = """[bold]Examples[/bold]
 

@@ -6,14 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters, subject
+from ciphermark_present import charting, formats, headings, page, parameters
+from ciphermark_present.catalogue import layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import digits, level, seconds
+from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Listing, Wanted, of
 from ciphermark_present.query import Row
+from ciphermark_present.subject import Subject
+
+SUBJECT = Subject(("inference",))
 
 _PLACE = ("operation", "options", "scheme", "images", "threads", "security_2018")
 
@@ -166,7 +171,7 @@ INFERENCES = Figure(
         "workloads called -encrypted are a secret of the client, too."
     ),
     view="inferences",
-    subject=subject.INFERENCE,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
     tell=tell_predictions,
@@ -183,7 +188,7 @@ PARTS = Figure(
         "client sends once. What a server prepares once, weights encoded, is in none of the others."
     ),
     view="inferences",
-    subject=subject.INFERENCE,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
     chart=draw_parts,
@@ -198,7 +203,7 @@ PUBLISHED_INFERENCES = replace(
         "From papers, each with its host, and its security as a note. Ours are at the level that their N and chain "
         "have, and run another circuit for the same network (docs/md). They are never ranked."
     ),
-    subject=subject.INFERENCE,
+    subject=SUBJECT,
 )
 
 
@@ -223,4 +228,24 @@ LISTING = Listing(
     ),
     columns=_listed,
     place=60,
+)
+LAYERS = replace(
+    layers.LAYERS,
+    lead=(
+        "Median times of the parts of the network, each executed by itself on one input beside the passes, in which "
+        "the network stays whole. Scale is that at the end of a layer; it takes and gives bytes in memory, 8 for each "
+        "coefficient and prime. In ckks the client decrypts what each layer ends with, and compares every slot with "
+        "the same operations in the clear."
+    ),
+    subject=SUBJECT,
+    empty="This run has no network whose layers were executed.",
+)
+LAYERS_LISTING = layers.listing(LAYERS)
+PAGE = Page(
+    "/inference",
+    "Inference",
+    "Classes of encrypted images by a network whose weights the server has, in the clear or encrypted.",
+    (page.WORKLOAD, page.VARIANT),
+    (INFERENCES, PARTS, LAYERS, PUBLISHED_INFERENCES),
+    place=80,
 )

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters, sentences, subject
+from ciphermark_present import charting, formats, headings, page, parameters, sentences, subject
+from ciphermark_present.catalogue import published
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -21,6 +22,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.page import Page
 from ciphermark_present.printed import (
     Cells,
     Head,
@@ -317,4 +319,12 @@ LISTING = Listing(
     more=_stage_costs,
     explained=lambda wanted: "; ".join((*_EXPLAINED, *(_OF_DETAILS if wanted.is_detailed else ()))),
     place=50,
+)
+PAGE = Page(
+    "/learning",
+    "Machine learning",
+    "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
+    (page.DATA_SET, page.WORKLOAD, page.VARIANT),
+    (LEARNING, STAGES, published.PUBLISHED),
+    place=60,
 )

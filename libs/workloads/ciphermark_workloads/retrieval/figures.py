@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters, subject
+from ciphermark_present import charting, formats, headings, page, parameters
+from ciphermark_present.catalogue import layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, size
+from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Listing, Prices, Printed, Wanted, of, printed
 from ciphermark_present.query import Row
+from ciphermark_present.subject import Subject
+
+SUBJECT = Subject(("retrieval",))
 
 
 def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -266,7 +272,7 @@ RETRIEVALS = Figure(
         "faster (docs/md)."
     ),
     view="retrievals",
-    subject=subject.RETRIEVAL,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
     tell=tell_answers,
@@ -284,7 +290,7 @@ MOVED = Figure(
         "rate, without latency; keys, which a client sends once, are in none of them."
     ),
     view="retrievals",
-    subject=subject.RETRIEVAL,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order=_ORDER,
     chart=draw_moved,
@@ -301,7 +307,7 @@ AT_ONCE = Figure(
         "of the same query alone."
     ),
     view="retrievals_at_once",
-    subject=subject.RETRIEVAL,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order="database_size, scheme, threads, operation, answered_size, got, variant",
     chart=draw_at_once,
@@ -324,7 +330,7 @@ SCALING = Figure(
         "of no data, and how many bytes a second it goes through from there on."
     ),
     view="retrieval_scaling",
-    subject=subject.RETRIEVAL,
+    subject=SUBJECT,
     narrowed_by=("operation", "variant"),
     order="operation, answered_size, scheme, threads, inputs, ring_dimension, variant",
     columns=(
@@ -401,5 +407,26 @@ LISTING = Listing(
     columns=_listed,
     once=lambda rows: 2,
     more=_stores,
+    place=70,
+)
+ANSWER_LAYERS = replace(
+    layers.LAYERS,
+    name="answer-layers",
+    title="Parts of an answer",
+    lead=(
+        "Median times of the parts of the server's answer, each executed by itself on one query beside the passes, in "
+        "which the answer stays whole. A part takes and gives bytes in memory, 8 for each coefficient and prime: the "
+        "database is in what it takes."
+    ),
+    subject=SUBJECT,
+    columns=tuple(column for column in layers.COLUMNS if column.name not in layers.OF_VALUES),
+    empty="This run has no retrieval whose parts were executed.",
+)
+PAGE = Page(
+    "/retrieval",
+    "Retrieval",
+    "Elements of a database by an index or a keyword that the server does not learn.",
+    (page.WORKLOAD, page.VARIANT),
+    (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS),
     place=70,
 )

@@ -1,0 +1,120 @@
+"""Pages of figures about one run, and the filters by which their readers choose rows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ciphermark_core import descriptor
+from ciphermark_present import formats
+
+if TYPE_CHECKING:
+    from ciphermark_present.figure import Figure
+    from ciphermark_present.query import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter: a query parameter, its label, and where its choices come from.
+
+    ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
+    ``values`` lists them. ``many``: several values at once,
+    all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
+    lowest that is at least so much, or the highest: of the values of the column ``least_of``, where there are any.
+    With ``is_optional`` it leaves out no row, also none without a value, until a reader chooses.
+    ``write`` puts a value into words.
+    """
+
+    name: str
+    label: str
+    column: str = ""
+    many: bool = False
+    preferred: str | None = None
+    least: int | None = None
+    least_of: str = ""
+    values: tuple[str, ...] = ()
+    narrows: bool = False
+    is_optional: bool = False
+    write: Callable[[Any], str] = str
+
+    @property
+    def parameter(self) -> str:
+        """What it chooses in queries: the column, where it is about one."""
+        return self.column or self.name
+
+
+def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
+    """The filter of a dimension of cases, as its declaration names and writes it where ``how`` says nothing else."""
+    write = str if dimension.written in ("text", "digits") else getattr(formats, dimension.written)
+    declared: dict[str, Any] = {
+        "name": dimension.name,
+        "label": dimension.heading,
+        "column": dimension.name,
+        "write": write,
+    }
+    return Filter(**(declared | how))
+
+
+_HOW: dict[str, dict[str, Any]] = {
+    "scheme": {"preferred": "bfv", "narrows": True},
+    "security_compared": {"name": "security", "least": 128, "least_of": "security_first", "narrows": True},
+    "ring_dimension": {"name": "n", "many": True},
+    "operation": {"many": True},
+    "experiment": {"name": "family", "label": "Family", "narrows": True},
+    "data_set": {"narrows": True},
+    "variant": {"many": True},
+    "size": {"label": "Vector size", "many": True},
+    "data_pattern": {"name": "data", "preferred": "random"},
+    "threads": {"preferred": "1"},
+}
+_DECLARED = {
+    dimension.name: of(dimension, **_HOW.get(dimension.name, {"many": True, "is_optional": True}))
+    for dimension in descriptor.filters()
+}
+SCHEME = _DECLARED["scheme"]
+SECURITY = _DECLARED["security_compared"]
+RING_DIMENSION = _DECLARED["ring_dimension"]
+OPERATION = _DECLARED["operation"]
+WORKLOAD = replace(OPERATION, label="Workload")
+FAMILY = _DECLARED["experiment"]
+DATA_SET = _DECLARED["data_set"]
+VARIANT = _DECLARED["variant"]
+SIZE = _DECLARED["size"]
+DATA = _DECLARED["data_pattern"]
+THREADS = _DECLARED["threads"]
+OTHERS = tuple(item for name, item in _DECLARED.items() if name not in _HOW)  # of dimensions declared since
+VECTOR = (SIZE, DATA, THREADS, *OTHERS)
+LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any"))
+SHOW = Filter(
+    "show", "Show", preferred="all", values=("all", "regressions", "changed", "unchanged", "not comparable")
+)
+PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of figures about one run; its filters offer what cases of the figures' subjects have.
+
+    ``place`` orders pages. ``run_parameter`` names the run in addresses, ``parameters`` are what else they have beside
+    the filters.
+    """
+
+    path: str
+    title: str
+    lead: str
+    filters: tuple[Filter, ...]
+    figures: tuple[Figure, ...]
+    place: int = 50
+    run_parameter: str = "run"
+    parameters: tuple[str, ...] = ()
+
+    def choices(self, rows: Iterable[Row]) -> list[Row]:
+        """Of the rows of the block ``choices`` those that are about what the page shows."""
+        subjects = list(dict.fromkeys(figure.subject for figure in self.figures if figure.subject))
+        return [
+            row if of_case.has_operations else {**row, "operation": None}
+            for row in rows
+            for of_case in subjects
+            if of_case.covers(row["experiment"])
+        ]
