@@ -17,7 +17,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from ciphermark_benchmark.parties.party import NOTHING_OWN, LocalParties, NoPlace, Own, Parties
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
@@ -158,47 +159,30 @@ class HttpParty:
 
 
 class HttpParties(Parties):
-    """A session of each service. Blobs are the services' own matter: they sweep their volume."""
+    """A session of each service. Blobs are the services' own matter."""
 
     def __init__(self, client: Service, server: Service) -> None:
-        self._client, self._server = HttpParty(client), HttpParty(server)
-        self.client, self.server = self._client, self._server
+        self.client, self.server = self._both = HttpParty(client), HttpParty(server)
 
     def meet(self, trial: Trial) -> None:
-        self._client.meet(trial)
-        self._server.meet(trial)
-
-    @property
-    def is_pinned(self) -> bool | None:
-        """See :class:`Parties`: a service does not tell."""
-        return None
+        for party in self._both:
+            party.meet(trial)
 
     @property
     def is_elsewhere(self) -> bool | None:
-        here, machines = host.machine(), (self._client.machine, self._server.machine)
-        return None if here is None or None in machines else machines != (here, here)
-
-    def tidy(self) -> None:
-        """See :class:`Parties`: nothing is ours to remove."""
-
-    def kill(self) -> None:
-        self._client.kill()
-        self._server.kill()
-
-    def end(self) -> None:
-        self._client.end()
-        self._server.end()
+        here, machines = host.machine(), [party.machine for party in self._both]
+        return None if here is None or None in machines else machines != [here, here]
 
 
-def chosen(environ: Mapping[str, str], own: Own = NOTHING_OWN) -> Callable[[WorkerNeeds], Parties]:
+def chosen(environ: Mapping[str, str], home: Home | None = None) -> Callable[[WorkerNeeds], Parties]:
     """How parties are had: services where the environment names both, else processes on this host, which take data sets
-    and workloads of the user's own from folders.
+    and workloads of the user's own from the folders of a home.
 
     Raises ``UserError`` as :func:`services` does.
     """
     named = services(environ)
     if named is None:
-        return lambda needs: LocalParties(needs, own)
+        return lambda needs: LocalParties(needs, home)
     return lambda _: HttpParties(*named)
 
 

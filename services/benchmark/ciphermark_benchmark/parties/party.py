@@ -9,12 +9,12 @@ import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 from time import time
 from typing import Protocol
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
@@ -46,23 +46,21 @@ class Party(Protocol):
         """
         ...
 
+    def kill(self) -> None:
+        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+
+    def end(self) -> None:
+        """End it, and release what it held."""
+
 
 class Parties(ABC):
     """Both parties of one trial, made for it and used by no other."""
 
     client: Party
     server: Party
-
-    @abstractmethod
-    def meet(self, trial: Trial) -> None:
-        """Wait until both can be asked, off the clock, for the trial that they were made for; raises ``WorkerDied``
-        where one cannot.
-        """
-
-    @property
-    @abstractmethod
-    def is_pinned(self) -> bool | None:
-        """Whether both keep to the CPUs that they were given; ``None`` where that cannot be known."""
+    is_pinned: bool | None = (
+        None  # whether both keep to the CPUs that they were given; None: it cannot be known
+    )
 
     @property
     def is_elsewhere(self) -> bool | None:
@@ -72,75 +70,57 @@ class Parties(ABC):
         return None
 
     @abstractmethod
-    def tidy(self) -> None:
+    def meet(self, trial: Trial) -> None:
+        """Wait until both can be asked, off the clock, for the trial that they were made for; raises ``WorkerDied``
+        where one cannot.
+        """
+
+    def tidy(self) -> None:  # noqa: B027 - services sweep their own volume
         """Between two passes, off the clock: remove blobs that nobody asks for again."""
 
-    @abstractmethod
     def kill(self) -> None:
         """From another thread: whoever waits for a party's reply gets ``WorkerDied``."""
+        self.client.kill()
+        self.server.kill()
 
-    @abstractmethod
     def end(self) -> None:
         """End both, and release what they held."""
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The folders of what is the user's own: data sets, ``NAME.csv``, workloads, ``NAME.py``, and files that options
-    name.
-    """
-
-    data_sets: Path | None = None
-    workloads: Path | None = None
-    files: Path | None = None
-
-
-NOTHING_OWN = Own()
+        self.client.end()
+        self.server.end()
 
 
 class LocalParties(Parties):
-    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets and workloads that
-    are not shipped come from the folders ``own``.
+    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets, workloads and files
+    that are not shipped come from the folders of a ``home``.
     """
 
-    def __init__(self, needs: WorkerNeeds, own: Own = NOTHING_OWN) -> None:
-        self._own = own
+    def __init__(self, needs: WorkerNeeds, home: Home | None = None) -> None:
+        self._home = home
         self._scratch = Scratch()
         self.folder = self._scratch.folder
         self._store = BlobStore(self.folder, is_scratch=True)
-        self._client = self._started("client", needs)
-        self._server = self._started("server", needs)
-        self.client, self.server = self._client, self._server
+        self.client = self._client = self._started("client", needs)
+        self.server = self._server = self._started("server", needs)
 
     def meet(self, trial: Trial) -> None:
         """See :class:`Parties`: processes of our own write no log that would need the trial's name."""
         self._client.meet()
         self._server.meet()
-
-    @property
-    def is_pinned(self) -> bool:
-        return self._client.is_pinned and self._server.is_pinned
+        self.is_pinned = self._client.is_pinned and self._server.is_pinned
 
     def tidy(self) -> None:
         self._store.recycle()
 
-    def kill(self) -> None:
-        self._client.kill()
-        self._server.kill()
-
     def end(self) -> None:
-        self._client.end()
-        self._server.end()
+        super().end()
         self._scratch.end()
 
     def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
         arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
-        if role == "client" and self._own.data_sets is not None:
-            arguments += ("--data-sets", str(self._own.data_sets))
-        if self._own.workloads is not None:
-            arguments += ("--workloads", str(self._own.workloads))
-        if self._own.files is not None:
-            arguments += ("--files", str(self._own.files))
+        if self._home is not None:
+            arguments += ("--workloads", str(self._home.workloads), "--files", str(self._home.files))
+            if role == "client":
+                arguments += ("--data-sets", str(self._home.data_sets))
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))
 

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import TypeVar
 
 from ciphermark_adapters import registry
+from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.party import NOTHING_OWN, Own
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
@@ -38,19 +38,19 @@ class Executor:
     """Executes plans on this host.
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
-    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``own`` is where data
-    sets and workloads are that are not shipped, ``level`` what is known of the quiet host, and learns.
+    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``home`` has the data
+    sets and workloads that are not shipped, ``level`` what is known of the quiet host, and learns.
     """
 
     def __init__(
         self,
         report: Report,
-        own: Own = NOTHING_OWN,
+        home: Home | None = None,
         level: QuietLevel | None = None,
     ) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
-        self._parties = http_party.chosen(os.environ, own)
+        self._parties = http_party.chosen(os.environ, home)
         self._level = level or QuietLevel()
 
     def execute(self, plan: Plan, seed: int) -> None:

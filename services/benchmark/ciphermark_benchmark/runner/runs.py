@@ -25,7 +25,6 @@ from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
 from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.parties.party import Own
 from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
@@ -226,11 +225,11 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
         on_outcome(outcome)
 
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
-    own, cpu_model = Own(home.data_sets, home.workloads, home.files), prepared.run.host.cpu_model
+    cpu_model = prepared.run.host.cpu_model
     is_used = quiet_level.is_used_by(prepared.plan)  # to look for it keeps a core busy for a moment
     level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()
     try:
-        executor = Executor(report, own=own, level=level)
+        executor = Executor(report, home=home, level=level)
         for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
             try:
                 executor.execute(plan.without(prepared.plan, recorder.done()), prepared.suite.seed)
