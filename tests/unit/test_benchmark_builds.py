@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ciphermark_analysis import build_search
 from ciphermark_analysis.build_search import Rule, rule_for, tail
-from ciphermark_benchmark.builds import bisect
-from ciphermark_benchmark.builds.adding import Request, require_possible
-from ciphermark_benchmark.builds.bisect import Subject
+from ciphermark_benchmark.cli import bisect
+from ciphermark_benchmark.cli.bisect import Subject
+from ciphermark_benchmark.cli.build import Request, require_possible
 from ciphermark_benchmark.suite import files
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError

@@ -11,7 +11,7 @@ from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
-from ciphermark_benchmark.suite import files, workload_cases
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_core.errors import UserError
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -69,7 +69,7 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
 
     suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
-    found = [case for case, *_ in workload_cases.cases(suite.experiments[0], available)]
+    found = [item.case for item in plan.cases(suite, available)]
     assert {(case.dimensions.get("data_set"), case.size, case.data_pattern) for case in found} == {
         (NAME, 40, "real")
     }

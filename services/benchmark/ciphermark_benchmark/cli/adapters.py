@@ -42,6 +42,7 @@ _HEADS = (
 )
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)")
 _OPTIMIZATION = re.compile(r"(?:^|\s)(-O\w*)")
+_DECLARED = ("library", "license", "hexl", "operations", "managed", "compressions", "notes", "reasons")
 _TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
 
 app = typer.Typer(add_completion=False)
@@ -140,16 +141,7 @@ class Description:
             "reason": self.problem,
             "remedy": None if self.problem is None else self.availability.remedy or declared.remedy,
             "library": None if self.library is None else asdict(self.library),
-            "declaration": {
-                "library": declared.library,
-                "license": declared.license,
-                "hexl": declared.hexl,
-                "operations": dict(declared.operations),
-                "managed": dict(declared.managed),
-                "compressions": declared.compressions,
-                "notes": dict(declared.notes),
-                "reasons": dict(declared.reasons),
-            },
+            "declaration": {name: getattr(declared, name) for name in _DECLARED},
         }
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
@@ -59,6 +59,32 @@ _LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60
 _MOST_DEPTH = 64
 _MOST_VALUES = 1 << 40
 _CHAIN_SIZE = 1024
+_SUITE = """\
+# {words}. Written by `ciphermark suite new`; change what you like.
+name: {wish.name}
+# Samples are taken until each median is known within 3 %, or for 2 seconds.
+budget: {{samples: 8, min_time_s: 0.1, precision: 3%, most_time_s: 2}}
+experiments:
+  # The computation as a whole: {multiplications}, on one ciphertext. How many of its
+  # slots hold values makes no difference to the time.
+  - kind: repetition
+{parameters}
+    sizes: [{size}]
+    operations: [mul]
+    repetitions: [{wish.depth}]
+  # Single operations on all values: in as many ciphertexts as they take at each library's N.
+  - kind: arithmetic
+{parameters}
+    depth: {wish.depth}
+    sizes: [{wish.values}]
+    operations: [add, mul_full, {{rotate: [1]}}]
+  # What has to be stored and sent: keys and ciphertexts, in bytes.
+  - kind: serialization
+{parameters}
+    depth: {wish.depth}
+    sizes: [{size}]
+    operations: [none]
+"""
 T = TypeVar("T")
 
 
@@ -124,20 +150,16 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     )
     text = composed(wish, _installed())
     suite = files.parse(text, str(file))
-    _write(file, text)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
     took = durations.expected(homes.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
 
 
 def _answer(option: str, given: T | None, question: str, kind: type[T]) -> T:
@@ -372,7 +394,14 @@ class Wish:
 def composed(wish: Wish, variants: Sequence[str]) -> str:
     """The suite's text. Raises ``UserError`` for what no scheme can do, with what can be done about it."""
     _require_possible(wish)
-    return "\n".join(_lines(wish, variants)) + "\n"
+    multiplications = "multiplication" if wish.depth == 1 else f"{wish.depth} multiplications in a row"
+    return _SUITE.format(
+        words=_words(wish),
+        wish=wish,
+        multiplications=multiplications,
+        parameters=_parameters(wish, variants),
+        size=min(wish.values, _CHAIN_SIZE),
+    )
 
 
 def largest_result(wish: Wish) -> int:
@@ -410,45 +439,21 @@ def _require_possible(wish: Wish) -> None:
         raise UserError(f"ckks keeps {most} bits of precision at most, not {wish.precision_bits}")
 
 
-def _lines(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
-    yield f"# {_words(wish)}. Written by `ciphermark suite new`; change what you like."
-    yield f"name: {wish.name}"
-    yield "# Samples are taken until each median is known within 3 %, or for 2 seconds."
-    yield "budget: {samples: 8, min_time_s: 0.1, precision: 3%, most_time_s: 2}"
-    yield "experiments:"
-    multiplications = "multiplication" if wish.depth == 1 else f"{wish.depth} multiplications in a row"
-    yield f"  # The computation as a whole: {multiplications}, on one ciphertext. How many of its"
-    yield "  # slots hold values makes no difference to the time."
-    yield "  - kind: repetition"
-    yield from _parameters(wish, variants)
-    yield f"    sizes: [{min(wish.values, _CHAIN_SIZE)}]"
-    yield "    operations: [mul]"
-    yield f"    repetitions: [{wish.depth}]"
-    yield "  # Single operations on all values: in as many ciphertexts as they take at each library's N."
-    yield "  - kind: arithmetic"
-    yield from _parameters(wish, variants)
-    yield f"    depth: {wish.depth}"
-    yield f"    sizes: [{wish.values}]"
-    yield "    operations: [add, mul_full, {rotate: [1]}]"
-    yield "  # What has to be stored and sent: keys and ciphertexts, in bytes."
-    yield "  - kind: serialization"
-    yield from _parameters(wish, variants)
-    yield f"    depth: {wish.depth}"
-    yield f"    sizes: [{min(wish.values, _CHAIN_SIZE)}]"
-    yield "    operations: [none]"
-
-
-def _parameters(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
-    yield f"    variants: [{', '.join(variants)}]"
-    yield f"    schemes: [{', '.join(_schemes(wish))}]"
-    yield "    ring_dimension: smallest  # at which the chain is secure, for each library by itself"
-    yield "    modulus_bits: for-depth   # primes for so many multiplications"
+def _parameters(wish: Wish, variants: Sequence[str]) -> str:
     if wish.is_exact:
         comment = f"t: results up to {largest_result(wish):,} are exact"
-        yield f"    plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
+        values = f"plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
     else:
-        yield f"    scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
-    yield f"    security: {wish.security}"
+        values = (
+            f"scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
+        )
+    return f"""\
+    variants: [{", ".join(variants)}]
+    schemes: [{", ".join(_schemes(wish))}]
+    ring_dimension: smallest  # at which the chain is secure, for each library by itself
+    modulus_bits: for-depth   # primes for so many multiplications
+    {values}
+    security: {wish.security}"""
 
 
 def _schemes(wish: Wish) -> tuple[str, ...]:

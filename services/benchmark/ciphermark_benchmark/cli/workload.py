@@ -7,7 +7,7 @@ import subprocess
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import typer
@@ -39,6 +39,7 @@ _LAYER_HEADS = (
     Head("operations", is_prose=True),
     *(Head(name, is_number=True) for name in ("takes MB", "gives MB", "ms", "share", "largest", "error")),
 )
+T = TypeVar("T")
 app = typer.Typer(
     add_completion=False,
     help="Workloads: those that are installed, and your own.",
@@ -129,18 +130,28 @@ def _subjects(workload: AnyWorkload, variants: Sequence[str]) -> Iterator[tuple[
 
 
 def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) -> Found:
-    """In a process of its own, which a workload may loop or crash in."""
-    command = [registry.interpreter(variant), "-m", "ciphermark_measure.parties.examination", workload]
-    command += ["--variant", variant, "--scheme", scheme, "--deadline", str(deadline_s)]
+    arguments = (workload, "--variant", variant, "--scheme", scheme, "--deadline", str(deadline_s))
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=deadline_s + _LETTING_GO_S)
+        return _asked(variant, "parties.examination", arguments, Found, deadline_s + _LETTING_GO_S)
     except subprocess.TimeoutExpired:
         return Found("wrong", f"it took longer than {deadline_s:g} s")
+    except subprocess.CalledProcessError as end:
+        return Found(
+            "wrong", _death(end.stderr, Path(workload.partition(":")[0]), deadline_s, end.returncode)
+        )
+
+
+def _asked(variant: str, module: str, arguments: Sequence[str], kind: type[T], deadline_s: float) -> T:
+    """What a module says, in a process of its own by the interpreter that has the library: a workload may loop or crash
+    there. Raises ``TimeoutExpired``, and ``CalledProcessError`` with the last words of one that gives no answer.
+    """
+    command = [registry.interpreter(variant), "-m", f"ciphermark_measure.{module}", *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=deadline_s)
     try:
-        return msgspec.json.decode(done.stdout, type=Found)
+        return msgspec.json.decode(done.stdout, type=kind)
     except msgspec.MsgspecError:
         words = done.stderr.decode(errors="replace")
-        return Found("wrong", _death(words, Path(workload.partition(":")[0]), deadline_s, done.returncode))
+        raise subprocess.CalledProcessError(done.returncode, command, stderr=words) from None
 
 
 def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
@@ -174,32 +185,24 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     values: dict[str, Any] = dict(setting(text) for text in settings)
     chosen = scheme or named(WORKLOADS, workload).with_options(values).schemes[0]
     require_installed(variant)
-    command = [registry.interpreter(variant), "-m", "ciphermark_measure.layers", workload]
-    command += ["--variant", variant, "--scheme", chosen, "--options", json.dumps(values)]
+    arguments = [workload, "--variant", variant, "--scheme", chosen, "--options", json.dumps(values)]
     for name, number in (("passes", passes), ("inputs", inputs), ("threads", threads)):
-        command += [f"--{name}", str(number)]
-    answer = _answered(command)
+        arguments += [f"--{name}", str(number)]
+    try:
+        answer = _asked(variant, "layers", arguments, LayersFound, _LAYERS_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"it took longer than {_LAYERS_DEADLINE_S:g} s: take fewer passes or inputs"
+        ) from None
+    except subprocess.CalledProcessError as end:
+        words = str(end.stderr).strip()[-300:]
+        raise UserError(f"the process ended with exit code {end.returncode}: {words}") from None
     if answer.reason is not None:
         raise UserError(f"{workload} has no layers with {variant} in {chosen}: {answer.reason}")
     if format == "json":
         typer.echo(json.dumps(msgspec.to_builtins(answer), indent=2))
         return
     _print(f"{workload}, {variant}, {chosen}", answer)
-
-
-def _answered(command: list[str]) -> LayersFound:
-    """In a process of its own, by the interpreter that has the library."""
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=_LAYERS_DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        raise UserError(
-            f"it took longer than {_LAYERS_DEADLINE_S:g} s: take fewer passes or inputs"
-        ) from None
-    try:
-        return msgspec.json.decode(done.stdout, type=LayersFound)
-    except msgspec.MsgspecError:
-        words = done.stderr.decode(errors="replace").strip()[-300:]
-        raise UserError(f"the process ended with exit code {done.returncode}: {words}") from None
 
 
 def _print(title: str, answer: LayersFound) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
-from procrastinate import App, PsycopgConnector
+from procrastinate import App
 from procrastinate.connector import BaseConnector
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.job_context import AbortReason, JobContext
@@ -37,7 +37,7 @@ from ciphermark_benchmark.jobs.decisions import (
     next_step,
 )
 from ciphermark_benchmark.jobs.needs import offer_of
-from ciphermark_benchmark.jobs.store import AWAY, TASK, Machine, Store, is_away, queue_connector
+from ciphermark_benchmark.jobs.store import AWAY, TASK, Machine, Store, is_away, queue_application
 from ciphermark_benchmark.parties import http_party
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
@@ -153,6 +153,15 @@ class Rescue:
         self._store = store
         self._stalled_s = stalled_s
 
+    async def for_ever(self) -> None:
+        """Look again and again, whether the database is there or not."""
+        while True:
+            try:
+                await self.once()
+            except AWAY as error:
+                _log.warning("cannot look after dead workers", error=str(error.__cause__ or error).strip())
+            await asyncio.sleep(self._stalled_s / 4)
+
     async def once(self) -> None:
         """Put jobs of dead workers back to the queue, or end them."""
         async with self._connector.pool.connection() as connection, connection.transaction():
@@ -229,11 +238,11 @@ class BenchmarkWorker:
 
     def __init__(self, settings: Settings, facts: Host) -> None:
         self._settings = settings
-        self._hostname = facts.hostname
+        self.hostname = facts.hostname
         self._facts = facts
         self._machine = Machine(settings.url, host.machine() or facts.fingerprint)
         self._attempts = Attempts()
-        self._retry = Retry()
+        self.retry = Retry()  # for calls that must get through
         self._worker: Worker | None = None
 
     async def work(self) -> None:
@@ -242,31 +251,30 @@ class BenchmarkWorker:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        while not self._retry.is_over:
+        while not self.retry.is_over:
             try:
                 await self._work_connected()
             except AWAY as error:
-                if not self._retry.is_over:
+                if not self.retry.is_over:
                     _log.warning("the worker begins anew", error=str(error.__cause__ or error).strip())
                     await asyncio.sleep(_AGAIN_S)
         await self._machine.release()
 
     def stop(self) -> None:
         """Ask for the end."""
-        self._retry.is_over = True
+        self.retry.is_over = True
         if self._worker is not None:
             self._worker.stop()  # type: ignore[no-untyped-call]
 
     async def _work_connected(self) -> None:
         """Work until asked to end, or until the database cannot be asked for another job."""
-        connector = queue_connector(self._settings.url)
-        app = App(connector=connector)
+        app = queue_application(self._settings.url)
         async with app.open_async():
-            await self._rescuing(app, connector)
+            await self._work_with(app, app.connector)
 
-    async def _rescuing(self, app: App, connector: PsycopgConnector) -> None:
+    async def _work_with(self, app: App, connector: Any) -> None:
         store = Store(connector.pool)
-        app.job_manager = RetryingManager(connector, HostSide(store, self._facts, self._machine), self._retry)
+        app.job_manager = RetryingManager(connector, HostSide(store, self._facts, self._machine), self.retry)
         app.task(name=TASK, pass_context=True, retry=_Requeue())(Execution(self, store).execute)
         self._worker = Worker(
             app,
@@ -278,20 +286,11 @@ class BenchmarkWorker:
             update_heartbeat_interval=self._settings.stalled_s / 4,
             stalled_worker_timeout=self._settings.stalled_s,
         )
-        rescue = Rescue(self._worker, store, self._settings.stalled_s)
-        rescuing = asyncio.create_task(self._rescue_for_ever(rescue))
+        rescuing = asyncio.create_task(Rescue(self._worker, store, self._settings.stalled_s).for_ever())
         try:
             await self._worker.run()  # type: ignore[no-untyped-call]
         finally:
             rescuing.cancel()
-
-    async def _rescue_for_ever(self, rescue: Rescue) -> None:
-        while True:
-            try:
-                await rescue.once()
-            except AWAY as error:
-                _log.warning("cannot look after dead workers", error=str(error.__cause__ or error).strip())
-            await asyncio.sleep(self._settings.stalled_s / 4)
 
     def start(self, job_id: str) -> Attempt:
         """Begin an attempt."""
@@ -302,16 +301,6 @@ class BenchmarkWorker:
         run_ids = job_id, execution.continuation(job_id, self._facts.fingerprint)
         with suppress(UserError):  # where services cannot be asked, the attempt could not either
             await asyncio.to_thread(http_party.end_sessions, os.environ, run_ids)
-
-    @property
-    def hostname(self) -> str:
-        """The host's name."""
-        return self._hostname
-
-    @property
-    def retry(self) -> Retry:
-        """For calls that must get through."""
-        return self._retry
 
 
 class Execution:

@@ -7,26 +7,36 @@ from __future__ import annotations
 import math
 import random
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product, starmap
+from itertools import product
 from typing import NamedTuple
 
+import msgspec
+
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.suite import workload_cases
-from ciphermark_benchmark.suite.feasibility import ParameterFeasibility, reason_against_variant
+from ciphermark_benchmark.data_sets import Known
+from ciphermark_benchmark.suite.feasibility import (
+    ParameterFeasibility,
+    ProgramFeasibility,
+    reason_against_memory,
+    reason_against_variant,
+)
 from ciphermark_benchmark.suite.fields import as_list, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
+from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import Case, ParameterSpec, Scheme, Status, Trial
+from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status, Trial
 from ciphermark_core.run import Host
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
+from ciphermark_workloads.options import BATCH, to_case
+from ciphermark_workloads.parameters import Override, recommended
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
@@ -35,7 +45,8 @@ _SMALLEST_RING = 1024  # of the security tables: where the search for a ring beg
 PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
 MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
 MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
-OfWorkloads = Callable[[WorkloadText, Mapping[str, Availability]], Iterator[workload_cases.CaseFacts]]
+WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
+_UNSUPPORTED: Status = "unsupported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,35 +96,40 @@ class Plan:
         return len(self.trials) + len(self.unsupported)
 
 
+class _Candidate(NamedTuple):
+    """A case, what stands against it before anything is resolved or traced for it, and the workload that it is of."""
+
+    case: Case
+    reason: str | None
+    workload: AnyWorkload | None = None
+    data: Known | None = None
+
+
 def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
     """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
     by_key: dict[str, PlannedCase] = {}
-    feasibility = ParameterFeasibility()
-    of_workloads = partial(workload_cases.cases, memory_mb=suite.budget.memory_mb)
-    for planned in _of_experiments(suite, available, of_workloads):
-        case = planned.case
+    parameters, programs = ParameterFeasibility(), ProgramFeasibility()
+    for candidate in _candidates(suite, available):
+        case, reason, workload, data = candidate
         if case.key in by_key:
             continue
-        reason = planned.reason
-        if reason is None and case.experiment in KINDS:
-            reason = feasibility.reason_against(case, available[case.variant].declaration)
-        by_key[case.key] = replace(planned, reason=reason)
+        declared, status, needed_mb = available[case.variant].declaration, _UNSUPPORTED, None
+        if reason is None and workload is None:
+            reason = parameters.reason_against(case, declared)
+        elif reason is None and workload is not None:
+            needed_mb = programs.server_mb(workload, case)
+            reason = reason_against_memory(needed_mb, suite.budget.memory_mb)  # before a program is traced
+            status = "out_of_memory" if reason else status
+            reason = reason or programs.reason_against(workload, case, declared, data)
+        by_key[case.key] = PlannedCase(case, reason, status, needed_mb)
     return list(by_key.values())
 
 
-def untraced(suite: Suite, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
-    """What is known of the cases without tracing a workload, which takes seconds: some may be impossible all the same.
-    One comes as often as the suite has it.
-    """
-    return _of_experiments(suite, available, workload_cases.untraced)
-
-
-def _of_experiments(
-    suite: Suite, available: Mapping[str, Availability], of_workloads: OfWorkloads
-) -> Iterator[PlannedCase]:
+def _candidates(suite: Suite, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
+    """Every case as often as the suite has it, without tracing a workload, which takes seconds."""
     for experiment in suite.experiments:
         if isinstance(experiment, WorkloadText):
-            yield from starmap(PlannedCase, of_workloads(experiment, available))
+            yield from _workload_cases(experiment, available)
         else:
             yield from _cases_of(experiment, available)
 
@@ -126,7 +142,7 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     for process, item in product(range(budget.processes), planned):
         if item.reason is None:
             trial = _trial(run_id, item.case, process, suite.seed, budget)
-            has_workloads = item.case.experiment in workload_cases.KINDS
+            has_workloads = item.case.experiment in WORKLOAD_KINDS
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_key, []).append(trial)
     blocks = []
@@ -183,7 +199,7 @@ def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> 
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 
 
-def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[PlannedCase]:
+def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
     operations = experiment.operations or defaults(experiment.kind)
     asked = experiment.ring_dimension
     rings: Sequence[int | None] = (None,) if asked == "smallest" else asked
@@ -205,7 +221,7 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
                 threads=threads,
                 dimensions=dimensions,
             )
-            yield PlannedCase(case, reason or _reason_against(case, available[variant]))
+            yield _Candidate(case, reason or _reason_against(case, available[variant]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +324,78 @@ def _reason_against(case: Case, available: Availability) -> str | None:
     return reason or KINDS[case.experiment].reason(case, declared)
 
 
+def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
+    """Of the schemes asked for, a workload has those that it offers; where no data set is named, one input is made of
+    the trial's seed.
+    """
+    data_sets = [None] if experiment.data_sets is None else [item.known for item in experiment.data_sets]
+    for name, options in experiment.chosen():
+        workload = WORKLOADS[name].with_options(options)
+        schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
+        for division, scheme, ring, data, threads, batch, variant in product(
+            as_list(experiment.division),
+            schemes,
+            experiment.ring_dimension or (None,),
+            data_sets,
+            experiment.threads,
+            experiment.batch,
+            experiment.variants,
+        ):
+            declared = available[variant].declaration
+            parameters, reason = _parameters(workload, scheme, declared, _override(experiment, ring))
+            source = {} if data is None else {DATA_SET.name: data.name}
+            several = (
+                {} if batch == 1 else {BATCH.name: batch}
+            )  # nothing for one, as before there were batches
+            case = Case(
+                variant=variant,
+                experiment=experiment.kind,
+                operation=workload.name,
+                parameters=replace(parameters, division=division),
+                size=1 if data is None else data.rows * data.features,
+                data_pattern="random" if data is None else "real",
+                threads=threads,
+                dimensions={**to_case(workload.options), **source, **several},
+            )
+            reason = _reason_against_workload(case, workload, available[variant]) or reason
+            yield _Candidate(case, reason, workload, data)
+
+
+def _override(experiment: WorkloadText, ring_dimension: int | None) -> Override:
+    modulus = experiment.plain_modulus
+    return Override(
+        ring_dimension=ring_dimension,
+        modulus_bits=None if experiment.modulus_bits is None else tuple(experiment.modulus_bits),
+        scale_bits=experiment.scale_bits,
+        plain_modulus=None if modulus is None else modulus.value,
+        plain_modulus_bits=None if modulus is None else modulus.bits,
+        security=0 if experiment.security == "none" else experiment.security,
+    )
+
+
+def _parameters(
+    workload: AnyWorkload, scheme: Scheme, declared: Declaration, override: Override
+) -> tuple[ParameterSpec, str | None]:
+    """The parameter set, and why it cannot be: then it has no plaintext modulus."""
+    try:
+        return recommended(workload, scheme, declared, override), None
+    except Unsupported as error:
+        rest = msgspec.structs.replace(override, ring_dimension=None, plain_modulus_bits=None)
+        without = replace(recommended(workload, scheme, declared, rest), plain_modulus=None)
+        return replace(without, ring_dimension=override.ring_dimension or without.ring_dimension), str(error)
+
+
+def _reason_against_workload(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
+    declared, scheme = available.declaration, case.parameters.scheme
+    reason = reason_against_variant(case, available, declared.has_threads or declared.programs_have_threads)
+    if reason is not None:
+        return reason
+    missing = [name for name in workload.operations(scheme) if not declared.has(name, scheme)]
+    if missing:
+        return f"{workload.name} needs {', '.join(missing)}: {declared.reason_against(missing[0], scheme)}"
+    return declared.refusal(case.parameters)
+
+
 class Refused(NamedTuple):
     """A trial that is not executed, and what it comes to."""
 
@@ -360,9 +448,9 @@ def reason_against_suite(
     workload is traced for it. What has parameters and threads in common shares workers, whichever experiments it is of.
     """
     places: dict[tuple[ParameterSpec, int, bool], set[str]] = {}
-    for item in untraced(suite, available):
+    for item in _candidates(suite, available):
         if item.reason is None and (not chosen or item.case.variant in chosen):
-            has_workloads = item.case.experiment in workload_cases.KINDS
+            has_workloads = item.case.experiment in WORKLOAD_KINDS
             place = (item.case.parameters, item.case.threads, has_workloads)
             places.setdefault(place, set()).add(item.case.variant)
     reasons = (
