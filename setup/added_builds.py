@@ -19,7 +19,7 @@ from progress import Progress
 from runner import FailureError, Shell
 
 from ciphermark_adapters import binaries
-from ciphermark_adapters.added import AddedBuild, adapter_digest, read
+from ciphermark_adapters.added import adapter_digest, read
 
 _PR_SET_PDEATHSIG = 1
 _ERROR = re.compile(r"(?:\berror:|CMake Error|cannot find -l|No matching distribution|ERROR:)", re.IGNORECASE)
@@ -29,7 +29,10 @@ def main(folder: Path) -> int:
     """Compile; tell a failure in one message."""
     build = read(folder)
     assert build is not None
-    order = _order(build, folder)
+    places = {
+        name: Path(build.request[name]) for name in ("prefix", "environment") if build.request.get(name)
+    }
+    order = Order(name=build.name, folder=folder, **{**build.request, **places})
     LOGS.mkdir(parents=True, exist_ok=True)
     log_path = LOGS / f"build-{build.name}.log"
     try:
@@ -44,19 +47,6 @@ def main(folder: Path) -> int:
     finished = replace(build, base=taken.base, origin=taken.origin, outside=outside)
     replace(finished, adapter=adapter_digest(build.library)).write(folder)
     return 0
-
-
-def _order(build: AddedBuild, folder: Path) -> Order:
-    asked = build.request
-    return Order(
-        name=build.name,
-        folder=folder,
-        prefix=Path(asked["prefix"]) if asked.get("prefix") else None,
-        environment=Path(asked["environment"]) if asked.get("environment") else None,
-        compiler=asked.get("compiler"),
-        flags=asked.get("flags"),
-        hexl=bool(asked.get("hexl")),
-    )
 
 
 def _carry_out(taken: Taken, shell: Shell) -> None:

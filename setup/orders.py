@@ -18,11 +18,11 @@ class Order:
 
     name: str
     folder: Path
-    prefix: Path | None
-    environment: Path | None
-    compiler: str | None
-    flags: str | None
-    hexl: bool
+    prefix: Path | None = None
+    environment: Path | None = None
+    compiler: str | None = None
+    flags: str | None = None
+    hexl: bool = False
 
     @property
     def python(self) -> Path:

@@ -4,23 +4,28 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from graphlib import TopologicalSorter
 
-import anchor
 import environment
 import recipes
 import sources
 import system
 from environment import identity
-from places import PYTHON, REQUIREMENTS, file_digest
+from places import PYTHON, REQUIREMENTS, ROOT, compiler_version, file_digest
 from runner import Shell, Stage
 
 from ciphermark_adapters import added
+
+# A shared library without Python in it, which workers load whatever their interpreter is; beside its source
+# ciphermark_measure.interference.anchor looks for it. For any CPU of its kind: images run on other machines.
+_ANCHOR = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "anchor.cpp"
+_ANCHOR_LIBRARY = _ANCHOR.with_name("_anchor.so")
+_ANCHOR_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
     kept: list[Stage] = []
     left_out = set(without)
-    first = [*_downloads(without), anchor.stage(), _ours()]
+    first = [*_downloads(without), _anchor(), _ours()]
     libraries = [*recipes.stages(without), *_added()]
     for stage in _in_order([*first, *libraries, _browser(), _byte_code(libraries)]):
         if stage.name in left_out or left_out.intersection(stage.needs):
@@ -67,6 +72,20 @@ def _ours() -> Stage:
         is_present=environment.has_our_packages,
         build=environment.install_our_packages,
         needs=("python",),
+    )
+
+
+def _anchor() -> Stage:
+    """Without it samples are taken all the same, and nobody knows in what state."""
+    command = ("c++", *_ANCHOR_FLAGS, _ANCHOR, "-o", _ANCHOR_LIBRARY)
+    return Stage(
+        "anchor",
+        "anchor, to know disturbed samples by",
+        inputs=lambda: [file_digest(_ANCHOR), compiler_version(), str(_ANCHOR_LIBRARY)],
+        is_present=_ANCHOR_LIBRARY.exists,
+        build=lambda shell: shell.run(*command, advice="the log's first `error:` says why"),
+        needs=("system",),
+        is_optional=True,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -20,55 +22,9 @@ _Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9
 
 
 _RUN_ID = "927d5e7a-49c3-433d-81c6-666cae32cf41"
-_SUITE: dict[str, Any] = {
-    "name": "mine",
-    "budget": {"samples": 30, "min_time_s": 0.0},
-    "experiments": [
-        {
-            "kind": "arithmetic",
-            "variants": ["seal", "cleartext"],
-            "schemes": ["bfv"],
-            "ring_dimension": [2048],
-            "operations": ["add"],
-        }
-    ],
-}
-_YAML = """\
-name: mine
-experiments:
-  - kind: arithmetic
-    variants: [seal, cleartext]
-    schemes: [bfv]
-    ring_dimension: [2048]
-    operations: [add]
-"""
-
-
-_ADAPTER: dict[str, Any] = {
-    "variant": "tenseal",
-    "is_installed": True,
-    "reason": None,
-    "remedy": None,
-    "library": {
-        "library": "TenSEAL",
-        "variant": "tenseal",
-        "version": "0.3.18",
-        "hexl": False,
-        "build": {"seal": "4.3", "compiler": "GCC: (GNU) 14.2.1", "flags": "not known: …", "hexl": "off"},
-        "is_debug": False,
-        "is_reference": False,
-    },
-    "declaration": {
-        "library": "TenSEAL",
-        "license": "Apache-2.0",
-        "hexl": False,
-        "operations": {"bfv": ["add", "sub", "add_plain", "sub_plain", "mul_plain", "mul"]},
-        "managed": {"bfv": ["add", "sub", "add_plain", "sub_plain", "mul_plain", "mul"]},
-        "compressions": ["zstd"],
-        "notes": {"keys": "relinearization keys are made even when none are requested"},
-        "reasons": {"square": "TenSEAL's bfv vectors have no squaring; use mul"},
-    },
-}
+# A suite, as JSON and as YAML, an adapter, and the dimensions that a case has a value in.
+_EXAMPLES: dict[str, Any] = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
+_YAML: str = _EXAMPLES["suite_yaml"]
 
 
 class NeedsText(BaseModel):
@@ -92,7 +48,11 @@ class Submitted(BaseModel):
         json_schema_extra={
             "examples": [
                 {"suite": "smoke"},
-                {"suite": _SUITE, "variants": ["seal"], "needs": {"isa": ["avx2"], "memory_mb": 4096}},
+                {
+                    "suite": _EXAMPLES["suite"],
+                    "variants": ["seal"],
+                    "needs": {"isa": ["avx2"], "memory_mb": 4096},
+                },
                 {"suite_yaml": _YAML},
             ]
         },
@@ -195,7 +155,8 @@ class Adapters(BaseModel):
     """The libraries on the host of the API."""
 
     adapters: list[dict[str, Any]] = Field(
-        description="each with what its library reports, and what it can do", examples=[[_ADAPTER]]
+        description="each with what its library reports, and what it can do",
+        examples=[[_EXAMPLES["adapter"]]],
     )
 
 
@@ -215,44 +176,10 @@ class _CaseRow(BaseModel):
 
 # Types of dimensions in JSON, where a dimension's own kind is none.
 _IN_JSON: dict[type, Any] = {tuple: list[int], dict: dict[str, str | int | float | bool]}
-# One case: the dimensions that it has a value in.
-_CASE: dict[str, Any] = {
-    "variant": "seal",
-    "library": "SEAL",
-    "library_version": "4.1.2",
-    "hexl": False,
-    "is_debug": False,
-    "is_reference": False,
-    "experiment": "arithmetic",
-    "operation": "add",
-    "scheme": "bfv",
-    "ring_dimension": 2048,
-    "requested_ring_dimension": 2048,
-    "modulus_bits": [54],
-    "plain_modulus": 1038337,
-    "ring_dimension_is_minimum": False,
-    "security_bits": 128,
-    "division": "equal",
-    "dimensions": {},
-    "data_pattern": "random",
-    "size": 2048,
-    "threads": 1,
-    "slots": 2048,
-    "ciphertexts": 1,
-    "log_q": 53.99999999999377,
-    "log_qp": 53.99999999999377,
-    "security_2018": 128,
-    "security_2024": 0,
-    "security_compared": 128,
-    "special_primes": 0,
-    "scaling": "exact",
-    "secret_distribution": "uniform ternary",
-    "encryption": "public key",
-}
 _FIELDS: dict[str, Any] = {
     dimension.name: (
         _IN_JSON.get(dimension.kind, dimension.kind) | None,
-        Field(description=dimension.sentence, examples=[_CASE.get(dimension.name)]),
+        Field(description=dimension.sentence, examples=[_EXAMPLES["case"].get(dimension.name)]),
     )
     for dimension in descriptor.columns()
 }
