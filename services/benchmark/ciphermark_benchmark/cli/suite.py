@@ -150,16 +150,20 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     )
     text = composed(wish, _installed())
     suite = files.parse(text, str(file))
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
+    _write(file, text)
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
     took = durations.expected(homes.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
 
 
 def _answer(option: str, given: T | None, question: str, kind: type[T]) -> T:
