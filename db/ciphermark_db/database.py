@@ -127,6 +127,11 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def is_current(self) -> bool:
+        """Whether the views are those of this program: then it was migrated by this version or one like it."""
+        with self._connected() as connection:
+            return schema.is_current(connection)
+
     def migrate(self) -> None:
         """Bring the schema to this program's version; safe while others do the same.
 

@@ -103,6 +103,12 @@ def migrate(connection: Connection) -> None:
         load_published(connection)
 
 
+def is_current(connection: Connection) -> bool:
+    """Whether the database has the views of this program."""
+    is_there = connection.execute(blocks("views")["is_there"]).fetchone() == (True,)
+    return is_there and _are_made(connection, view_files())
+
+
 def migrations() -> list[Migration]:
     """All migrations of this program, oldest first."""
     texts = (file for file in (files("ciphermark_db") / "migrations").iterdir() if file.name.endswith(".sql"))

@@ -7,11 +7,14 @@ import re
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple
 from importlib.resources import files
 from pathlib import Path
 
 import psycopg
 import pytest
+from command import Ciphermark
+from processes import PATIENCE_S
 
 from ciphermark_core.descriptor import DIMENSIONS
 from ciphermark_core.errors import UserError
@@ -53,6 +56,21 @@ def test_migrating_again_changes_nothing(new_url: Callable[[], str], dump) -> No
         before = dump(url), database.query("select * from schema_migration").rows
         database.migrate()
         assert (dump(url), database.query("select * from schema_migration").rows) == before
+
+
+def test_a_command_that_plans_nothing_knows_every_experiment_and_metric(
+    empty_url: Callable[[], str], tmp_path: Path
+) -> None:
+    """Without them an import loses units, and the samples of trials that ended exhausted. In a fresh interpreter."""
+    url = empty_url()
+    command = Ciphermark(tmp_path / "home", url).start("db", "migrate")
+    _, errors = command.communicate(timeout=PATIENCE_S)
+    assert command.returncode == 0, errors
+    with Database.open(url) as database:
+        rows = database.query("select name, determines, is_until_exhausted from experiment").rows
+        assert set(rows) == {astuple(kind.recorded) for kind in KINDS.values()}
+        units = database.query("select unit from metric where name in ('database_size', 'logit_error')").rows
+        assert set(units) == {(METRICS[name].unit,) for name in ("database_size", "logit_error")}
 
 
 def test_many_migrate_at_once(empty_url: Callable[[], str]) -> None:

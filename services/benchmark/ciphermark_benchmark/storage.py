@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from ciphermark_benchmark.home import Home
@@ -22,9 +23,15 @@ def place(home: Home) -> str:
     return f"PostgreSQL at {parts.hostname or 'localhost'}{parts.path}"
 
 
-def connected(home: Home) -> Database:
-    """A connection to the migrated database."""
+def connected(home: Home, is_to_record: bool = False) -> Database:
+    """A connection to the migrated database, which knows every experiment, metric and dimension of this program where
+    it was made just now, or ``is_to_record`` what this process may not have planned.
+    """
     database = Database.open(url(home))
+    if is_to_record or not database.is_current():
+        # they register themselves: half a second, which commands that only read do without
+        import_module("ciphermark_measure.experiments")
+        import_module("ciphermark_workloads.catalogue")
     database.migrate()
     return database
 

@@ -88,7 +88,7 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
     """Record runs from archives; what is recorded already stays as it is."""
     archives = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
     home = homes.find()
-    with caught_up(home) as database:
+    with caught_up(home, is_to_record=True) as database:
         for path, header, outcomes in archives:
             archive.keep(home, path, header, outcomes)
             fresh = archive.record(database, header, outcomes)

@@ -188,11 +188,11 @@ def record_pending(home: Home, database: Database) -> dict[Path, str]:
     return refused
 
 
-def caught_up(home: Home) -> Database:
+def caught_up(home: Home, is_to_record: bool = False) -> Database:
     """A connection to the migrated database, with what waited in journals recorded; says on standard error what cannot
-    be.
+    be. ``is_to_record`` is that of :func:`storage.connected`.
     """
-    database = storage.connected(home)
+    database = storage.connected(home, is_to_record or any(home.pending.glob("*.jsonl")))
     for path, reason in record_pending(home, database).items():
         print(f"note: {path} cannot be recorded, and waits there: {reason}", file=sys.stderr)
     return database
