@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.page import Filter
+from ciphermark_present.page import TIMES, Filter
+from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
 Rows = Sequence[Mapping[str, Any]]
@@ -72,6 +73,11 @@ class Selection:
                 continue
             found[choice.filter.parameter] = chosen if choice.filter.many else (chosen or [None])[0]
         return found
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Whether times are shown as the clock measured them."""
+        return self.parameters.get(TIMES.name) == UNCORRECTED
 
     @property
     def query_string(self) -> str:

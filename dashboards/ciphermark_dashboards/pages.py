@@ -85,7 +85,7 @@ CASE_PAGE = Page(
     "/case",
     "Case",
     "One case, every variant.",
-    (),
+    (page.TIMES,),
     (case.CASE_OUTCOMES, case.CASE_FIGURES, case.CASE_SAMPLES),
     parameters=("case",),
 )
@@ -94,7 +94,7 @@ COMPARE_PAGE = Page(
     "/compare",
     "Compare",
     "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
-    (page.LEVELS, page.SHOW),
+    (page.LEVELS, page.SHOW, page.TIMES),
     (comparing.TWO_RUNS,),
     run_parameter="b",
     parameters=("a",),
@@ -110,7 +110,11 @@ _OF_OPERATIONS = (
     PROGRAMS_PAGE,
 )
 PAGES: tuple[Page, ...] = tuple(
-    replace(each, figures=(*each.figures, *catalogue.of_page(each.path)))
+    replace(
+        each,
+        filters=(*each.filters, page.TIMES),
+        figures=(*each.figures, *catalogue.of_page(each.path)),
+    )
     for each in sorted((*_OF_OPERATIONS, *catalogue.pages()), key=lambda each: each.place)
 )
 ALL_PAGES = (*PAGES, CASE_PAGE, COMPARE_PAGE)

@@ -23,7 +23,7 @@ from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.query import Answer, Query, Row
+from ciphermark_present.query import AS_MEASURED, Answer, Query, Row
 
 _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart
@@ -142,7 +142,17 @@ class Filled:
     def specification(self) -> dict[str, Any] | None:
         """The chart in Vega-Lite, data inside; nothing where there is nothing to draw."""
         chart = self.figure.draw(self.rows)
-        return None if chart is None else chart.to_dict(validate=False)  # a test validates every chart
+        if chart is None:
+            return None
+        drawn: dict[str, Any] = chart.to_dict(validate=False)  # a test validates every chart
+        if self.selection.is_uncorrected:
+            title = (
+                {"text": drawn["title"], "subtitle": AS_MEASURED}
+                if "title" in drawn
+                else {"text": AS_MEASURED}
+            )
+            drawn["title"] = {**title, "anchor": "start"}
+        return drawn
 
     @property
     def sql(self) -> str:

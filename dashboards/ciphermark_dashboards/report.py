@@ -26,8 +26,8 @@ from ciphermark_dashboards.templating import TEMPLATES, host_facts
 from ciphermark_present import formats, host_state, query
 from ciphermark_present.catalogue import ranking
 from ciphermark_present.notes import Note
-from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, Page
-from ciphermark_present.query import Row
+from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, TIMES, Page
+from ciphermark_present.query import AS_MEASURED, UNCORRECTED, Row
 
 _SINGLE = (PHASE, DATA, THREADS)  # of these a section shows one value
 _FILES = files(__package__)
@@ -66,22 +66,29 @@ class Report:
     has_sql: bool = False
 
 
-def made(store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = ()) -> Report:
+def made(
+    store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = (), is_uncorrected: bool = False
+) -> Report:
     """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run.
 
-    ``has_sql``: with what each figure asks the database; ``notes`` are those of what was measured.
+    ``has_sql``: with what each figure asks the database; ``notes`` are those of what was measured; ``is_uncorrected``:
+    times are as the clock measured them.
     """
+    times = UNCORRECTED if is_uncorrected else TIMES.preferred or ""
     run_id = str(store.run(run)["run_id"])
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
     outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
     builds = store.ask("builds", {"parts": [run_id]}).mappings
-    states = store.ask("host_state", {"run_id": run_id}).mappings
-    sections = tuple(_sections(store, run_id))
+    states = store.ask("host_state", {"run_id": run_id}, is_uncorrected).mappings
+    sections = tuple(_sections(store, run_id, times))
     figures = [item for section in sections for item in section.figures]
     return Report(
         title=f"{facts['suite']} on {facts['hostname']}",
         facts=facts,
-        headline=tuple(headline(outcomes, _verdicts(store, run_id))),
+        headline=(
+            *([AS_MEASURED] if is_uncorrected else []),
+            *headline(outcomes, _verdicts(store, run_id, times)),
+        ),
         summary=tuple(sentences(outcomes, figures)),
         caveats=tuple(_caveats(facts, builds, states)),
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
@@ -129,18 +136,18 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
             yield f"{build['variant']} is a debug build: its times mean nothing"
 
 
-def _verdicts(store: Store, run_id: str) -> Iterator[str]:
+def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
     """Who is fastest how often, as the command line says it."""
-    chosen = {"any_security": False}
+    chosen = {"any_security": False, "times": times}
     answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
     yield from ranking.of_run(answers, any_security=False)
 
 
-def _sections(store: Store, run_id: str) -> Iterator[Section]:
+def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
     rows = store.ask("choices", {"run_id": run_id}).mappings
     for page in pages.PAGES:
         asked: set[str] = set()
-        for selection in _selections(run_id, page, page.choices(rows)):
+        for selection in _selections(run_id, page, page.choices(rows), times):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
             new = tuple(item for item in figures if item.rows and item.sql not in asked)
             asked |= {item.sql for item in figures}  # what does not depend on the data set is there once
@@ -148,19 +155,19 @@ def _sections(store: Store, run_id: str) -> Iterator[Section]:
                 yield Section(_heading(page, selection), _scope(selection), new)
 
 
-def _selections(run_id: str, page: Page, rows: Sequence[Row]) -> Iterator[Selection]:
+def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Iterator[Selection]:
     """One for each scheme and security level that the page's subjects have, else for each value of its first filter."""
     subject = (("run", run_id),)
     if SCHEME not in page.filters:
         first = page.filters[0]
         for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
-            yield selected(subject, page.filters, rows, [(first.name, value)])
+            yield selected(subject, page.filters, rows, [(first.name, value), ("times", times)])
         return
     places = sorted(
         {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
     )
     for scheme, security in places:
-        asked = [("scheme", scheme), ("security", str(security))]
+        asked = [("scheme", scheme), ("security", str(security)), ("times", times)]
         here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
         yield selected(subject, page.filters, here, asked)
 

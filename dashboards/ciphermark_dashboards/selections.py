@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ciphermark_dashboards.filters import Query, Selection, require_known, selected
+from ciphermark_dashboards.filters import Query, Selection, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -35,7 +35,6 @@ class Selections:
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
         given = dict(query)
-        require_known(given, ("run", "case"))
         run = self._store.run(given.get("run", ""))
         case = given.get("case", "")
         if not case:
@@ -43,7 +42,9 @@ class Selections:
                 "Which case? It is named by its key, the column comparison_key of `results`: case=KEY."
             )
         subject = (("run", run["run_id"]),)
-        return _about(Selection(subject, given=(("case", case),), extra={"comparison_key": case}), run)
+        rest = [(name, value) for name, value in query if name != "case"]
+        selection = selected(subject, CASE_PAGE.filters, (), rest)
+        return _about(replace(selection, given=tuple(query), extra={"comparison_key": case}), run)
 
     def of_two(self, query: Query) -> Selection:
         """Two runs, by default the latest, and the one before it of the same suite."""

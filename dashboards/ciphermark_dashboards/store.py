@@ -82,16 +82,18 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, block: str, params: Row) -> Answer:
+    def ask(self, block: str, params: Row, is_uncorrected: bool = False) -> Answer:
         """The answer to a block of ``sql/*.sql``."""
-        return self.answer(Query(blocks()[block], params))
+        return self.answer(Query(blocks()[block], params, is_uncorrected))
 
     def answer(self, query: Query) -> Answer:
         """The answer to a figure's query."""
         with self._connected() as connection:
-            cursor = connection.execute(query.text.encode(), query.parameters)
-            assert cursor.description is not None
-            return Answer(tuple(column.name for column in cursor.description), cursor.fetchall())
+            if not query.is_uncorrected:
+                return _answer(connection, query)
+            with connection.transaction():
+                connection.execute(blocks()["uncorrected"].encode())
+                return _answer(connection, query)
 
     def run_choices(self) -> Sequence[Row]:
         """The runs that pages offer: the latest 1,000, the latest first."""
@@ -127,6 +129,12 @@ class Store:
                 yield connection
         except (PoolTimeout, psycopg.Error) as error:
             _refuse(error)
+
+
+def _answer(connection: psycopg.Connection[TupleRow], query: Query) -> Answer:
+    cursor = connection.execute(query.text.encode(), query.parameters)
+    assert cursor.description is not None
+    return Answer(tuple(column.name for column in cursor.description), cursor.fetchall())
 
 
 def _refuse(error: PoolTimeout | psycopg.Error) -> NoReturn:
@@ -176,4 +184,5 @@ def with_values(query: Query) -> str:
     """A query as one can paste it into psql: its parameters written out."""
     values = query.parameters
     written = _PLACEHOLDER.sub(lambda match: Literal(values[match[1]]).as_string(None), query.text)
-    return written.replace("%%", "%") + "\n"
+    before = "set search_path = uncorrected, public;\n" if query.is_uncorrected else ""
+    return before + written.replace("%%", "%") + "\n"

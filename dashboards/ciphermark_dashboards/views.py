@@ -23,7 +23,7 @@ from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.page import SHOW, Page
-from ciphermark_present.query import Row
+from ciphermark_present.query import AS_MEASURED, Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
@@ -48,7 +48,7 @@ class Views:
             return _nothing_yet()
         selection = self._selections.of_page(page, request.query_params.multi_items())
         (run_id,) = selection.runs
-        states = self._asking.submit(self._states, run_id)
+        states = self._asking.submit(self._states, run_id, selection.is_uncorrected)
         figures = self._filled(page, selection)
         # What others published is there for every run.
         is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
@@ -73,7 +73,8 @@ class Views:
         figures = self._filled(CASE_PAGE, selection)
         if not figures[0].rows:
             raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
-        return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=self._states(run_id))
+        states = self._states(run_id, selection.is_uncorrected)
+        return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=states)
 
     def compare(self, request: Request) -> Response:
         """Two runs; two hosts are sent on to the latest runs of theirs."""
@@ -122,9 +123,9 @@ class Views:
         older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in known]
         return [(run["run_id"], _name(run)) for run in (*choices, *map(self._store.run, older))]
 
-    def _states(self, run_id: str) -> list[str]:
+    def _states(self, run_id: str, is_uncorrected: bool) -> list[str]:
         """What hosts were like while samples of a run were taken."""
-        rows = self._store.ask("host_state", {"run_id": run_id}).mappings
+        rows = self._store.ask("host_state", {"run_id": run_id}, is_uncorrected).mappings
         return [sentence for row in rows for sentence in host_state.told(row)]
 
     def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
@@ -137,7 +138,10 @@ class Views:
         else:
             notes = [", ".join(comparing.counted(judged))] if judged else []
         drift = comparison.drift(rows)
-        states = [self._store.ask("host_state", {"run_id": run_id}).mappings for run_id in selection.runs]
+        states = [
+            self._store.ask("host_state", {"run_id": run_id}, selection.is_uncorrected).mappings
+            for run_id in selection.runs
+        ]
         others = (two_runs.shared(rows), host_state.unlike_corrections(*states))
         return [
             *notes,
@@ -145,6 +149,7 @@ class Views:
             *[_sentence(text) for text in others if text],
             *([_SAME_RUN] if a == b else []),
             *([_OTHER_HOST] if a["host_id"] != b["host_id"] else []),
+            *([AS_MEASURED] if selection.is_uncorrected else []),
             *([_ANY_LEVEL] if selection.parameters["levels"] == "any" else []),
         ]
 

@@ -100,10 +100,12 @@ class Database:
 
     Every method raises :class:`DatabaseUnavailable` when the server does not answer or cannot go on (its disk
     is full); the next call connects anew where needed. What a failed call had begun to record is rolled back.
+    While ``is_uncorrected``, queries answer with what values are without correction for host interference.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self.is_uncorrected = False
         self._connection: Connection | None = None
         self._samples: dict[str, TrialSamples] = {}  # of the trials recorded last, by their ids
         self._host_state_due: dict[str, float] = {}
@@ -259,8 +261,9 @@ class Database:
             _transaction(connection, read_only),
             _complaints(connection, not read_only),
         ):
-            limit = {"milliseconds": str(max(1, round(timeout_s * 1000)))}
-            connection.execute(blocks("query")["settle"], limit)
+            limit = str(max(1, round(timeout_s * 1000)))
+            setting = {"milliseconds": limit, "is_uncorrected": self.is_uncorrected}
+            connection.execute(blocks("query")["settle"], setting)
             # prepared: the protocol then takes one statement, so none can follow a "commit"
             cursor = connection.execute(sql.encode(errors="replace"), params, prepare=True)
             if cursor.description is None:

@@ -4,7 +4,8 @@ All of it is one transaction: a migration that is interrupted leaves the databas
 ``views/NNN_name.sql``, each of which makes the view or function ``name`` with its comment, in the order of the numbers.
 What a column of a name means, the same in all views, and in which unit its numbers are, is said by the descriptor of a
 case (:mod:`ciphermark_core.descriptor`) or by ``columns.csv``. All views are dropped and made again whenever a text
-changed.
+changed. They are made twice: in the schema ``uncorrected`` of the same texts over results, ratios and samples without
+correction (``sql/uncorrected.sql``).
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class ViewFile:
     @property
     def row(self) -> tuple[int, str, str, str]:
         """Its row in the table ``view_file``, whose checksum covers what columns mean."""
-        text = self.text + repr(meanings()).encode()
+        text = self.text + repr(meanings()).encode() + blocks("uncorrected")["make"]
         return self.position, self.name, self.kind, hashlib.sha256(text).hexdigest()
 
 
@@ -211,13 +212,20 @@ def _are_made(connection: Connection, views: list[ViewFile]) -> bool:
 def _drop_views(connection: Connection) -> None:
     """Drop all that files made, the last first."""
     if connection.execute(blocks("views")["is_there"]).fetchone() == (True,):
+        connection.execute(blocks("uncorrected")["drop"])
         connection.execute(blocks("views")["drop"])
 
 
 def _make_views(connection: Connection, views: list[ViewFile]) -> None:
     """Make what the files say, and comment on the columns; nothing of it may be there."""
+    uncorrected = blocks("uncorrected")
     for item in views:
         connection.execute(item.text)
+    connection.execute(uncorrected["make"])
+    connection.execute(uncorrected["begin"])
+    for item in views:
+        connection.execute(item.text)
+    connection.execute(uncorrected["end"])
     described = {
         "views": [*(item.name for item in views), *STATISTICS],
         "names": [*meanings()],

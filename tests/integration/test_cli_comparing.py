@@ -6,12 +6,20 @@ import csv
 import io
 import json
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 from command import Ciphermark
+from pypdf import PdfReader
+from starlette.testclient import TestClient
 
 from ciphermark_core.model import ParameterSpec, Sample
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
+from ciphermark_present.query import AS_MEASURED
+
+HERE = "http://127.0.0.1"
 
 SPEC = ParameterSpec("bfv", 4096, None, 65537)
 CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, ring_dimension_is_minimum=True)
@@ -301,20 +309,64 @@ def test_the_last_run_is_the_default(recorded):
     assert ciphermark("results").out == ciphermark("results", ids[2]).out
 
 
-@pytest.mark.parametrize(("options", "code"), [((), 0), (("--uncorrected",), 1)])
-def test_times_are_compared_as_the_clock_measured_them_on_request(tmp_path, new_url, make, options, code):
+@pytest.fixture(scope="module")
+def slowed(tmp_path_factory, new_url, make):
+    """A home with two runs of one time; the host of the second was slowed to half the speed, which is corrected."""
     url = new_url()
     with Database.open(url) as database:
         database.migrate()
-        ids = []
-        for slow_down in (1.0, 2.0):
-            run = make.run()
+        for name, slow_down in (("first", 1.0), ("slowed", 2.0)):
+            run = replace(make.run(), label=name)
             database.record_run(run)
             case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
             times = [replace(sample, slow_down=slow_down) for sample in make.times([0.003 * slow_down] * 12)]
             database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
-            ids.append(run.id)
-    compared = Ciphermark(tmp_path / "home", url)("compare", *ids, *options, "--format", "json", code=code)
+    return Ciphermark(tmp_path_factory.mktemp("slowed") / "home", url)
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--uncorrected",), 1)])
+def test_times_are_compared_as_the_clock_measured_them_on_request(slowed, options, code):
+    compared = slowed("compare", "first", "slowed", *options, "--format", "json", code=code)
     (row,) = json.loads(compared.out)
     assert row["verdict"] == ("slower" if options else "no difference")
     assert row["ratio"] == pytest.approx(0.5 if options else 1.0)
+    assert (AS_MEASURED in slowed("compare", "first", "slowed", *options, code=code).out) == bool(options)
+
+
+@pytest.mark.parametrize(("options", "median"), [((), 0.003), (("--uncorrected",), 0.006)])
+def test_every_form_shows_times_as_the_clock_measured_them_on_request(slowed, tmp_path, options, median):
+    def written(command: str, form: str, *more: str) -> bytes:
+        path = tmp_path / f"file.{form}"
+        slowed(command, *more, "slowed", *options, "--output", str(path))
+        return path.read_bytes()
+
+    (row,) = csv.DictReader(io.StringIO(written("results", "csv").decode()))
+    assert (float(row["median"]), float(row["uncorrected_median"])) == (median, 0.006)
+    assert (row["mad"] == "") == bool(options)
+    told = [slowed("results", "slowed", *options).out, written("results", "md").decode()]
+    told += [written("report", form).decode() for form in ("html", "md")]
+    told.append(
+        "".join(page.extract_text() for page in PdfReader(io.BytesIO(written("report", "pdf"))).pages)
+    )
+    for text in told:
+        words = " ".join(text.split())
+        assert (f"{median * 1000:g} ms" in words, AS_MEASURED in words) == (True, bool(options)), text
+    (row,) = csv.DictReader(io.StringIO(written("figure", "csv", "latency").decode()))
+    assert float(row["median"]) == median
+    drawn = written("figure", "svg", "latency").decode()
+    assert ("host interference is not corrected" in drawn) == bool(options)
+
+
+@pytest.mark.parametrize(("times", "median"), [("corrected", "3 ms"), ("uncorrected", "6 ms")])
+def test_pages_show_times_as_the_clock_measured_them_on_request(slowed, times, median):
+    with TestClient(app.made(Settings(slowed.database_url)), base_url=HERE) as browser:
+        (row,) = csv.DictReader(
+            io.StringIO(browser.get(f"/figures/matrix.csv?run=slowed&times={times}").text)
+        )
+        case = urlencode({"run": "slowed", "case": row["comparison_key"], "times": times})
+        for page in (f"/?run=slowed&times={times}", f"/case?{case}"):
+            text = browser.get(page).text
+            assert f">{median}<" in text
+            assert ("as the clock measured them" in text) == (times == "uncorrected")
+        query = browser.get(f"/figures/matrix.sql?run=slowed&times={times}").text
+    assert query.startswith("set search_path = uncorrected, public;") == (times == "uncorrected")

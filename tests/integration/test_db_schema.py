@@ -179,6 +179,7 @@ def test_every_view_and_column_is_described(database: Database) -> None:
         from pg_class as c
         join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
         where c.relname = any (%s)
+          and c.relnamespace = 'public'::regnamespace
           and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)
         """,
         [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_analysis.comparison import OWN, paired, uncorrected
+from ciphermark_analysis.comparison import OWN, paired
 
 FIGURE = {
     "variant": "seal",
@@ -116,15 +116,3 @@ def test_rows_come_by_scheme_ring_and_falling_level():
 
 def test_two_runs_without_figures_have_no_rows():
     assert paired([], []) == []
-
-
-def test_uncorrected_rows_say_what_the_clock_did() -> None:
-    clock = {
-        "uncorrected_n": 12,
-        "uncorrected_median": 2.0,
-        "uncorrected_ci_low": 1.5,
-        "uncorrected_ci_high": 2.5,
-    }
-    (row,) = uncorrected([{**FIGURE, **clock, "quiet_share": 0.0, "slow_down": 1.4}])
-    assert [row[name] for name in ("n", "median", "low", "high")] == [12, 2.0, 1.5, 2.5]
-    assert (row["quiet_share"], row["slow_down"], row["metric"]) == (None, None, "time")

@@ -11,3 +11,7 @@ from pg_roles
 where rolname = %(name)s
     and has_table_privilege(oid, to_regclass('run')::oid, 'select')
     and pg_has_role(current_user, oid, 'member');
+
+-- name: uncorrected
+-- The views by these names are then those without correction for host interference.
+set local search_path = uncorrected, public;

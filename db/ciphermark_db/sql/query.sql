@@ -28,7 +28,14 @@ order by c.operation, c.variant, p.scheme, tp.stage, p.digest;
 
 -- name: settle
 -- Without just-in-time compilation: for the views it takes ten times as long as the query itself.
-select set_config('statement_timeout', %(milliseconds)s, true), set_config('jit', 'off', true);
+select
+    set_config('statement_timeout', %(milliseconds)s, true),
+    set_config('jit', 'off', true),
+    set_config(
+        'search_path',
+        case when %(is_uncorrected)s then 'uncorrected, public' else current_setting('search_path') end,
+        true
+    );
 
 -- name: begin
 begin;

@@ -80,22 +80,6 @@ _ORDER = (
 )
 
 
-def uncorrected(rows: Iterable[Row]) -> list[Row]:
-    """Rows of the query ``run_figures`` with times as the clock gave them, and nothing that a correction knows."""
-    return [
-        {
-            **row,
-            "n": row["uncorrected_n"],
-            "median": row["uncorrected_median"],
-            "low": row["uncorrected_ci_low"],
-            "high": row["uncorrected_ci_high"],
-            "quiet_share": None,
-            "slow_down": None,
-        }
-        for row in rows
-    ]
-
-
 def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
     """Every row of the query ``run_figures`` of two runs, with the other run's row of the same figure where it has one.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ciphermark_present import parameters
+from ciphermark_present import formats, parameters
 from ciphermark_present.query import Row
 
 # A variant keeps its colour on every page; shapes tell variants apart where colours do not. The folder of its library
@@ -28,6 +28,11 @@ _WITH_BYTES = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, '.3~g') + ' GB' : datum.value >= 1e6 ? "
     "format(datum.value / 1e6, '.3~g') + ' MB' : datum.value >= 1e3 ? "
     "format(datum.value / 1e3, '.3~g') + ' kB' : datum.value + ' B'"
+)
+# What views call the uncorrected twins of medians.
+_UNCORRECTED = (
+    *("uncorrected_median", "uncorrected_median_s", "uncorrected_time_s", "uncorrected_answer_s"),
+    *("uncorrected_infer_s", "uncorrected_layer_time"),
 )
 _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
@@ -196,7 +201,7 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 def data(rows: Sequence[Row], *columns: str) -> alt.Data:
     """The columns that a chart needs, as plain JSON values, and the parameters of each row in words: where they are
-    known, with the share of undisturbed samples, and by how much the others are corrected.
+    known, with the share of undisturbed samples, by how much the others are corrected, and what it is uncorrected.
     """
     return alt.Data(
         values=[{name: json_value(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
@@ -224,6 +229,11 @@ def _told(row: Row) -> str:
     slow_down = row.get("slow_down")
     if slow_down is not None:
         known.append(f"corrected for a host {slow_down:.2f} times slower")
+    if row.get("unit", "s") == "s":
+        values = (row.get(name) for name in _UNCORRECTED)
+        known += [f"uncorrected {formats.seconds(value)}" for value in values if value is not None]
+    if row.get("uncorrected_ratio") is not None:
+        known.append(f"uncorrected {formats.digits(row['uncorrected_ratio'])} times")
     return ", ".join([parameters.told(row), *known])
 
 

@@ -63,6 +63,8 @@ def _rule(gains: set[float]) -> str:
 
 def _corrected(row: Row) -> str:
     """What became of the others: of runs from before times were corrected, they count for nothing."""
+    if row.get("is_uncorrected"):
+        return "; times are as the clock measured them, not corrected"
     slow_down = row["slow_down"]
     if slow_down is None:
         return ", and figures are made of them"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciphermark_core import descriptor
 from ciphermark_present import formats
+from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
@@ -89,6 +90,7 @@ LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any")
 SHOW = Filter(
     "show", "Show", preferred="all", values=("all", "regressions", "changed", "unchanged", "not comparable")
 )
+TIMES = Filter("times", "Times", preferred="corrected", values=("corrected", UNCORRECTED))
 PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
 
 

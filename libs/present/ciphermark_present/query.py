@@ -14,12 +14,19 @@ if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
 
 
+UNCORRECTED = "uncorrected"  # of the parameter ``times``
+AS_MEASURED = "Times are as the clock measured them: host interference is not corrected."
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement in psycopg's form, and its parameters by name."""
+    """A statement in psycopg's form, and its parameters by name. ``is_uncorrected``: it is asked of the views of the
+    schema ``uncorrected``, whose values are as the clock measured them.
+    """
 
     text: str
     parameters: Mapping[str, Any]
+    is_uncorrected: bool = False
 
 
 def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
@@ -28,10 +35,10 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
     What the figure is not narrowed by is left out of account, and so is a column that nothing was chosen of. A text
     that narrows its rows itself names the columns as parameters.
     """
-    text = view(figure.view)
+    text, is_uncorrected = view(figure.view), chosen.get("times") == UNCORRECTED
     subject = {} if figure.subject is None else figure.subject.parameters
     if not figure.order:
-        return Query(text, {"run_id": run_id, **subject, **chosen})
+        return Query(text, {"run_id": run_id, **subject, **chosen}, is_uncorrected)
     narrowing = {name: chosen[name] for name in figure.narrowed_by if name in chosen}
     narrowed = {**figure.where, **narrowing}
     parameters = {"run_id": run_id, "any_security": chosen.get("any_security", False), **subject, **narrowed}
@@ -40,7 +47,9 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
     conditions += [_condition(name, value, figure) for name, value in narrowed.items()]
     where = "\n    and ".join(conditions)
     return Query(
-        f"select *\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}", parameters
+        f"select *\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}",
+        parameters,
+        is_uncorrected,
     )
 
 

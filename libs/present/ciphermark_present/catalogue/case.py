@@ -121,6 +121,7 @@ CASE_FIGURES = Figure(
         Column("median", "Median", is_number=True, unit="unit"),
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
+        Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
         Column("n", "Samples", formats.digits, is_number=True),
         Column("quiet_share", "Quiet", formats.percent, is_number=True),
         Column("slow_down", "Slowed", formats.digits, is_number=True),

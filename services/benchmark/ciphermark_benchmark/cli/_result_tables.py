@@ -16,6 +16,7 @@ from ciphermark_present import host_state
 from ciphermark_present.catalogue import listings, published, ranking
 from ciphermark_present.figure import Figure
 from ciphermark_present.printed import Printed, Wanted
+from ciphermark_present.query import AS_MEASURED
 from ciphermark_present.terminal import show
 
 MAIN_PHASE = "operation"  # with it everything else is told, too
@@ -23,7 +24,6 @@ MIXED = (
     "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "
     "and its row says so"
 )
-UNCORRECTED = "Times are as the clock measured them: host interference is not corrected."
 UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
 
 
@@ -31,6 +31,8 @@ def show_results(console: Console, database: Database, run_id: str, wanted: Want
     """Print the verdict, the ranked variants of every case of a run, what else it measured, and what spoils it."""
     if wanted.any_security:
         console.print(Text(MIXED, style="yellow"))
+    if database.is_uncorrected:
+        console.print(Text(AS_MEASURED, style="yellow"))
     console.print(Text(heading(database, run_id)))
     for sentence in _verdicts(database, run_id, wanted):
         console.print(Text(sentence, style="bold"))

@@ -16,7 +16,7 @@ from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgem
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED, UNCORRECTED_HELP
+from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -26,7 +26,7 @@ from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
-from ciphermark_present.query import Row
+from ciphermark_present.query import AS_MEASURED, Row
 from ciphermark_present.terminal import show
 
 _EPILOG = """[bold]Examples[/bold]
@@ -43,12 +43,11 @@ _CAVEATS = 2  # of a run, at a glance
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """Across security levels or not, relative to what, whether every case is shown, and times without correction."""
+    """Across security levels or not, relative to what, and whether every case is shown."""
 
     any_security: bool
     reference: str | None
     is_whole: bool
-    is_uncorrected: bool
 
 
 app = typer.Typer(add_completion=False)
@@ -75,10 +74,11 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
-    how = _How(any_security, relative_to, all, uncorrected)
+    how = _How(any_security, relative_to, all)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
         with caught_up(homes.find()) as database:
+            database.is_uncorrected = uncorrected
             ids = run_names.found(database, run_a), run_names.found(database, run_b)
             found = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
@@ -98,9 +98,7 @@ def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict
     """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
     across levels where asked; times are relative to the reference where there is one.
     """
-    of_runs: list[Sequence[Row]] = [rows(database, TWO_RUNS, run_id) for run_id in runs]
-    if how.is_uncorrected:
-        of_runs = [comparison.uncorrected(of_run) for of_run in of_runs]
+    of_runs = [rows(database, TWO_RUNS, run_id) for run_id in runs]
     known = settled(paired(*of_runs))
     if how.reference is None:
         judged = two_runs.judgements(known, how.any_security)
@@ -132,7 +130,8 @@ def _show(
     for name, run in zip("ab", of_runs, strict=True):
         place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"
         console.print(Text(f"{name}: run {run['id']} of suite {run['suite']}, {place}"))
-    for sentence in _beside(of_runs, found, how):
+    notes = [AS_MEASURED] if database.is_uncorrected else []
+    for sentence in (*notes, *_beside(of_runs, found, how)):
         console.print(Text(sentence, style="yellow"))
     if how.is_whole:
         show(console, comparing.tables(found))
@@ -153,8 +152,6 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
         told.append("the hosts are not the same: what differs may be theirs")
     if how.any_security:
         told.append(MIXED)
-    if how.is_uncorrected:
-        told.append(UNCORRECTED)
     if how.reference is not None:
         told.append(f"times of b are told as {how.reference} says that they would be on a's host")
     drift = comparison.drift(found)

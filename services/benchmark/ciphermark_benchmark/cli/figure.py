@@ -13,10 +13,12 @@ from rich.console import Console
 from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for, form_of
+from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:  # charts take a second to load
     from ciphermark_dashboards.filters import Selection
@@ -46,12 +48,13 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command(epilog=_EXAMPLES)
-def figure(
+def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     name: Annotated[str | None, typer.Argument(help="A figure; without one, all are listed.")] = None,
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     output: Annotated[Path | None, typer.Option("--output", "-o", help=_OUTPUT_HELP)] = None,
     format: Annotated[str | None, typer.Option(help=_FORMAT_HELP)] = None,
     filter: Annotated[list[str] | None, typer.Option("--filter", "-f", help=_FILTER_HELP)] = None,
+    uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """A figure of the pages as a picture, as Vega-Lite, or its rows; without a name, all figures with what they show.
 
@@ -68,7 +71,8 @@ def figure(
         raise UserError(f"there is no figure {name!r}{near}; `ciphermark figure` lists them")
     usual = "svg" if FIGURES[name].chart else "csv"
     form = form_of(tuple(FORMS), format, output, "figures") or usual
-    item = _filled(name, [*map(_pair, filter or []), (FIGURE_PAGES[name].run_parameter, run)])
+    chosen = [*map(_pair, filter or []), *([("times", UNCORRECTED)] if uncorrected else [])]
+    item = _filled(name, [*chosen, (FIGURE_PAGES[name].run_parameter, run)])
     content = FORMS[form].write(item)
     path = output or Path(f"{name}.{form}")
     export.write_bytes(content, path)

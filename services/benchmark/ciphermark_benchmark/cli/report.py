@@ -11,6 +11,7 @@ import typer
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli._output import form_of
+from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
@@ -37,6 +38,7 @@ def report(
         Form | None, typer.Option(help="By default what the file's ending says, else html.")
     ] = None,
     sql: Annotated[bool, typer.Option("--sql", help="With the SQL behind every figure.")] = False,
+    uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """A run as one file: what was found, charts, tables, method, host, builds, caveats.
 
@@ -51,7 +53,7 @@ def report(
         run_id = run_names.found(database, run)
         notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     with Store(storage.url(home)) as store:
-        made = reports.made(store, run_id, has_sql=sql, notes=notes)
+        made = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)
     if output == STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](made))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MAIN_PHASE
+from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
@@ -22,6 +22,7 @@ from ciphermark_db.database import Database, Table
 from ciphermark_present import formats, markup
 from ciphermark_present.formats import BYTE_UNITS, TIME_UNITS, Notation
 from ciphermark_present.printed import Prices, Wanted
+from ciphermark_present.query import AS_MEASURED
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _EXAMPLES = """[bold]Examples[/bold]
@@ -76,6 +77,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     notes: Annotated[bool, typer.Option("--notes", help="What figures include, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+    uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
     price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
 ) -> None:
@@ -88,6 +90,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     if where.form in _PROGRAMS and notation != Notation():
         raise UserError(f"{where.form} is for programs: its numbers are in seconds and bytes, as `unit` says")
     with caught_up(homes.find()) as database, formats.written(notation):
+        database.is_uncorrected = uncorrected
         if published:
             run_id = run_names.found(database, run) if database.run_ids() else None
             _published(database, run_id, where)
@@ -107,7 +110,12 @@ def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> No
         answer = database.query("select * from results where run_id = %s", [run_id])
         export.write(answer, where.form, where.output)
     elif where.form in markup.FORMATS:
-        text = markup.FORMATS[where.form](result_tables.of_run(database, run_id, wanted))
+        tables = result_tables.of_run(database, run_id, wanted)
+        if database.is_uncorrected:
+            tables = (
+                replace(table, about=". ".join(filter(None, (table.about, AS_MEASURED)))) for table in tables
+            )
+        text = markup.FORMATS[where.form](tables)
         export.write_bytes(text.encode(), where.output)
     else:
         result_tables.show_results(console_for(where.output), database, run_id, wanted)
