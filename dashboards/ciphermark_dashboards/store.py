@@ -15,6 +15,7 @@ from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier, Literal
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from ciphermark_core import descriptor
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_present.query import Answer, Query, Row
@@ -167,10 +168,14 @@ def _settle(connection: psycopg.Connection[TupleRow]) -> None:
 
 @cache
 def blocks() -> dict[str, str]:
-    """All blocks of all files in ``sql/`` by name; a block starts at a line ``-- name: <name>``."""
+    """All blocks of all files in ``sql/`` by name; a block starts at a line ``-- name: <name>``.
+
+    ``{filters}`` in them are the dimensions that readers choose by.
+    """
     found: dict[str, str] = {}
+    dimensions = ", ".join(dimension.name for dimension in descriptor.filters())
     for file in sorted((files(__package__) / "sql").iterdir(), key=lambda item: item.name):
-        found |= parsed(file.read_text())
+        found |= parsed(file.read_text().replace("{filters}", dimensions))
     return found
 
 

@@ -1,4 +1,8 @@
-"""The recipe for a dimension of all cases, followed on a copy: declaration, migration, use, and this test."""
+"""The recipe for a dimension of all cases, followed on a copy: declaration, migration, use, and this test.
+
+One that suites ask for, and one that libraries resolve. Everything else sees them: views, exports, columns and headings
+of results, tooltips, and the filters of pages.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from copies import copied, touched
 from test_recipe_metric_dimension import follow
 
@@ -18,53 +24,112 @@ import ciphermark_db
 CORE, DB = (Path(package.__file__).parent for package in (ciphermark_core, ciphermark_db))
 USE = (
     "    @property\n    def special_primes(self)",
-    "    @property\n    def data_primes(self) -> int:\n        return len(self.moduli)\n\n"
+    "    @property\n    def primes(self) -> int:\n        return len(self.moduli)\n\n"
     "    @property\n    def special_primes(self)",
 )
 DECLARATION = (
     'CAP = register(Dimension("cap"',
-    'register(Dimension("data_primes", int, "Primes of Q", ("parameters.data_primes",), unit="number", '
-    'label="Data primes", origin="result"))\nCAP = register(Dimension("cap"',
+    'register(Dimension("weight", int, "Weight asked for", ("trial.case.parameters.hamming_weight",), unit="number", '
+    'label="Weight", phrase="weight {}", tells_apart=True, is_filter=True))\n'
+    'register(Dimension("primes", int, "Primes of Q as used", ("parameters.primes",), unit="number", '
+    'label="Primes", phrase="{} primes used", origin="result"))\n'
+    'CAP = register(Dimension("cap"',
 )
-MIGRATION = "alter table case_info add column data_primes integer;\n"
+MIGRATION = "alter table case_info add column weight integer, add column primes integer;\n"
+VIEWS = ("results", "ranking", "trials", "samples")
 RECORDING = """
 import json, sys
+from dataclasses import replace
 from conftest import Maker
-from ciphermark_core.descriptor import columns
+from starlette.testclient import TestClient
+from ciphermark_benchmark.cli import _result_tables
+from ciphermark_dashboards import app
+from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
-make = Maker()
-with Database.open(sys.argv[1]) as database:
+from ciphermark_present.printed import Wanted
+
+make, url = Maker(), sys.argv[1]
+with Database.open(url) as database:
     database.migrate()
     run = make.run()
     database.record_run(run)
-    database.record_outcome(make.outcome(run, samples=make.times([1.0, 2.0])))
-    views = ("results", "ranking", "trials", "samples", "security")
-    asked = {view: database.query(f"select distinct data_primes from {view}").rows for view in views}
+    for weight in (64, 192, None):
+        case = make.case(parameters=replace(make.case().parameters, hamming_weight=weight))
+        database.record_outcome(make.outcome(run, case, samples=make.times([1.0, 2.0])))
+    views = {
+        view: database.query(f"select distinct weight from {view} order by 1").rows for view in sys.argv[2:]
+    }
     comment = (
         "select col_description(attrelid, attnum) from pg_attribute "
-        "where attname = 'data_primes' and attrelid = 'results'::regclass"
+        "where attname = 'weight' and attrelid = 'results'::regclass"
     )
-    print(json.dumps([asked, database.query(comment).rows, columns()[-1].heading]))
+    comment = database.query(comment).rows
+    resolved = database.query("select distinct primes from security").rows
+    headings = [table.title for table in _result_tables.of_run(database, run.id, Wanted())]
+with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    def asked(path, **filters):
+        return client.get(path, params={"run": run.id} | filters)
+    chart = asked("/figures/latency.json").json()
+    print(json.dumps({
+        "views": views,
+        "comment": comment,
+        "resolved": resolved,
+        "headings": headings,
+        "export": asked("/figures/latency.csv").text,
+        "chosen": asked("/figures/latency.csv", weight=64).text,
+        "page": asked("/operations").text,
+        "tooltips": [row["told"] for row in chart["data"]["values"]],
+    }))
 """
 
 
-def test_a_dimension_of_all_cases_takes_four_files(tmp_path: Path, new_url: Callable[[], str]) -> None:
-    core, db = copied(CORE, tmp_path), copied(DB, tmp_path)
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> dict[str, Any]:
+    """What a run of cases that differ in the new dimension alone looks like."""
+    folder = tmp_path_factory.mktemp("copy")
+    core, db = copied(CORE, folder), copied(DB, folder)
     follow(core, "model.py", USE)
     follow(core, "descriptor.py", DECLARATION)
-    (db / "migrations" / "0002_data_primes.sql").write_text(MIGRATION)
+    (db / "migrations" / "0002_weight.sql").write_text(MIGRATION)
     here = Path(__file__).parent
-    path = os.pathsep.join([str(tmp_path), str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
-    recorded = subprocess.run(
-        [sys.executable, "-c", RECORDING, new_url()],
+    path = os.pathsep.join([str(folder), str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", RECORDING, new_url(), *VIEWS],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},
         check=False,
     )
-    assert recorded.returncode == 0, recorded.stderr
-    asked, comment, heading = json.loads(recorded.stdout)
-    assert asked == {view: [[2]] for view in ("results", "ranking", "trials", "samples", "security")}
-    assert (comment, heading) == ([["Primes of Q [number]"]], "Data primes")
-    assert touched(CORE, core) == {"model.py", "descriptor.py"}
-    assert touched(DB, db) == {"migrations/0002_data_primes.sql"}
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found | {"touched": touched(CORE, core) | touched(DB, db)}
+
+
+def test_it_takes_four_files_with_its_test(recorded) -> None:
+    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/0002_weight.sql"}
+
+
+def test_views_have_it_with_its_meaning(recorded) -> None:
+    assert recorded["views"] == {view: [[64], [192], [None]] for view in VIEWS}
+    assert recorded["resolved"] == [[2]]
+    assert recorded["comment"] == [["Weight asked for [number]"]]
+
+
+def test_results_are_told_apart_by_it(recorded) -> None:
+    for text in ("weight 64", "weight 192"):
+        assert [heading for heading in recorded["headings"] if text in heading]
+        assert [tooltip for tooltip in recorded["tooltips"] if text in tooltip]
+    assert all("2 primes used" in tooltip for tooltip in recorded["tooltips"])
+
+
+def test_exports_and_tables_of_pages_have_it(recorded) -> None:
+    head, *lines = recorded["export"].splitlines()
+    assert "weight" in head.split(",")
+    assert len(lines) == 3
+    assert '<th scope="col" class="number">Weight' in recorded["page"]
+
+
+def test_readers_choose_by_it(recorded) -> None:
+    assert "<legend>Weight</legend>" in recorded["page"]
+    assert 'name="weight" value="64"' in recorded["page"]
+    assert len(recorded["chosen"].splitlines()) == 2

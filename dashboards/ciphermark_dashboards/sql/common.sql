@@ -101,16 +101,7 @@ order by r.started_at, r.id;
 -- name: choices
 -- security_first: the levels that pages begin with where there are any, those of the division equal.
 select distinct
-    scheme,
-    experiment,
-    operation,
-    variant,
-    size,
-    data_pattern,
-    data_set,
-    threads,
-    ring_dimension,
-    security_compared,
+    {filters},
     case division when 'equal' then security_2018 end as security_first
 from case_info
 where run_id = %(run_id)s;

@@ -273,7 +273,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         unit="number",
         label="Scale",
         written="scale",
-        phrase="scale {}",
+        phrase="scale",
         tells_apart=True,
     ),
     Dimension(

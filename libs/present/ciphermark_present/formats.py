@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ _BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # for readers who ch
 TIME_UNITS = (*_SECONDS, "us")
 BYTE_UNITS = (*_BYTES, *_BINARY)
 NOTHING = "–"
+_ELSEWHERE = ("repetitions", "data_set")  # dimensions with a column of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,12 @@ def moment(value: datetime | None) -> str:
 def text(value: Any) -> str:
     """Anything else."""
     return NOTHING if value is None else str(value)
+
+
+def options(values: Mapping[str, Any] | None) -> str:
+    """What one experiment or family alone is varied by, but for what has a column of its own everywhere."""
+    own = [f"{name} {value}" for name, value in sorted((values or {}).items()) if name not in _ELSEWHERE]
+    return ", ".join(own) or NOTHING
 
 
 def yes(value: bool | None) -> str:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ciphermark_core import descriptor
+from ciphermark_core.descriptor import Dimension
 from ciphermark_present import formats
 from ciphermark_present.query import Row
 
@@ -17,37 +19,40 @@ def _bits(chain: Sequence[int]) -> str:
     return f"{sum(chain)} bits"
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _dimensions(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
 
 
-# In the order in which they are told. Of several ways to write one, the first counts that tells the values apart.
-_WRITTEN: Mapping[str, tuple[Write, ...]] = {
-    "ring_dimension": (lambda n: f"N = {n}",),
-    "modulus_bits": (_bits, formats.chain),
-    "plain_modulus": (lambda t: f"t = {t}",),
+# Of several ways to write a value, the first counts that tells the values apart.
+_PHRASES: Mapping[str, tuple[Write, ...]] = {
+    "chain": (_bits, formats.chain),
     "scale": (lambda scale: f"scale {formats.scale(scale)}",),
-    "ring_dimension_is_minimum": (lambda is_minimum: "smallest secure N" if is_minimum else "given N",),
-    "security_bits": (lambda bits: f"at least {bits} bits asked for",),
-    "division": (lambda division: f"division {division}",),
-    "dimensions": (_dimensions,),
-    "data_pattern": (lambda data: f"{data} data",),
-    "size": (formats.values,),
-    "threads": (lambda threads: f"{threads} thread{'' if threads == 1 else 's'}",),
+    "smallest_secure": (lambda is_minimum: "smallest secure N" if is_minimum else "given N",),
+    "options": (_dimensions,),
+    "values": (formats.values,),
+    "threads": (lambda threads: _counted(threads, "thread"),),
+    "digits": (lambda digits: _counted(digits, "digit"),),
+    "special_primes": (lambda count: _counted(count, "special prime"),),
 }
-# What a library makes of a case: no part of what tells cases apart.
-_OF_LIBRARY: Mapping[str, Write] = {
-    "key_switching": lambda method: f"{method} key switching",
-    "digits": lambda digits: f"{digits} digit{'' if digits == 1 else 's'}",
-    "special_primes": lambda count: f"{count} special prime{'' if count == 1 else 's'}",
-    "scaling": lambda scaling: f"{scaling} scaling",
-    "secret_distribution": lambda distribution: f"secret {distribution}",
-    "encryption": lambda key: f"encrypted with the {key}",
-}
-_WRITERS: Mapping[str, Write] = {**{name: ways[0] for name, ways in _WRITTEN.items()}, **_OF_LIBRARY}
+
+
+def _ways(dimension: Dimension[Any]) -> tuple[Write, ...]:
+    return _PHRASES.get(dimension.phrase) or (dimension.phrase.format,)
+
+
+# In the order in which they are told; what a library makes of a case is no part of what tells cases apart.
+_OF_CASE = {dimension.name: _ways(dimension) for dimension in descriptor.tells_apart()}
+_OF_LIBRARY = {dimension.name: _ways(dimension) for dimension in descriptor.of_library()}
+_WRITERS: Mapping[str, Write] = {name: ways[0] for name, ways in (_OF_CASE | _OF_LIBRARY).items()}
 MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
 DIVISION = ("division", "key_switching", "digits")
-_ALWAYS = ("ring_dimension", "modulus_bits", *MESSAGE, "division", *_OF_LIBRARY)
+# What charts and tables state themselves, or what was asked for where the outcome is told.
+_ELSEWHERE = ("ring_dimension_is_minimum", "security_bits", "dimensions", "data_pattern", "size", "threads")
+_ALWAYS = tuple(name for name in _WRITERS if name not in _ELSEWHERE)
 
 
 def told(row: Row, names: Sequence[str] = _ALWAYS) -> str:
@@ -66,7 +71,7 @@ def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:
     for row in sorted(rows, key=lambda row: str(row["variant"])):
         places.setdefault(place(row), {}).setdefault(row["comparison_key"], row)
     several = [cases for cases in places.values() if len(cases) > 1]
-    names = [name for name in _WRITTEN if any(_differs(name, cases.values()) for cases in several)]
+    names = [name for name in _OF_CASE if any(_differs(name, cases.values()) for cases in several)]
     writers = {name: _writer(name, several) for name in names}
     return [_label(places[place(row)], row["comparison_key"], writers) for row in rows]
 
@@ -91,7 +96,7 @@ def _differs(name: str, rows: Iterable[Row]) -> bool:
 
 def _writer(name: str, places: Sequence[Mapping[str, Row]]) -> Write:
     values = [[row[name] for row in cases.values() if row.get(name) is not None] for cases in places]
-    ways = _WRITTEN[name]
+    ways = _OF_CASE[name]
     return next((way for way in ways if all(_tells(way, found) for found in values)), ways[-1])
 
 

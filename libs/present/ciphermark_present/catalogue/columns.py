@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_analysis.comparison import short_level
-from ciphermark_present import formats
+from ciphermark_core import descriptor
+from ciphermark_core.descriptor import Dimension
+from ciphermark_present import formats, page
 from ciphermark_present.figure import Column
 from ciphermark_present.query import Row
 
-_ELSEWHERE = ("repetitions", "data_set")
 _NAMES = ("variant", "variant_off", "ring_dimension", "modulus_bits", "size", "data_pattern", "threads")
 
 
@@ -47,54 +49,52 @@ def differing(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
     ]
 
 
-def _dimensions(values: Mapping[str, Any] | None) -> str:
-    """What one experiment or family alone is varied by, but for what has a column of its own everywhere."""
-    own = {name: value for name, value in (values or {}).items() if name not in _ELSEWHERE}
-    return ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or formats.NOTHING
-
-
 def _chain(row: Row) -> str:
     return f"log2(QP) = {row['log_qp']:.0f} ({', '.join(map(str, row['modulus_bits']))})"
 
 
-VARIANT = Column("variant", "Variant")
-OPERATION = Column("operation", "Operation")
-WORKLOAD = Column("operation", "Workload")
+def _level(year: str) -> dict[str, Any]:
+    name = f"security_{year}"
+    return {
+        "brief": short_level,
+        "heading": lambda row: f"{formats.level_or_unknown(row[name])} ({year})",
+        "is_number": False,  # a level is in words
+    }
+
+
+_HOW: Mapping[str, dict[str, Any]] = {  # where there is little room, and above a table
+    "ring_dimension": {"heading": lambda row: f"N = {row['ring_dimension']}"},
+    "log_qp": {"brief": formats.rounded, "heading": _chain},
+    "security_2018": _level("2018"),
+    "security_2024": _level("2024"),
+}
+
+
+def of_dimension(dimension: Dimension[Any]) -> Column:
+    """The column of a dimension of cases, as its declaration heads, writes and aligns it."""
+    declared: dict[str, Any] = {
+        "write": getattr(formats, dimension.written),
+        "is_number": dimension.is_number,
+        "short": dimension.short,
+    }
+    return Column(dimension.name, dimension.heading, **(declared | _HOW.get(dimension.name, {})))
+
+
+_DECLARED = {dimension.name: of_dimension(dimension) for dimension in descriptor.columns()}
+VARIANT = _DECLARED["variant"]
+OPERATION = _DECLARED["operation"]
+WORKLOAD = replace(OPERATION, label="Workload")
 OPTIONS = Column("options", "Options", formats.text)
 RANKED = Column("label", "Operation")  # composed ones apart
-SCHEME = Column("scheme", "Scheme")
-N = Column(
-    "ring_dimension", "N", formats.text, is_number=True, heading=lambda row: f"N = {row['ring_dimension']}"
-)
-SIZE = Column("size", "Elements", formats.digits, is_number=True)
-DATA = Column("data_pattern", "Data")
-THREADS = Column("threads", "Threads", formats.text, is_number=True)
-CHAIN = Column("modulus_bits", "Primes, bits", formats.chain)
-LOG_QP = Column(
-    "log_qp",
-    "log2(QP)",
-    formats.bits,
-    is_number=True,
-    short="log QP",
-    brief=formats.rounded,
-    heading=_chain,
-)
-SECURITY_2018 = Column(
-    "security_2018",
-    "Security (2018)",
-    formats.level,
-    short="2018",
-    brief=short_level,
-    heading=lambda row: f"{formats.level_or_unknown(row['security_2018'])} (2018)",
-)
-SECURITY_2024 = Column(
-    "security_2024",
-    "Security (2024)",
-    formats.level,
-    short="2024",
-    brief=short_level,
-    heading=lambda row: f"{formats.level_or_unknown(row['security_2024'])} (2024)",
-)
+SCHEME = _DECLARED["scheme"]
+N = _DECLARED["ring_dimension"]
+SIZE = _DECLARED["size"]
+DATA = _DECLARED["data_pattern"]
+THREADS = _DECLARED["threads"]
+CHAIN = _DECLARED["modulus_bits"]
+LOG_QP = _DECLARED["log_qp"]
+SECURITY_2018 = _DECLARED["security_2018"]
+SECURITY_2024 = _DECLARED["security_2024"]
 STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
 PEAK = Column(
@@ -109,28 +109,9 @@ RATIO_INTERVAL = (
     Column("ci_high", "to", formats.digits, is_number=True),
 )
 # Tables have those of these in which their rows differ: of a case, and of what a library made of it.
-OF_CASE = (
-    N,
-    CHAIN,
-    Column("plain_modulus", "t", formats.text, is_number=True),
-    Column("scale", "Scale", formats.scale, is_number=True),
-    Column("division", "Division", formats.text),
-    Column("security_bits", "Security asked for", formats.asked, is_number=True),
-    Column("ring_dimension_is_minimum", "Smallest secure N", formats.yes),
-    Column("dimensions", "Options", _dimensions),
-    DATA,
-    SIZE,
-    THREADS,
-)
-OF_LIBRARY = (
-    Column("key_switching", "Key switching", formats.text),
-    Column("digits", "Digits", formats.text, is_number=True),
-    Column("special_primes", "Special primes", formats.text, is_number=True),
-    Column("scaling", "Scaling", formats.text),
-    Column("secret_distribution", "Secret", formats.text),
-    Column("encryption", "Encryption", formats.text),
-)
+OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
+OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
 _CASE = Column("comparison_key", "Case", lambda key: (key or formats.NOTHING)[:6])
 PARAMETERS = (*OF_CASE, *OF_LIBRARY)
 PLACE = ("scheme", "security_compared", "ring_dimension", "operation", "variant")  # what readers choose by
-VECTOR = ("size", "data_pattern", "threads")
+VECTOR = tuple(item.column for item in page.VECTOR)

@@ -481,7 +481,7 @@ BY_DATA = Figure(
     ),
     view="by_data",
     subject=subject.OPERATION,
-    narrowed_by=(*PLACE, "size", "threads", "phase"),
+    narrowed_by=(*PLACE, *(name for name in VECTOR if name != "data_pattern"), "phase"),
     order="operation, ring_dimension, size, variant, modulus_bits",
     derive=judged_by_data,
     tell=tell_by_data,
