@@ -8,7 +8,6 @@ import json
 import math
 import re
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import psycopg
@@ -112,25 +111,12 @@ def test_parquet_has_the_same_numbers(recorded, results, tmp_path):
     assert in_order(rows) == in_order(results)
 
 
-def test_the_table_ranks_every_operation(recorded):
+def test_a_run_ends_with_its_table(recorded):
     ciphermark, ids, printed = recorded
-    out = ciphermark("results", ids[0]).out
-    for word in (
-        "bfv",
-        "ckks",
-        "add",
-        "mul",
-        "mul_plain",
-        "seal",
-        "log2(QP) = 109",
-        "128 bits (2018)",
-        "1 thread",
-    ):
-        assert word in out
-    tables = printed[0][printed[0].index("\n") :]  # what the run itself ended with
-    assert [line for line in out.splitlines() if "seal" in line] == [
-        line for line in tables.splitlines() if "seal" in line
-    ][: len([line for line in out.splitlines() if "seal" in line])]
+    tables = printed[0][printed[0].index("\n") :]
+    of_results = [line for line in ciphermark("results", ids[0]).out.splitlines() if "seal" in line]
+    assert of_results
+    assert of_results == [line for line in tables.splitlines() if "seal" in line][: len(of_results)]
 
 
 def test_last_and_the_beginning_of_an_id_name_a_run(recorded):
@@ -439,21 +425,6 @@ def test_nothing_but_figures_goes_to_a_pipe(recorded):
 
 
 # What people print
-
-
-def test_results_begin_with_the_verdict(recorded):
-    ciphermark, ids, _ = recorded
-    heading, verdict, *_ = replace(ciphermark, extra={"COLUMNS": "120"})("results", ids[0]).out.splitlines()
-    assert heading.startswith(f"run {ids[0]} of suite planted, ")
-    assert "ok" in heading
-    assert verdict == "bfv: nobody to compare seal with in 2 cases"
-
-
-def test_serialization_has_a_table_with_exact_bytes(recorded, results):
-    ciphermark, ids, _ = recorded
-    lines = ciphermark("results", ids[0]).out.splitlines()
-    for row in chosen(results, experiment="serialization", metric="size", operation="none"):
-        assert any(line.startswith(row["phase"]) and f"{row['median']:,.0f}" in line for line in lines)
 
 
 def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
