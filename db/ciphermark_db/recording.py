@@ -44,7 +44,8 @@ def record_run(
     connection: psycopg.Connection[Any], run: Run, *, is_imported: bool = False, continues: str | None = None
 ) -> bool:
     """Record the run and its host; False where the run is recorded already."""
-    connection.execute(blocks("record")["record_host"], _host(run.host))
+    facts = {"id": host_id(run.host), **_lasting(run.host), "caches_bytes": run.host.caches}
+    connection.execute(blocks("record")["record_host"], {"host": _json(facts)})
     row = _run(run) | {"is_imported": is_imported, "continues": continues}
     return connection.execute(blocks("record")["record_run"], row).rowcount == 1
 
@@ -166,17 +167,19 @@ def _described(
         yield statement, [by_key[key] for key in sorted(by_key)]
 
 
-def _host(value: Host) -> Row:
-    """The host's lasting facts; those that differ from run to run are part of the run."""
-    lasting = {name: fact for name, fact in asdict(value).items() if name not in _VOLATILE}
-    caches = _json(lasting.pop("caches"))
-    lasting["cpu_flags"] = list(value.cpu_flags)
-    return {"id": host_id(value), **lasting, "caches_bytes": caches}
+def _lasting(value: Host) -> Row:
+    """The host's lasting facts; those that differ from run to run are part of the run. A fact that is newer than a
+    journal has its default there, and is left out.
+    """
+    defaults = {field.name: field.default for field in fields(value)}
+    return {
+        name: fact for name, fact in asdict(value).items() if name not in _VOLATILE and fact != defaults[name]
+    }
 
 
 def host_id(value: Host) -> str:
     """Identity of the host's lasting facts."""
-    return _hash({name: fact for name, fact in asdict(value).items() if name not in _VOLATILE})
+    return _hash(_lasting(value))
 
 
 def _run(value: Run) -> Row:

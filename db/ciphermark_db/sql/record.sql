@@ -1,12 +1,6 @@
 -- name: record_host
-insert into host (
-    id, fingerprint, hostname, cpu_model, cpu_flags, caches_bytes, cores, memory_bytes, operating_system, kernel,
-    governor, turbo, smt, container, clock_source, clock_resolution_ns
-) values (
-    %(id)s, %(fingerprint)s, %(hostname)s, %(cpu_model)s, %(cpu_flags)s, %(caches_bytes)s, %(cores)s,
-    %(memory_bytes)s, %(operating_system)s, %(kernel)s, %(governor)s, %(turbo)s, %(smt)s, %(container)s,
-    %(clock_source)s, %(clock_resolution_ns)s
-) on conflict (id) do nothing;
+-- Facts without a column are in the journal alone.
+insert into host select * from jsonb_populate_record(null::host, %(host)s) on conflict (id) do nothing;
 
 -- name: record_run
 insert into run (

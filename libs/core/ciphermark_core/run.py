@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine a run executed on, and what on it spoils measurements (``warnings``)."""
+    """The machine a run executed on, and what on it spoils measurements (``warnings``).
+
+    A fact that is added has a default, which journals from before it are read with, and a ``label`` in its metadata,
+    under which ``doctor`` prints it.
+    """
 
     fingerprint: str
     hostname: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -58,4 +59,9 @@ def host_lines(host: Host) -> list[tuple[str, str]]:
         ("clock", f"{host.clock_source or unknown}, resolution {host.clock_resolution_ns} ns"),
         ("noise", f"{host.clock_noise:.1%} spread of the same work"),
         ("load", f"{host.load_1min:.2f} over the last minute"),
+        *(
+            (field.metadata["label"], str(getattr(host, field.name)))
+            for field in fields(host)
+            if field.metadata
+        ),
     ]
