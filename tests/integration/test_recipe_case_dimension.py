@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copies import copied, touched
-from test_recipe_metric_dimension import follow
+from copies import copied, follow, touched
 
 import ciphermark_core
 import ciphermark_db

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import Ciphermark
-from copies import copied, touched
+from copies import copied, follow, touched
 
 import ciphermark_workloads
 
@@ -45,15 +45,6 @@ SUITE = {
     "options": {"side": [4], "reach": [0.5, 1.0]},
     "security": "none",
 }
-
-
-def follow(copy: Path, name: str, *changes: tuple[str, str]) -> None:
-    """Change the one file of a recipe."""
-    text = (copy / name).read_text()
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    (copy / name).write_text(text)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from copies import copied, touched
+
 import ciphermark_analysis
 
 PACKAGE = Path(ciphermark_analysis.__file__).parent
@@ -45,15 +47,13 @@ def computed(folder: Path) -> list[float]:
 
 
 def test_another_interval_is_one_file(tmp_path: Path) -> None:
-    copy = tmp_path / PACKAGE.name
-    copy.mkdir()
-    for path in PACKAGE.glob("*.py"):
-        (copy / path.name).write_text(path.read_text())
+    copy = copied(PACKAGE, tmp_path)
     assert computed(tmp_path) == computed(PACKAGE.parent)
     text = (copy / "estimates.py").read_text()
     start, end = text.index("def bounds("), text.index("def rank(")
     changed = text[:start] + NOTCHES + text[end:]
     (copy / "estimates.py").write_text(changed.replace("METHOD = 1", "METHOD = 2"))
+    assert touched(PACKAGE, copy) == {"estimates.py"}
     method, low, high, uncorrected, ratio, half_width = computed(tmp_path)
     half = 1.57 * (7 - 2) / 8**0.5
     assert (method, low, high, uncorrected) == (2, 4.5 - half, 4.5 + half, 4.5 - half)

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from ciphermark_contract import checking
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Exhausted, Handle, KeyRequest, Unsupported, Vector
-from ciphermark_contract.operations import multiplies, read
+from ciphermark_contract.keys import NO_KEYS
+from ciphermark_contract.operations import OPERATIONS, multiplies, read
 from ciphermark_core import experiments
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS, Dimension
@@ -72,8 +73,9 @@ class Experiment(ABC):
 
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
-        """The evaluation keys that a case asks for."""
-        return read(case.operation).managed_keys
+        """The evaluation keys that a case asks for: those of its operation, none where that is not in the table."""
+        is_operation = case.operation.partition("(")[0] in OPERATIONS
+        return read(case.operation).managed_keys if is_operation else NO_KEYS
 
     @abstractmethod
     def open(self) -> None:

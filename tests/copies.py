@@ -19,3 +19,12 @@ def touched(package: Path, copy: Path) -> set[str]:
     names = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     _, changed, missing = filecmp.cmpfiles(package, copy, names, shallow=False)
     return {*changed, *missing}
+
+
+def follow(copy: Path, name: str, *changes: tuple[str, str]) -> None:
+    """Change the one file of a recipe."""
+    text = (copy / name).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (copy / name).write_text(text)
