@@ -27,7 +27,6 @@ KERNELS = (
     "test_operations.py",
     "test_programs.py",
     "test_seal_sizes.py",
-    "test_serialization.py",
     "test_weighted_sums.py",
 )
 

@@ -5,6 +5,7 @@ and is there for all that are declared. ``--variant NAME`` restricts the suite."
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,10 +22,19 @@ from . import cells, elsewhere, harness
 from .harness import Subject
 
 FOLDER = Path(__file__).parent
-# Half a minute each: OpenFHE executes what SEAL executes in a tenth of that. `make test-all` has them.
-LONG = (
-    "test_a_network_in_whole_numbers[openfhe-bfv-digits-encrypted",
-    "test_by_a_number_as_keyword[openfhe-bfv-constant-weight-pir-published",
+# Seconds each, for what another cell covers: the circuits of workloads are executed by one library in full, and its
+# operations one by one by every library. `make test-all` has them.
+LONG = re.compile(
+    "|".join(
+        (
+            r"test_a_network_in_whole_numbers\[(?!cleartext)[\w-]+-digits(-encrypted)?\]",
+            r"test_by_a_number_as_keyword\[openfhe-bfv-constant-weight-pir-published",
+            r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
+            r"test_digits\[(pyfhel|openfhe)-ckks-digits(-encrypted)?\]",
+            r"test_workloads\.py::test_small\[tenseal-(bfv|ckks)-lmc-per-row",
+            r"test_full_size\[seal-lmc-per-row-(plain|encrypted)-ckks",
+        )
+    )
 )
 
 
@@ -108,7 +118,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """With ``--variant``, leave out tests that are not about a variant."""
     items[:] = [item for item in items if item.get_closest_marker("no_cell") is None]
     for item in items:
-        if any(f"::{name}" in item.nodeid for name in LONG):
+        if LONG.search(item.nodeid):
             item.add_marker(pytest.mark.extended)
     if _asked(config):
         ours = [item for item in items if {"variant", "declaration"} & set(getattr(item, "fixturenames", ()))]

@@ -76,7 +76,7 @@ FAULTS: dict[str, Fault] = {
     "a wrong slot": Fault(works("add"), "1 slots are wrong", faults.OneSlotWrong),
     "a wrong slot when bound": Fault(works("add"), "1 slots are wrong", faults.WrongWhenBound),
     "the first row's result for all": Fault(works("mul"), "slots are wrong", faults.FirstRowForAll),
-    "only the first row": Fault(works("mul"), "1 results for 3 rows", faults.FirstRowOnly),
+    "only the first row": Fault(works("mul"), "1 results for 2 rows", faults.FirstRowOnly),
     "a cached result": Fault(works("sub"), "slots are wrong", faults.CachedResult),
     "an operand overwritten": Fault(works("negate"), "slots are wrong", faults.OperandChanged),
     "an operand moved": Fault(works("negate"), "changed an operand's", faults.OperandAtAnotherLevel),

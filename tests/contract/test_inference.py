@@ -37,7 +37,7 @@ def _image(name: str, number: int) -> Image:
 def test_digits(variant: str, scheme: Scheme, name: str) -> None:
     """The smallest network at the ring that it takes: weights in the clear and encrypted, and one ciphertext up."""
     both = _together(name, variant, scheme)
-    for number in (0, 60, 199):
+    for number in (0, 60, 199) if variant == "seal" else (60,):
         image = _image(name, number)
         outputs = both.executed(image)["infer"].outputs
         assert both.judged(both.output(outputs, image), image).complaint is None, number
@@ -49,7 +49,7 @@ def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> No
     spec = replace(recommended(large, scheme, registry.declaration(variant)), ring_dimension=2048, security=0)
     workload = large.outline(adapter.resolve(spec))
     both = InProcess(workload, adapter, spec, workload.input(1, None))
-    for seed in (1, 2):
+    for seed in (1, 2) if variant == "seal" else (1,):
         image = workload.input(seed, None)
         judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
         assert judgement.complaint is None, seed

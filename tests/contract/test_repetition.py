@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -19,17 +21,23 @@ DEPTH = 2
 COUNTS = {"add": 20, "sub": 20, "negate": 3, "mul": DEPTH, "square": DEPTH}
 
 
-@pytest.fixture(scope="module")
-def session(variant: str, scheme: Scheme) -> Session:
-    """A ring and a modulus chain for :data:`DEPTH` multiplications, as the library resolves them."""
+@cache
+def _session(variant: str, scheme: Scheme) -> Session:
+    """A small ring and a modulus chain for :data:`DEPTH` multiplications; TenSEAL insists on security."""
     spec = ParameterSpec(
         scheme,
-        8192,
+        8192 if variant == "tenseal" else 2048,
         plain_modulus=None if scheme == "ckks" else 65537,
         scale_bits=35 if scheme == "ckks" else None,
         depth=DEPTH,
+        security=128 if variant == "tenseal" else 0,
     )
     return prepare(variant, spec, KeyRequest.of(relinearization=True))
+
+
+@pytest.fixture
+def session(variant: str, scheme: Scheme) -> Session:
+    return _session(variant, scheme)
 
 
 def executed(session: Session, operation: str, seed: int = 5) -> Findings:

@@ -5,6 +5,7 @@ A small ring and few rows for all variants; one run at full size per workload, o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -141,16 +142,21 @@ FULL: list[tuple[str, Scheme]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def own_process() -> Iterator[ProcessPoolExecutor]:
+    """SEAL keeps its memory as long as it lives; spawned, since forking a process that has threads is at the mercy of
+    their locks."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        yield process
+
+
 @pytest.mark.variants("seal")
 @pytest.mark.parametrize(("name", "kind"), FULL)
-def test_full_size(variant: str, name: str, kind: Scheme) -> None:
+def test_full_size(variant: str, name: str, kind: Scheme, own_process: ProcessPoolExecutor) -> None:
     """Boston Housing at secure parameters: right, and in agreement with floating point row by row."""
     if name == "lr-k5-encrypted" and _available_bytes() < K5_MEMORY_BYTES:
         pytest.skip("five steps take 1.5 GB, of which the keys are 0.9: too little memory")
-    # A process of its own, since SEAL keeps its memory as long as it lives; spawned, since forking one that has threads
-    # is at the mercy of their locks.
-    with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        process.submit(_require_full_size, variant, name, kind).result()
+    own_process.submit(_require_full_size, variant, name, kind).result()
 
 
 def _require_full_size(variant: str, name: str, kind: Scheme) -> None:
