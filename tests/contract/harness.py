@@ -39,7 +39,7 @@ OWN_SPECS: Mapping[str, ParameterSpec] = {
         division="best",
         secret_distribution="sparse ternary",
         bootstrapping=BootstrappingParameters(level_budget=(2, 2)),
-    ),
+    )
 }
 # Rotations by 3 = 4 − 1 could be made of these: see test_operations.
 STEPS = (1, -1, 4, -4)

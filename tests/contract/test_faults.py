@@ -107,10 +107,7 @@ FAULTS: dict[str, Fault] = {
         lambda subject: levels.effect(subject, "relinearize"), "relinearize: level", faults.NoRelinearization
     ),
     "a nominal scale": Fault(
-        lambda subject: levels.effect(subject, "rescale"),
-        "rescale: level",
-        faults.NominalScale,
-        honest=CKKS,
+        lambda subject: levels.effect(subject, "rescale"), "rescale: level", faults.NominalScale, honest=CKKS
     ),
     "a lost level": Fault(lambda subject: levels.effect(subject, "add"), "add: level", faults.LosesALevel),
     "never exhausted": Fault(

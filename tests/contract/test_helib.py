@@ -110,12 +110,7 @@ def test_only_the_requested_keys_are_made(variant: str) -> None:
     adapter = harness.adapter(variant)
     parameters = adapter.resolve(SPECS["ckks"])
     sizes = {}
-    for request in (
-        NO_KEYS,
-        KeyRequest.of(True),
-        KeyRequest.of(True, (1,)),
-        KeyRequest.of(True, (1, -1, 4)),
-    ):
+    for request in (NO_KEYS, KeyRequest.of(True), KeyRequest.of(True, (1,)), KeyRequest.of(True, (1, -1, 4))):
         owner = adapter.key_owner(parameters, request)
         sizes[len(request.steps) + bool(request.relinearization)] = len(owner.dump_key("public_key", "none"))
         matrix = (

@@ -99,10 +99,7 @@ def test_graph_of_a_ckks_circuit() -> None:
         ("add", (6, 4), (Shape(1, scale * ones / prime, 2),)),
         ("rotate", (7,), (Shape(1, scale * ones / prime, 2),)),
     ]
-    assert [(item.level, item.scale) for item in program.constants] == [
-        (2, ones),
-        (1, scale * ones / prime),
-    ]
+    assert [(item.level, item.scale) for item in program.constants] == [(2, ones), (1, scale * ones / prime)]
 
 
 def _computed(deep: Subject, traced: Traced, vectors: Sequence[Vector]) -> list[Handle]:

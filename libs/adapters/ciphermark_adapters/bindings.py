@@ -48,10 +48,7 @@ class LibraryBound(PythonBound):
     errors: ClassVar[tuple[type[Exception], ...]]
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        rows: Sequence[Row],
-        finish: Callable[[Any], Handle] | None = None,
+        self, function: Callable[..., Any], rows: Sequence[Row], finish: Callable[[Any], Handle] | None = None
     ) -> None:
         super().__init__(function, rows)
         self._finish = finish

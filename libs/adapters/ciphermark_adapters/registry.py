@@ -120,9 +120,7 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
     missing_isa = [flag for flag in declared.isa if flag not in cpu_flags]
     if missing_isa:
         return Availability(
-            declared,
-            f"this CPU lacks {', '.join(missing_isa)}",
-            "use a host whose CPU has it",
+            declared, f"this CPU lacks {', '.join(missing_isa)}", "use a host whose CPU has it"
         )
     against = added.reason_against(declared.variant)
     if against is not None:

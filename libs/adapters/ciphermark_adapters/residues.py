@@ -119,59 +119,59 @@ def _unpacked(data: bytes, count: int) -> list[bytes]:
     return parts
 
 
-class _KeyOwner(KeyOwner):
-    def __init__(self, parameters: Parameters, owners: Sequence[KeyOwner]) -> None:
+class _Side:
+    """What owner and evaluator have in common: ``_sides`` are those of the residues."""
+
+    def __init__(self, parameters: Parameters, sides: Sequence[Any]) -> None:
         self.parameters = parameters
-        self._owners = owners
+        self._sides = sides
         self._primes = parameters.spec.plain_residues
 
+    def load(self, data: bytes) -> Handle:
+        parts = _unpacked(data, len(self._sides))
+        return _Several(side.load(part) for side, part in zip(self._sides, parts, strict=True))
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        return _packed(side.dump(item, compression) for side, item in self._with(ciphertext))
+
+    def _with(self, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Each side with what it takes."""
+        return zip(self._sides, items, strict=True)
+
+
+class _KeyOwner(_Side, KeyOwner):
     def encrypt(self, values: Vector) -> Handle:
-        return _Several(
-            owner.encrypt(values % prime) for owner, prime in zip(self._owners, self._primes, strict=True)
-        )
+        return _Several(owner.encrypt(values % prime) for owner, prime in self._with(self._primes))
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        found = [owner.decrypt(item) for owner, item in zip(self._owners, ciphertext, strict=True)]
-        return together(found, self._primes)
+        return together([owner.decrypt(item) for owner, item in self._with(ciphertext)], self._primes)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """The least."""
-        found = [owner.noise_budget_bits(item) for owner, item in zip(self._owners, ciphertext, strict=True)]
-        return None if None in found else min(bits for bits in found if bits is not None)
+        budgets = [owner.noise_budget_bits(item) for owner, item in self._with(ciphertext)]
+        return None if None in budgets else min(budgets)
 
     def public_material(self) -> Iterator[bytes]:
         yield wire.to_line(_Header(self.parameters))
-        for owner in self._owners:
+        for owner in self._sides:
             yield from owner.public_material()
             yield _END
 
-    def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        return _packed(
-            owner.dump(item, compression) for owner, item in zip(self._owners, ciphertext, strict=True)
-        )
-
-    def load(self, data: bytes) -> Handle:
-        parts = _unpacked(data, len(self._owners))
-        return _Several(owner.load(part) for owner, part in zip(self._owners, parts, strict=True))
-
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
         return _packed(
-            owner.dump_seeded(item, values % prime, compression)
-            for owner, prime in zip(self._owners, self._primes, strict=True)
+            owner.dump_seeded(item, values % prime, compression) for owner, prime in self._with(self._primes)
         )
 
     def dump_key(self, item: str, compression: str) -> bytes:
-        return _packed(owner.dump_key(item, compression) for owner in self._owners)
+        return _packed(owner.dump_key(item, compression) for owner in self._sides)
 
 
-class _Evaluator(Evaluator):
+class _Evaluator(_Side, Evaluator):
     def __init__(
         self, parameters: Parameters, evaluators: Sequence[Evaluator], *, is_sequential: bool
     ) -> None:
-        self.parameters = parameters
-        self._evaluators = evaluators
+        super().__init__(parameters, evaluators)
         self._is_sequential = is_sequential
-        self._primes = parameters.spec.plain_residues
         self._table = {name: partial(self._applied, name) for name in evaluators[0].operations}
 
     @property
@@ -179,50 +179,33 @@ class _Evaluator(Evaluator):
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        return self._evaluators[0].reason_against(operation)
+        return str(self._sides[0].reason_against(operation))
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         return _Several(
             evaluator.encode(values % prime, None if like is None else like[number], scale, level)
-            for number, (evaluator, prime) in enumerate(zip(self._evaluators, self._primes, strict=True))
-        )
-
-    def load(self, data: bytes) -> Handle:
-        parts = _unpacked(data, len(self._evaluators))
-        return _Several(evaluator.load(part) for evaluator, part in zip(self._evaluators, parts, strict=True))
-
-    def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        return _packed(
-            evaluator.dump(item, compression)
-            for evaluator, item in zip(self._evaluators, ciphertext, strict=True)
+            for number, (evaluator, prime) in enumerate(self._with(self._primes))
         )
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        return _packed(
-            evaluator.dump_plaintext(item, compression)
-            for evaluator, item in zip(self._evaluators, plaintext, strict=True)
-        )
+        return _packed(side.dump_plaintext(item, compression) for side, item in self._with(plaintext))
 
     def level(self, ciphertext: Handle) -> int:
-        return self._evaluators[0].level(ciphertext[0])
+        return int(self._sides[0].level(ciphertext[0]))
 
     def scale(self, ciphertext: Handle) -> float | None:
         return None
 
     def polynomials(self, ciphertext: Handle) -> int:
-        return self._evaluators[0].polynomials(ciphertext[0])
+        return int(self._sides[0].polynomials(ciphertext[0]))
 
     def prepare_constants(
         self, program: Program, constants: Mapping[str, Vector], threads: int = 1
     ) -> Prepared:
         found = []
-        for evaluator, prime in zip(self._evaluators, self._primes, strict=True):
+        for evaluator, prime in self._with(self._primes):
             own = replace(program, parameters=evaluator.parameters)
             vectors = {digest: values % prime for digest, values in constants.items()}
             found.append((own, evaluator.prepare_constants(own, vectors, threads)))
@@ -232,23 +215,21 @@ class _Evaluator(Evaluator):
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
     ) -> Bound:
         """Residues have nothing to do with each other: threads take whole ones, and share one where they are more."""
-        each = threads if self._is_sequential else max(1, threads // len(self._evaluators))
+        each = threads if self._is_sequential else max(1, threads // len(self._sides))
         bounds = [
             evaluator.bind_program(own, [item[number] for item in inputs], constants, each)
-            for number, (evaluator, (own, constants)) in enumerate(
-                zip(self._evaluators, prepared, strict=True)
-            )
+            for number, (evaluator, (own, constants)) in enumerate(self._with(prepared))
         ]
         return _Bound(bounds, 1 if self._is_sequential else min(threads, len(bounds)))
 
     def _applied(self, operation: str, *operands: Any) -> Handle:
-        found = [
+        results = [
             evaluator.apply(operation, *(_of_residue(operand, number, prime) for operand in operands))
-            for number, (evaluator, prime) in enumerate(zip(self._evaluators, self._primes, strict=True))
+            for number, (evaluator, prime) in enumerate(self._with(self._primes))
         ]
-        if isinstance(found[0], list):  # several results
-            return [_Several(items) for items in zip(*found, strict=True)]
-        return _Several(found)
+        if isinstance(results[0], list):
+            return [_Several(items) for items in zip(*results, strict=True)]
+        return _Several(results)
 
 
 def _of_residue(operand: Any, number: int, prime: int) -> Any:

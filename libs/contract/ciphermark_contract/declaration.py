@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyRequest, PythonBound, Row, Unsupported
+from ciphermark_contract.interfaces import (
+    Adapter,
+    Bound,
+    Evaluator,
+    Handle,
+    KeyRequest,
+    PythonBound,
+    Row,
+    Unsupported,
+)
 from ciphermark_contract.operations import OPERATIONS, has_key_per_argument, key_kinds, require_keys, served
 from ciphermark_core.key_switching import Division
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
@@ -195,6 +204,13 @@ class Declaration:
         if operation in self.reasons or row is None or not row.absence:
             return self.reasons.get(operation, f"{self.library} offers no {operation} here")
         return f"{self.library} {row.absence}"
+
+
+class DeclaredAdapter(Adapter):
+    """An adapter, made once per worker with the declaration it was found by."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self._declared = declared
 
 
 class DeclaredEvaluator(Evaluator):

@@ -161,15 +161,16 @@ MOST_NODES = 300
 _SWEEPS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Box:
-    """A node, an input, an output or a group. ``row`` counts within the band of ``level``, from its top."""
+    """A node, an input, an output or a group. ``row`` counts within the band of ``level``, from its top; the column is
+    chosen when all boxes are there."""
 
     text: str
     kind: str
     level: int
     row: int
-    column: float
+    column: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,24 +182,14 @@ class Picture:
     is_grouped: bool
 
 
-@dataclass(slots=True)
-class _Draft:
-    text: str
-    kind: str
-    level: int
-    row: int
-
-
 def picture(program: Program) -> Picture:
     """Every node, or groups where there are more than :data:`MOST_NODES`."""
     is_grouped = len(program.nodes) > MOST_NODES
-    drafts, arrows = _groups(program) if is_grouped else _nodes(program)
-    columns = _in_order(drafts) if is_grouped else _columns(drafts, arrows)
-    boxes = tuple(
-        Box(draft.text, draft.kind, draft.level, draft.row, column)
-        for draft, column in zip(drafts, columns, strict=True)
-    )
-    return Picture(boxes, tuple(arrows), is_grouped)
+    boxes, arrows = _groups(program) if is_grouped else _nodes(program)
+    columns = _in_order(boxes) if is_grouped else _columns(boxes, arrows)
+    for box, column in zip(boxes, columns, strict=True):
+        box.column = column
+    return Picture(tuple(boxes), tuple(arrows), is_grouped)
 
 
 def kind_of(program: Program, node: Node) -> str:
@@ -213,26 +204,26 @@ def kind_of(program: Program, node: Node) -> str:
     return "plaintext" if node.constants else "sum"
 
 
-def _nodes(program: Program) -> tuple[list[_Draft], list[tuple[int, int, int]]]:
-    drafts = [_Draft(f"input {i}", "input", shape.level, 0) for i, shape in enumerate(program.inputs)]
-    makers = list(range(len(drafts)))  # of each value, its box
+def _nodes(program: Program) -> tuple[list[Box], list[tuple[int, int, int]]]:
+    boxes = [Box(f"input {i}", "input", shape.level, 0) for i, shape in enumerate(program.inputs)]
+    makers = list(range(len(boxes)))  # of each value, its box
     arrows = []
     for node in program.nodes:
-        box, level = len(drafts), program.level_of(node)
+        box, level = len(boxes), program.level_of(node)
         sources = [makers[operand] for operand in node.operands]
-        above = [drafts[source].row + 1 for source in sources if drafts[source].level == level]
-        drafts.append(_Draft(_text(node), kind_of(program, node), level, max(above, default=0)))
+        above = [boxes[source].row + 1 for source in sources if boxes[source].level == level]
+        boxes.append(Box(_text(node), kind_of(program, node), level, max(above, default=0)))
         arrows += [(source, box, 1) for source in dict.fromkeys(sources)]
         makers += [box] * len(node.results)
     for number, output in enumerate(program.outputs):
         maker, level = makers[output], program.shapes[output].level
-        row = drafts[maker].row + 1 if drafts[maker].level == level else 0
-        arrows.append((maker, len(drafts), 1))
-        drafts.append(_Draft(f"output {number}", "output", level, row))
-    return drafts, arrows
+        row = boxes[maker].row + 1 if boxes[maker].level == level else 0
+        arrows.append((maker, len(boxes), 1))
+        boxes.append(Box(f"output {number}", "output", level, row))
+    return boxes, arrows
 
 
-def _groups(program: Program) -> tuple[list[_Draft], list[tuple[int, int, int]]]:
+def _groups(program: Program) -> tuple[list[Box], list[tuple[int, int, int]]]:
     """One box for all inputs of a level, and for all nodes of one operation at one level; outputs alike."""
     members: dict[tuple[int, str, str], int] = defaultdict(int)
     flows: dict[tuple[tuple[int, str, str], tuple[int, str, str]], int] = defaultdict(int)
@@ -251,36 +242,36 @@ def _groups(program: Program) -> tuple[list[_Draft], list[tuple[int, int, int]]]
         members[key] += 1
         flows[makers[output], key] += 1
     numbers = {key: number for number, key in enumerate(members)}
-    drafts = [_Draft(f"{name} × {count}", kind, level, 0) for (level, name, kind), count in members.items()]
+    boxes = [Box(f"{name} × {count}", kind, level, 0) for (level, name, kind), count in members.items()]
     arrows = [(numbers[a], numbers[b], count) for (a, b), count in flows.items() if a != b]
-    return drafts, arrows
+    return boxes, arrows
 
 
 def _text(node: Node) -> str:
     return " ".join([node.operation, *(f"{argument:g}" for argument in node.arguments[:3])])
 
 
-def _in_order(drafts: Sequence[_Draft]) -> list[float]:
+def _in_order(boxes: Sequence[Box]) -> list[float]:
     """Boxes of a level beside each other, in the order in which they first come."""
     counts: dict[int, int] = defaultdict(int)
     columns = []
-    for draft in drafts:
-        columns.append(float(counts[draft.level]))
-        counts[draft.level] += 1
+    for box in boxes:
+        columns.append(float(counts[box.level]))
+        counts[box.level] += 1
     return columns
 
 
-def _columns(drafts: Sequence[_Draft], arrows: Iterable[tuple[int, int, int]]) -> list[float]:
+def _columns(boxes: Sequence[Box], arrows: Iterable[tuple[int, int, int]]) -> list[float]:
     """Columns such that boxes of one row are at least one apart, each near to what it depends on and what needs it."""
     rows: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, draft in enumerate(drafts):
-        rows[-draft.level, draft.row].append(number)
+    for number, box in enumerate(boxes):
+        rows[-box.level, box.row].append(number)
     above: dict[int, list[int]] = defaultdict(list)
     below: dict[int, list[int]] = defaultdict(list)
     for source, target, _ in arrows:
         above[target].append(source)
         below[source].append(target)
-    columns = [0.0] * len(drafts)
+    columns = [0.0] * len(boxes)
     for row in rows.values():
         _place(row, [float(place) for place in range(len(row))], columns)
     order = sorted(rows)

@@ -155,11 +155,7 @@ class Evaluator(Operator):
 
     @abstractmethod
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """A plaintext operand: at ``level``, or at that of the ciphertext ``like`` (default: the top level).
 
@@ -277,10 +273,10 @@ class Managed(Operator):
         self._evaluator = evaluator
         self._scheme = evaluator.parameters.spec.scheme
         managed: dict[str, Callable[..., Handle]] = {
-            "add": self._add,
-            "sub": self._sub,
-            "add_plain": self._add_plain,
-            "sub_plain": self._sub_plain,
+            "add": partial(self._total, "add"),
+            "sub": partial(self._total, "sub"),
+            "add_plain": partial(self._total_with_plain, "add_plain"),
+            "sub_plain": partial(self._total_with_plain, "sub_plain"),
             "mul_plain": self._mul_plain,
             "mul_scalar": self._mul_scalar,
             "mul": self._mul,
@@ -299,17 +295,12 @@ class Managed(Operator):
         """The evaluator's own reason."""
         return self._evaluator.reason_against(operation)
 
-    def _add(self, a: Handle, b: Handle) -> Handle:
-        return self._evaluator.apply("add", *self._at_one_scale(a, b))
+    def _total(self, operation: str, a: Handle, b: Handle) -> Handle:
+        return self._evaluator.apply(operation, *self._at_one_scale(a, b))
 
-    def _sub(self, a: Handle, b: Handle) -> Handle:
-        return self._evaluator.apply("sub", *self._at_one_scale(a, b))
-
-    def _add_plain(self, a: Handle, values: Vector) -> Handle:
-        return self._evaluator.apply("add_plain", a, self._at_scale_of(a, values))
-
-    def _sub_plain(self, a: Handle, values: Vector) -> Handle:
-        return self._evaluator.apply("sub_plain", a, self._at_scale_of(a, values))
+    def _total_with_plain(self, operation: str, a: Handle, values: Vector) -> Handle:
+        plaintext = self._evaluator.encode(values, like=a, scale=self._evaluator.scale(a))
+        return self._evaluator.apply(operation, a, plaintext)
 
     def _mul_plain(self, a: Handle, values: Vector) -> Handle:
         self._require_level(a)
@@ -328,9 +319,6 @@ class Managed(Operator):
     def _square(self, a: Handle) -> Handle:
         self._require_level(a)
         return self._shrunk(self._evaluator.apply("square", a))
-
-    def _at_scale_of(self, a: Handle, values: Vector) -> Handle:
-        return self._evaluator.encode(values, like=a, scale=self._evaluator.scale(a))
 
     def _shrunk(self, product: Handle) -> Handle:
         if "relinearize" in self._evaluator.operations:

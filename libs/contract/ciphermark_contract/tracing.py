@@ -142,11 +142,7 @@ class TracingEvaluator(Evaluator):
     """An evaluator without ciphertexts: it knows shapes, and records what is applied."""
 
     def __init__(
-        self,
-        parameters: Parameters,
-        inputs: Sequence[Shape],
-        able: Container[str],
-        form: Form = AS_NEEDED,
+        self, parameters: Parameters, inputs: Sequence[Shape], able: Container[str], form: Form = AS_NEEDED
     ) -> None:
         self.parameters = parameters
         self.inputs = tuple(Ciphertext(value, shape) for value, shape in enumerate(inputs))
@@ -165,11 +161,7 @@ class TracingEvaluator(Evaluator):
         return f"the library has no {operation} in {self.parameters.spec.scheme}"
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract: a constant of the program."""
         if level is None:

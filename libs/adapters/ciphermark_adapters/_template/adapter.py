@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Exhausted,
@@ -131,7 +130,6 @@ class TemplateKeyOwner(KeyOwner):
         self._library = StandIn(parameters)
 
     def encrypt(self, values: Vector) -> Handle:
-        """See the contract."""
         encoded = self._library.encode(values, len(self.parameters.moduli), self.parameters.scale)
         return replace(encoded, polynomials=2)
 
@@ -202,23 +200,16 @@ class TemplateEvaluator(DeclaredEvaluator):
         return super().bound(operation, rows)
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
-        """See the contract."""
         if level is None:
             level = len(self.parameters.moduli) - 1 if like is None else self.level(like)
         return self._library.encode(values, level + 1, scale or self.parameters.scale)
 
     def load(self, data: bytes) -> Handle:
-        """See the contract."""
         return read_box(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        """See the contract."""
         _require_none(compression)
         return written(ciphertext)
 
@@ -228,7 +219,6 @@ class TemplateEvaluator(DeclaredEvaluator):
         return written(plaintext)
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.primes) - 1
 
     def scale(self, ciphertext: Handle) -> float | None:
@@ -236,7 +226,6 @@ class TemplateEvaluator(DeclaredEvaluator):
         return None if ciphertext.scale is None else float(ciphertext.scale)
 
     def polynomials(self, ciphertext: Handle) -> int:
-        """See the contract."""
         return int(ciphertext.polynomials)
 
     def _rescale(self, a: Handle) -> Handle:
@@ -252,11 +241,8 @@ class TemplateEvaluator(DeclaredEvaluator):
 # -- the library build --------------------------------------------------------------------------------------------
 
 
-class TemplateAdapter(Adapter):
-    """Made once per worker with the declaration it was found by."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
+class TemplateAdapter(DeclaredAdapter):
+    """Made once per worker; the base class keeps the declaration that it was found by."""
 
     def info(self) -> LibraryInfo:
         """REPLACE: ask the loaded library for its version, and for compiler, flags and the like."""
@@ -285,12 +271,10 @@ class TemplateAdapter(Adapter):
         return requests.resolved(spec, chain[:data], chain[data:])
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract."""
         if keys.automorphisms:
             raise Unsupported(self._declared.reasons["rotate_columns"])
         requests.require_key_switching(parameters, keys)
         return TemplateKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
-        """See the contract."""
         return TemplateEvaluator(wire.from_line(b"".join(public_material), PublicMaterial), self._declared)

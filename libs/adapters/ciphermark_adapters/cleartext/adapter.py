@@ -17,16 +17,8 @@ import numpy as np
 from ciphermark_adapters.cleartext import parameters
 from ciphermark_adapters.cleartext import parameters as parameter_sets
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import (
-    Adapter,
-    Evaluator,
-    Handle,
-    KeyOwner,
-    KeyRequest,
-    Unsupported,
-    Vector,
-)
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_contract.operations import OPERATIONS, Kind, Operation, Ring, Shape, padded, served, top_level
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
@@ -129,11 +121,7 @@ class CleartextEvaluator(Evaluator):
         return self._declared.reason_against(operation, self.parameters.spec.scheme)
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         if level is None:
             level = top_level(self.parameters) if like is None else like.level
@@ -191,11 +179,8 @@ def _made(values: Vector, shape: Shape) -> Slots:
     return Slots(values, shape.level, shape.scale, shape.polynomials)
 
 
-class CleartextAdapter(Adapter):
+class CleartextAdapter(DeclaredAdapter):
     """No library at all."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
 
     def info(self) -> LibraryInfo:
         return LibraryInfo(

@@ -17,9 +17,8 @@ from ciphermark_adapters.helib import parameters as parameter_sets
 from ciphermark_adapters.helib.binding import NativeEvaluator
 from ciphermark_adapters.helib.parameters import Slots
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Exhausted,
@@ -171,11 +170,7 @@ class HElibEvaluator(DeclaredEvaluator):
         return binding.module().bind_empty()
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract. Plaintexts of bgv have no scale.
 
@@ -254,11 +249,8 @@ class HElibManaged(Managed):
     near the parameter set's or above.
     """
 
-    def _add(self, a: Handle, b: Handle) -> Handle:
-        return self._rescaled(self._evaluator.apply("add", a, b))
-
-    def _sub(self, a: Handle, b: Handle) -> Handle:
-        return self._rescaled(self._evaluator.apply("sub", a, b))
+    def _total(self, operation: str, a: Handle, b: Handle) -> Handle:
+        return self._rescaled(self._evaluator.apply(operation, a, b))
 
     def _mul(self, a: Handle, b: Handle) -> Handle:
         for operand in (a, b):
@@ -284,11 +276,11 @@ class HElibManaged(Managed):
         return scale / evaluator.parameters.moduli[level] > math.sqrt(default)
 
 
-class HElibAdapter(Adapter):
+class HElibAdapter(DeclaredAdapter):
     """HElib as the native module was built against it."""
 
     def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
+        super().__init__(declared)
         self._module = binding.module()
 
     def info(self) -> LibraryInfo:

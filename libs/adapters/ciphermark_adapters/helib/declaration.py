@@ -47,7 +47,7 @@ DECLARATIONS = (
         adds={
             "precision": (
                 "nothing added: rawDecrypt, without the noise against key recovery that HElib's own decrypt adds"
-            ),
+            )
         },
         notes={
             "parameters": (

@@ -97,10 +97,7 @@ def added(order: Order) -> Taken:
     environment = ("an environment of its own", partial(environment_like_ours, order))
     outside = () if library.suffix == ".a" else (library.resolve(),)
     return Taken(
-        "helib",
-        f"HElib {version} in {order.prefix}",
-        (environment, ("its native module", build)),
-        outside,
+        "helib", f"HElib {version} in {order.prefix}", (environment, ("its native module", build)), outside
     )
 
 

@@ -28,9 +28,8 @@ from ciphermark_adapters.openfhe.ciphertexts import (
     nominal_scale,
 )
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Handle,
@@ -242,11 +241,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return OpenfheBound(function, rows)
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract. A ckks scale other than a power of the default one is multiplied into the values."""
         full = checked(values, self.parameters)
@@ -390,11 +385,8 @@ def _take_keys(material: PublicMaterial) -> None:
         openfhe.DeserializeEvalAutomorphismKeyString(material.rotation_keys, binary)
 
 
-class OpenFheAdapter(Adapter):
+class OpenFheAdapter(DeclaredAdapter):
     """OpenFHE as its wheel has it."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
 
     def info(self) -> LibraryInfo:
         declared = self._declared

@@ -56,7 +56,7 @@ DECLARATIONS = (
                 "OpenFHE adds noise while it decodes, as large as the error that it estimates of the result, against "
                 "the recovery of keys from shared decryptions (its Security.md; Li and Micciancio, EUROCRYPT 2021): "
                 "some bits less than the ciphertext holds"
-            ),
+            )
         },
         notes={
             "parameters": (

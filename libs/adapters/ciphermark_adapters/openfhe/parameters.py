@@ -336,11 +336,7 @@ def require_special(key: bytes, parameters: Parameters) -> None:
 
 
 def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
-    kinds = {
-        "bfv": openfhe.CCParamsBFVRNS,
-        "bgv": openfhe.CCParamsBGVRNS,
-        "ckks": openfhe.CCParamsCKKSRNS,
-    }
+    kinds = {"bfv": openfhe.CCParamsBFVRNS, "bgv": openfhe.CCParamsBGVRNS, "ckks": openfhe.CCParamsCKKSRNS}
     parameters = kinds[spec.scheme]()
     parameters.SetSecurityLevel(openfhe.HEStd_NotSet)
     if spec.secret is not None:  # its default is the uniform one

@@ -14,9 +14,8 @@ from Pyfhel import PyCtxt, __version__
 from ciphermark_adapters.pyfhel import parameters as parameter_sets
 from ciphermark_adapters.seal_wrappers import SealBound, WrapperKeyOwner, padded, wheel_facts
 from ciphermark_contract import requests
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Handle,
@@ -148,11 +147,7 @@ class PyfhelEvaluator(DeclaredEvaluator):
         return SealBound(self.functions[operation], rows)
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract; Pyfhel encodes ckks at the top level, lower ones are switched to."""
         full, he = padded(values, self.parameters.slots), self._he
@@ -264,11 +259,8 @@ def _facts() -> dict[str, str]:
     return wheel_facts("Pyfhel", "libAfhel.so", sample.to_bytes_context("none"))
 
 
-class PyfhelAdapter(Adapter):
+class PyfhelAdapter(DeclaredAdapter):
     """Pyfhel as it was built here."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
 
     def info(self) -> LibraryInfo:
         facts = _facts()

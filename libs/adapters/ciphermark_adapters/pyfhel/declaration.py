@@ -38,13 +38,7 @@ DECLARATIONS = (
         lacks_best=None,
         default_chain=default_chain_for_128_bits,
         budget_schemes=("bfv",),
-        serializable=(
-            "parameters",
-            "public_key",
-            "secret_key",
-            "relinearization_keys",
-            "rotation_keys",
-        ),
+        serializable=("parameters", "public_key", "secret_key", "relinearization_keys", "rotation_keys"),
         generates=GENERATED,
         requires=("Pyfhel",),
         notes={
@@ -64,17 +58,7 @@ DECLARATIONS = (
             "serialization": "parameters carry Pyfhel's own header (security level, prime sizes, scale)",
         }
         | dict.fromkeys(
-            (
-                "negate",
-                "add",
-                "sub",
-                "add_plain",
-                "sub_plain",
-                "mul_plain",
-                "mul",
-                "square",
-                "mod_switch",
-            ),
+            ("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square", "mod_switch"),
             _COPY,
         ),
         reasons={

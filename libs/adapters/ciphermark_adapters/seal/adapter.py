@@ -17,9 +17,8 @@ from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeEvaluator, ProgramNode, SealContext, SealModule
 from ciphermark_adapters.seal.parameters import Slots
 from ciphermark_contract import interfaces
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Handle,
@@ -248,11 +247,7 @@ class SealEvaluator(DeclaredEvaluator):
         return bound
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract. Plaintexts of bfv and bgv have neither level nor scale."""
         encode = self._context.encode_reals if self._slots.are_real else self._context.encode_integers
@@ -387,11 +382,11 @@ def _is_transformed(program: Program, node: Node) -> bool:
     return program.scheme in _TAKES_TRANSFORMED.get(node.operation, ())
 
 
-class SealAdapter(Adapter):
+class SealAdapter(DeclaredAdapter):
     """SEAL as the native module that the declaration requires has it."""
 
     def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
+        super().__init__(declared)
         (name,) = declared.requires
         self._module = binding.load(name)
 

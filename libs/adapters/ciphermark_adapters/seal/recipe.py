@@ -26,9 +26,7 @@ from places import (
     pins,
     site_packages,
 )
-from places import (
-    SOURCES as UNPACKED,
-)
+from places import SOURCES as UNPACKED
 from runner import FailureError, Shell, Stage
 from sources import Archive, from_cargo, from_pip
 from system import DebianPackage, is_installed

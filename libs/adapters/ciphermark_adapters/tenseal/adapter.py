@@ -17,9 +17,8 @@ import tenseal as ts
 
 from ciphermark_adapters.seal_wrappers import SealBound, WrapperKeyOwner, padded, wheel_facts
 from ciphermark_adapters.tenseal import parameters as parameter_sets
-from ciphermark_contract.declaration import Declaration, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
 from ciphermark_contract.interfaces import (
-    Adapter,
     Bound,
     Evaluator,
     Handle,
@@ -234,11 +233,7 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
         self.offer(methods)
 
     def encode(
-        self,
-        values: Vector,
-        like: Handle | None = None,
-        scale: float | None = None,
-        level: int | None = None,
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
         """See the contract; TenSEAL encodes inside its operations, at the top level and default scale."""
         if self._is_ckks:
@@ -296,11 +291,8 @@ def _facts() -> dict[str, str]:
     return wheel_facts("tenseal", "libtenseal.so", sample)
 
 
-class TensealAdapter(Adapter):
+class TensealAdapter(DeclaredAdapter):
     """TenSEAL as its wheel was built."""
-
-    def __init__(self, declared: Declaration) -> None:
-        self._declared = declared
 
     def info(self) -> LibraryInfo:
         facts = _facts()

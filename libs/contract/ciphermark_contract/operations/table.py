@@ -34,12 +34,7 @@ def keys_of_elements(*elements: Number) -> KeyRequest:
 
 _ROWS = (
     Operation(
-        "negate",
-        "The negative of a ciphertext.",
-        _ONE,
-        meaning.negated,
-        is_repeatable=True,
-        is_managed=True,
+        "negate", "The negative of a ciphertext.", _ONE, meaning.negated, is_repeatable=True, is_managed=True
     ),
     Operation(
         "add",
