@@ -32,7 +32,8 @@ LONG = re.compile(
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
             r"test_digits\[(pyfhel|openfhe)-ckks-digits(-encrypted)?\]",
             r"test_workloads\.py::test_small\[tenseal-(bfv|ckks)-lmc-per-row",
-            r"test_full_size\[seal-lmc-per-row-(plain|encrypted)-ckks",
+            r"test_full_size\[seal-(lmc-per-row-(plain|encrypted)|lr-k5-encrypted)-ckks",
+            r"test_micro\.py::test_small\[(pyfhel|openfhe)-ckks-(logistic|sign)-published",
         )
     )
 )

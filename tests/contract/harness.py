@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
 from ciphermark_core import host
 from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec, Scheme
+from ciphermark_measure.parties.in_process import InProcess
+from ciphermark_workloads.catalogue import AnyWorkload
+from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.workload import Judgement
 
 RING = 4096
 PLAIN_MODULUS = 65537
@@ -104,11 +109,12 @@ def all_keys(declared: Declaration, parameters: Parameters) -> KeyRequest:
     return keys | KeyRequest.of(rotations=STEPS if keys.rotations else ())
 
 
-def subject_of(declared: Declaration, adapter: Adapter, spec: ParameterSpec) -> Subject:
-    """Resolve the parameters and make all keys."""
+def subject_of(
+    declared: Declaration, adapter: Adapter, spec: ParameterSpec, keys: KeyRequest | None = None
+) -> Subject:
+    """Resolve the parameters and make these keys, or all."""
     parameters = adapter.resolve(spec)
-    keys = all_keys(declared, parameters)
-    owner = adapter.key_owner(parameters, keys)
+    owner = adapter.key_owner(parameters, all_keys(declared, parameters) if keys is None else keys)
     evaluator = adapter.evaluator(owner.public_material())
     return Subject(declared, adapter, parameters, owner, evaluator, evaluator.managed())
 
@@ -121,6 +127,25 @@ def adapter(variant: str) -> Adapter:
 @cache
 def subject(variant: str, spec: ParameterSpec) -> Subject:
     return subject_of(registry.declaration(variant), adapter(variant), spec)
+
+
+def subject_with(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Subject:
+    """A subject of its own, with these keys."""
+    return subject_of(registry.declaration(variant), adapter(variant), spec, keys)
+
+
+def in_process(
+    workload: AnyWorkload, variant: str, scheme: Scheme, given: Any, override: Override = NOTHING
+) -> InProcess:
+    """Both parties of a workload, with the parameters that it recommends for a library or other ones."""
+    spec = recommended(workload, scheme, registry.declaration(variant), override)
+    return InProcess(workload, adapter(variant), spec, given)
+
+
+def judgement(both: InProcess, given: Any) -> Judgement:
+    """What the client says of a pass."""
+    outputs = both.executed(given)[both.workload.stages[-1].name].outputs
+    return both.judged(both.output(outputs, given), given)
 
 
 @cache

@@ -42,15 +42,13 @@ def _executed(
     declared, adapter = harness.registry.declaration(variant), harness.adapter(variant)
     parameters = adapter.resolve(ParameterSpec("ckks", RING, (55, *[45] * levels, 55), None, 45, security=0))
     traced = trace(circuit, parameters, fresh_inputs(parameters, len(vectors)), declared.operations["ckks"])
-    owner = adapter.key_owner(parameters, traced.program.keys)
-    evaluator = adapter.evaluator(owner.public_material())
-    compression = declared.compressions[0]
-    inputs = [evaluator.load(owner.dump(owner.encrypt(vector), compression)) for vector in vectors]
+    subject = harness.subject_with(variant, parameters.spec, traced.program.keys)
+    evaluator, inputs = subject.evaluator, [subject.encrypted(vector) for vector in vectors]
     prepared = evaluator.prepare_constants(traced.program, traced.constants)
     bound = evaluator.bind_program(traced.program, inputs, prepared)
     bound.run(1)
     (output,) = bound.results()
-    return traced.program, owner.decrypt(owner.load(evaluator.dump(output, compression)))
+    return traced.program, subject.decrypted(output)
 
 
 def _matrices() -> tuple[Vector, Vector]:

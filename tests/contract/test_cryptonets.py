@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
-from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference.network import Layer, Network, Shape
-from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.parameters import NOTHING, Override
 from ciphermark_workloads.workload import Judgement
 
 from . import harness
@@ -37,9 +35,7 @@ pytestmark = [
 
 def _judgement(workload: Any, variant: str, scheme: Scheme, override: Override = SMALL) -> Judgement:
     images = workload.input(1, None)
-    spec = recommended(workload, scheme, registry.declaration(variant), override)
-    both = InProcess(workload, harness.adapter(variant), spec, images)
-    return both.judged(both.output(both.executed(images)["infer"].outputs, images), images)
+    return harness.judgement(harness.in_process(workload, variant, scheme, images, override), images)
 
 
 @where(_multiplies_by_numbers)

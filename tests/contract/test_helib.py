@@ -94,14 +94,11 @@ def test_the_default_chain_is_as_large_as_security_allows(variant: str) -> None:
 def test_large_plaintext_moduli(variant: str, plain_modulus: int) -> None:
     """30 and 59 bits: products are right."""
     spec = ParameterSpec("bgv", SMALL, (60,) * 6, plain_modulus, security=0)
-    adapter = harness.adapter(variant)
-    owner = adapter.key_owner(adapter.resolve(spec), KeyRequest.of(relinearization=True))
-    evaluator = adapter.evaluator(owner.public_material())
+    subject = harness.subject_with(variant, spec, KeyRequest.of(relinearization=True))
     values = np.array([1, 2, plain_modulus - 1, plain_modulus // 2], dtype=np.int64)
-    ciphertext = evaluator.load(owner.dump(owner.encrypt(values), "none"))
-    square = evaluator.managed().apply("square", ciphertext)
+    square = subject.managed.apply("square", subject.encrypted(values))
     expected = [int(value) ** 2 % plain_modulus for value in values]
-    decrypted = owner.decrypt(owner.load(evaluator.dump(square, "none")))
+    decrypted = subject.decrypted(square)
     assert decrypted[: len(values)].tolist() == expected
 
 
@@ -125,14 +122,11 @@ def test_only_the_requested_keys_are_made(variant: str) -> None:
 
 
 def test_what_helib_refuses_to_decrypt_is_no_value(variant: str) -> None:
-    subject = harness.subject(variant, SPECS["ckks"])
-    owner = subject.adapter.key_owner(subject.parameters, KeyRequest.of(relinearization=True))
-    evaluator = subject.adapter.evaluator(owner.public_material())
-    ciphertext = evaluator.load(owner.dump(owner.encrypt(subject.vector(0)), "none"))
+    subject = harness.subject_with(variant, SPECS["ckks"], KeyRequest.of(relinearization=True))
+    evaluator, ciphertext = subject.evaluator, subject.encrypted(subject.vector(0))
     for _ in range(2):
         ciphertext = evaluator.apply("relinearize", evaluator.apply("square", ciphertext))
-    decrypted = owner.decrypt(owner.load(evaluator.dump(ciphertext, "none")))
-    assert np.isinf(decrypted).all()
+    assert np.isinf(subject.decrypted(ciphertext)).all()
 
 
 def test_no_log_file_is_left(variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

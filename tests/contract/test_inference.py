@@ -23,9 +23,7 @@ pytestmark = [pytest.mark.schemes("ckks"), where(has_managed("add", "mul", "mul_
 
 
 def _together(name: str, variant: str, scheme: Scheme) -> InProcess:
-    workload = WORKLOADS[name]
-    spec = recommended(workload, scheme, registry.declaration(variant))
-    return InProcess(workload, harness.adapter(variant), spec, _image(name, 0))
+    return harness.in_process(WORKLOADS[name], variant, scheme, _image(name, 0))
 
 
 def _image(name: str, number: int) -> Image:
@@ -38,9 +36,7 @@ def test_digits(variant: str, scheme: Scheme, name: str) -> None:
     """The smallest network at the ring that it takes: weights in the clear and encrypted, and one ciphertext up."""
     both = _together(name, variant, scheme)
     for number in (0, 60, 199) if variant == "seal" else (60,):
-        image = _image(name, number)
-        outputs = both.executed(image)["infer"].outputs
-        assert both.judged(both.output(outputs, image), image).complaint is None, number
+        assert harness.judgement(both, _image(name, number)).complaint is None, number
 
 
 def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> None:
@@ -50,15 +46,11 @@ def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> No
     workload = large.outline(adapter.resolve(spec))
     both = InProcess(workload, adapter, spec, workload.input(1, None))
     for seed in (1, 2) if variant == "seal" else (1,):
-        image = workload.input(seed, None)
-        judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
-        assert judgement.complaint is None, seed
+        assert harness.judgement(both, workload.input(seed, None)).complaint is None, seed
 
 
 @pytest.mark.variants("seal")
 def test_each_class_of_lola_mnist(variant: str, scheme: Scheme) -> None:
     both = _together("lola-mnist", variant, scheme)
     for number in range(0, 200, 20):
-        image = _image("lola-mnist", number)
-        judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
-        assert judgement.complaint is None, number
+        assert harness.judgement(both, _image("lola-mnist", number)).complaint is None, number

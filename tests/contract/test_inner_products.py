@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ciphermark_adapters.registry import declaration
 from ciphermark_contract.interfaces import Handle, KeyRequest, Unsupported
 from ciphermark_contract.operands import prepared, restored, transformed
 from ciphermark_core.model import ParameterSpec, Scheme
@@ -38,11 +37,7 @@ def _made(variant: str, scheme: Scheme, chain: str) -> Subject:
     """Without rotations: the smallest ring has too few slots for the steps of other tests."""
     ring, bits = CHAINS[chain]
     spec = ParameterSpec(scheme, ring, bits, plain_modulus=12289, security=0)
-    adapter = harness.adapter(variant)
-    parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True))
-    evaluator = adapter.evaluator(owner.public_material())
-    return Subject(declaration(variant), adapter, parameters, owner, evaluator, evaluator.managed())
+    return harness.subject_with(variant, spec, KeyRequest.of(relinearization=True))
 
 
 def _factors(subject: Subject, count: int) -> list[Handle]:

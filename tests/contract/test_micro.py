@@ -10,9 +10,8 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.operations import OPERATIONS
 from ciphermark_core.descriptor import Value
-from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.parameters import NOTHING, Override
 from ciphermark_workloads.workload import Judgement
 
 from . import cells, harness
@@ -35,11 +34,11 @@ TOO_LONG = {("tenseal", "logistic-published"), ("tenseal", "sign-published")}
 
 
 def _judged(workload: AnyWorkload, variant: str, override: Override) -> Judgement:
-    declared, given = registry.declaration(variant), workload.input(11, None)
-    spec = recommended(workload, "ckks", declared, override)
-    both = InProcess(workload, harness.adapter(variant), spec, given)
-    assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
-    return both.judged(both.output(both.executed(given)["compute"].outputs, given), given)
+    given = workload.input(11, None)
+    both = harness.in_process(workload, variant, "ckks", given, override)
+    parameters = both.parameters
+    assert min(parameters.security_2018, parameters.security_2024) >= (parameters.spec.security or 0)
+    return harness.judgement(both, given)
 
 
 def _names(cell: Cell) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ciphermark_contract.interfaces import Unsupported
@@ -74,8 +72,7 @@ def test_nothing_beyond_the_contract(subject: Subject) -> None:
 @cells.where(cells.has_keys)
 def test_no_key_no_operation(subject: Subject) -> None:
     """Without its key an operation is missing: it neither works by chance nor crashes."""
-    owner = subject.adapter.key_owner(subject.parameters, NO_KEYS)
-    evaluator = subject.adapter.evaluator(owner.public_material())
+    evaluator = harness.subject_with(subject.declared.variant, subject.parameters.spec, NO_KEYS).evaluator
     for operation in subject.able(KEYED):
         row = examples.plausible(subject, operation)
         assert operation not in evaluator.operations
@@ -86,9 +83,8 @@ def test_no_key_no_operation(subject: Subject) -> None:
 @cells.where(cells.has_keys)
 def test_managed_products_without_a_key(subject: Subject) -> None:
     """Without a relinearization key a managed product keeps its three polynomials, or is refused."""
-    owner = subject.adapter.key_owner(subject.parameters, NO_KEYS)
-    evaluator = subject.adapter.evaluator(owner.public_material())
-    keyless = replace(subject, owner=owner, evaluator=evaluator, managed=evaluator.managed())
+    keyless = harness.subject_with(subject.declared.variant, subject.parameters.spec, NO_KEYS)
+    evaluator = keyless.evaluator
     for operation in {*where(lambda row: row.is_product)} & {*subject.declared.managed[subject.scheme]}:
         item = examples.managed(keyless, operation, 0)
         if operation in keyless.managed.operations:

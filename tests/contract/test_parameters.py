@@ -158,12 +158,8 @@ def test_one_prime_is_enough_for_additions(variant: str, adapter: Adapter, schem
     found, _ = attempted(lambda: adapter.resolve(spec))
     if found is None:
         return
-    owner = adapter.key_owner(found, NO_KEYS)
-    evaluator = adapter.evaluator(owner.public_material())
-    subject = harness.Subject(
-        registry.declaration(variant), adapter, found, owner, evaluator, evaluator.managed()
-    )
-    values = subject.vector(0)
+    subject = harness.subject_with(variant, spec, NO_KEYS)
+    evaluator, values = subject.evaluator, subject.vector(0)
     ciphertext = subject.encrypted(values)
     assert evaluator.level(ciphertext) == 0
     total = evaluator.apply("add", ciphertext, subject.encrypted(values))

@@ -12,9 +12,7 @@ from ciphermark_adapters.residues import together
 from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import ParameterSpec, Scheme
-from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.parameters import recommended
 
 from . import harness
 from .cells import each, has, has_managed, is_driven_by_levels, where
@@ -37,15 +35,14 @@ def _spec(variant: str) -> ParameterSpec:
 
 
 def test_sums_and_products_are_those_modulo_the_product(variant: str, scheme: Scheme) -> None:
-    adapter, spec = harness.adapter(variant), _spec(variant)
+    spec = _spec(variant)
     modulus = spec.plain_modulus or 0
-    parameters = adapter.resolve(spec)
+    subject = harness.subject_with(variant, spec, KeyRequest.of(relinearization=True))
+    owner, evaluator, parameters = subject.owner, subject.evaluator, subject.parameters
     assert parameters.plain_modulus == modulus
-    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True))
-    evaluator = adapter.evaluator(owner.public_material())
     drawn = np.random.default_rng(7)
     a, b, c = (drawn.integers(0, modulus, parameters.slots) for _ in range(3))
-    x, y = (evaluator.load(owner.dump(owner.encrypt(values), _form(variant))) for values in (a, b))
+    x, y = (subject.encrypted(values) for values in (a, b))
     total = evaluator.apply("add", x, y)
     product = evaluator.apply("relinearize", evaluator.apply("mul", x, y))
     scaled = evaluator.apply("mul_plain", x, evaluator.encode(c, like=x))
@@ -57,7 +54,7 @@ def test_sums_and_products_are_those_modulo_the_product(variant: str, scheme: Sc
         (scaled, whole[0] * whole[2]),
         (shifted, whole[1] + whole[2]),
     ):
-        returned = owner.load(evaluator.dump(found, _form(variant)))
+        returned = subject.returned(found)
         np.testing.assert_array_equal(owner.decrypt(returned), (expected % modulus).astype(np.int64))
         budget = owner.noise_budget_bits(returned)
         assert budget is None or budget > 0
@@ -94,9 +91,7 @@ def test_a_network_in_whole_numbers(variant: str, scheme: Scheme, name: str) -> 
     """Logits are those of the network in whole numbers, to the last digit."""
     workload = WORKLOADS[name]
     image = workload.input(5, None)
-    spec = recommended(workload, scheme, registry.declaration(variant))
-    both = InProcess(workload, harness.adapter(variant), spec, image)
-    judgement = both.judged(both.output(both.executed(image)["infer"].outputs, image), image)
+    judgement = harness.judgement(harness.in_process(workload, variant, scheme, image), image)
     assert judgement.complaint is None
     assert judgement.figures["logit_error"] == 0
 

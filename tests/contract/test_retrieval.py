@@ -83,16 +83,15 @@ def _workload(case: str) -> AnyWorkload:
 
 
 def _together(workload: AnyWorkload, variant: str, scheme: Scheme, override: Override) -> InProcess:
-    spec = recommended(workload, scheme, registry.declaration(variant), override)
-    both = InProcess(workload, harness.adapter(variant), spec, workload.input(0, None))
-    assert min(both.parameters.security_2018, both.parameters.security_2024) >= (spec.security or 0)
+    both = harness.in_process(workload, variant, scheme, workload.input(0, None), override)
+    parameters = both.parameters
+    assert min(parameters.security_2018, parameters.security_2024) >= (parameters.spec.security or 0)
     return both
 
 
 def _complaint(both: InProcess, given: Any) -> str | None:
-    outputs = both.executed(given)[both.workload.stages[-1].name].outputs
     try:
-        return both.judged(both.output(outputs, given), given).complaint
+        return harness.judgement(both, given).complaint
     except Exhausted as error:  # wrong, for want of noise budget
         return str(error)
 

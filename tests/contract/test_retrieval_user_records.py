@@ -7,13 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from ciphermark_adapters import registry
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.parameters import NOTHING, recommended
 from ciphermark_workloads.retrieval.queries import ABSENT
 
 from . import harness
@@ -35,8 +33,7 @@ def _with_file(name: str, file: str, data: bytes, values: Mapping[str, Value]) -
 
 
 def _together(workload: AnyWorkload, variant: str, scheme: Scheme) -> InProcess:
-    spec = recommended(workload, scheme, registry.declaration(variant), NOTHING)
-    return InProcess(workload, harness.adapter(variant), spec, workload.input(0, None))
+    return harness.in_process(workload, variant, scheme, workload.input(0, None))
 
 
 @each("name", lambda cell: [name for name in NAMES if cell.scheme in WORKLOADS[name].schemes])

@@ -7,12 +7,11 @@ from math import log2
 import numpy as np
 import pytest
 
-from ciphermark_adapters import registry
 from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.parameters import Override, recommended
+from ciphermark_workloads.parameters import Override
 from ciphermark_workloads.retrieval import columns, seal_pir
 from ciphermark_workloads.retrieval.grids import SquareGrid
 
@@ -23,10 +22,7 @@ pytestmark = [pytest.mark.schemes("bfv"), pytest.mark.variants("seal")]
 
 def _together(variant: str, scheme: Scheme, bits: tuple[int, ...]) -> InProcess:
     workload = WORKLOADS["seal-pir"].with_options({"elements": 10000, "element_bytes": 288})
-    spec = recommended(
-        workload, scheme, registry.declaration(variant), Override(modulus_bits=bits, security=0)
-    )
-    return InProcess(workload, harness.adapter(variant), spec, 0)
+    return harness.in_process(workload, variant, scheme, 0, Override(modulus_bits=bits, security=0))
 
 
 @pytest.mark.parametrize(

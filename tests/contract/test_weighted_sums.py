@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ciphermark_adapters.registry import declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.model import ParameterSpec, Scheme
@@ -41,11 +40,7 @@ def _made(variant: str, scheme: Scheme, chain: str) -> Subject:
     ring, bits = CHAINS[chain]
     plain = {"scale_bits": SCALE_BITS} if scheme == "ckks" else {"plain_modulus": 12289}
     spec = ParameterSpec(scheme, ring, bits, security=0, **plain)
-    adapter = harness.adapter(variant)
-    parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True))
-    evaluator = adapter.evaluator(owner.public_material())
-    return Subject(declaration(variant), adapter, parameters, owner, evaluator, evaluator.managed())
+    return harness.subject_with(variant, spec, KeyRequest.of(relinearization=True))
 
 
 def _numbers(subject: Subject, count: int) -> list[float]:

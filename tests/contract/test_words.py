@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ciphermark_adapters.registry import declaration
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operands import restored, transformed
@@ -25,11 +24,7 @@ MODULUS = 257
 
 def _made(variant: str, scheme: Scheme, bits: tuple[int, ...] = (38, 50, 50, 55)) -> Subject:
     spec = ParameterSpec(scheme, 64, bits, plain_modulus=MODULUS, security=0)
-    adapter = harness.adapter(variant)
-    parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(parameters, NO_KEYS)
-    evaluator = adapter.evaluator(owner.public_material())
-    return Subject(declaration(variant), adapter, parameters, owner, evaluator, evaluator.managed())
+    return harness.subject_with(variant, spec, NO_KEYS)
 
 
 @WITH_WORDS
@@ -105,14 +100,12 @@ def test_a_ciphertext_in_evaluation_form_has_no_words(variant: str, scheme: Sche
 @where(lambda cell: "mul_word" not in cell.operations)
 def test_a_library_without_access_to_words_says_so(variant: str, scheme: Scheme) -> None:
     spec = ParameterSpec(scheme, 4096, (36, 36, 37), plain_modulus=65537)
-    adapter = harness.adapter(variant)
-    owner = adapter.key_owner(adapter.resolve(spec), NO_KEYS)
-    evaluator = adapter.evaluator(owner.public_material())
-    x = evaluator.load(owner.dump(owner.encrypt(np.arange(4)), declaration(variant).compressions[0]))
+    subject = harness.subject_with(variant, spec, NO_KEYS)
+    evaluator, x = subject.evaluator, subject.encrypted(np.arange(4))
     reason = "gives no access to the coefficients|does not offer the elements"
     with pytest.raises(Unsupported, match=reason):
         evaluator.words(x)
     with pytest.raises(Unsupported, match=reason):
         evaluator.apply("mul_word", x, x, 0)
     with pytest.raises(Unsupported, match="no ciphertext is made of words here"):
-        owner.from_words([np.zeros(4096, dtype=np.int64)])
+        subject.owner.from_words([np.zeros(4096, dtype=np.int64)])
