@@ -76,30 +76,26 @@ def refuses_connections(port):
         return attempt.connect_ex(("127.0.0.1", port)) != 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_all_are_ready_guarded_and_gone_when_told_to_end(serving, home, number):
-    for port in serving.ports.values():
-        assert f"http://127.0.0.1:{port}" in serving.text()
+def test_all_are_ready_and_guarded(lasting, home):
+    for port in lasting.ports.values():
+        assert f"http://127.0.0.1:{port}" in lasting.text()
         assert status(port, "/readyz") == 200
     for name in GUARDED:
-        port = serving.ports[name]
+        port = lasting.ports[name]
         token = home / "tokens" / name
         assert stat.S_IMODE(token.stat().st_mode) == 0o600
         assert status(port, "/metrics") == 401
         assert status(port, "/metrics", token.read_text().strip()) == 200
     assert stat.S_IMODE((home / "private").stat().st_mode) == 0o700
-    running = serving.services()
-    assert set(running) == PROGRAMS
-    assert status(serving.ports["dashboard"], "/runs") == 401
+    assert set(lasting.services()) == PROGRAMS
+    assert status(lasting.ports["dashboard"], "/runs") == 401
     token = (home / "tokens" / "dashboard").read_text().strip()
     # The suites are what the benchmark service tells.
-    assert "<option>smoke</option>" in text_of(serving.ports["dashboard"], "/runs", token)
-    assert token not in serving.text()  # a file may be kept and read
-    assert serving.end(number) == 0, serving.text()
-    assert all(has_ended(process.pid) for process in running.values())
-    assert all(refuses_connections(port) for port in serving.ports.values())
+    assert "<option>smoke</option>" in text_of(lasting.ports["dashboard"], "/runs", token)
+    assert token not in lasting.text()  # a file may be kept and read
 
 
+@pytest.mark.extended
 def test_a_terminal_is_told_an_address_that_logs_in(home):
     ports = free_ports()
     ours, terminal = pty.openpty()
@@ -185,6 +181,25 @@ def test_three_deaths_within_a_minute_stop_that_one_alone_and_the_page_says_so(l
     assert "ended with exit code -9" in page
 
 
+def require_gone(serving, number):
+    """All processes end well with the one that is told to."""
+    running = serving.services()
+    assert serving.end(number) == 0, serving.text()
+    assert all(has_ended(process.pid) for process in running.values())
+    assert all(refuses_connections(port) for port in serving.ports.values())
+
+
+def test_all_are_gone_when_told_to_end(lasting):
+    """The last test of these services, one of which was left alone."""
+    require_gone(lasting, signal.SIGTERM)
+
+
+@pytest.mark.extended
+def test_all_are_gone_when_interrupted(serving):
+    assert set(serving.services()) == PROGRAMS
+    require_gone(serving, signal.SIGINT)
+
+
 def is_alive(port):
     try:
         return status(port, "/healthz") == 200
@@ -232,6 +247,7 @@ def test_nothing_outlives_a_supervisor_that_is_killed(serving):
         time.sleep(0.1)
 
 
+@pytest.mark.extended
 def test_a_taken_port_is_told(home):
     ports = free_ports()
     with socket.socket() as taken:
