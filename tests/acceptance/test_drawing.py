@@ -108,11 +108,8 @@ def test_a_drawn_digit_is_classified_and_both_parties_are_told_of(serving: Servi
         wait_until(lambda name=name: asked(serving, name, "GET", "/v1/sessions").json() == [], "it is over")
 
 
-@pytest.mark.parametrize(
-    "is_dark",
-    [False, pytest.param(True, marks=pytest.mark.extended)],
-    ids=["ink on paper", "light on dark"],
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("is_dark", [False, True], ids=["ink on paper", "light on dark"])
 def test_a_picture_is_classified(page: Page, is_dark: bool) -> None:
     """One of the images that are shipped, as a picture: of those whose class the network is surest of."""
     shipped = stored.shipped("lola-mnist")

@@ -13,7 +13,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 from processes import PATIENCE_S
 
-REPOSITORY = Path(__file__).parents[2]
 PROGRAM = Path(sys.executable).parent / "ciphermark"
 CHROMIUM = shutil.which("chromium")
 
@@ -24,12 +23,12 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a run with every experiment of primitives, as it is kept in the repository."""
+    """Of a run with something for every page."""
     folder = tmp_path_factory.mktemp("report")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     environment = kept | {"CIPHERMARK_HOME": str(folder / "home")}
-    path = folder / "quick.html"
-    archive = REPOSITORY / "reference" / "quick.jsonl.xz"
+    path = folder / "report.html"
+    archive = Path(__file__).with_name("every-page.jsonl.xz")
     try:
         for arguments in (
             ("runs", "import", str(archive)),

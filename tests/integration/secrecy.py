@@ -126,6 +126,8 @@ def _memory_of(pid: int) -> Iterator[bytes]:
             span, permissions, *_ = line.split()
             if permissions[0] != "r" or line.rstrip().endswith(("[vvar]", "[vsyscall]", "[vvar_vclock]")):
                 continue
+            if permissions[1] != "w" and "/" in line:
+                continue  # a file's content: see files_of
             first, last = (int(part, 16) for part in span.split("-"))
             for start in range(first, last, READ_BYTES):
                 memory.seek(start)

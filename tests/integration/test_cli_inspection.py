@@ -288,7 +288,14 @@ def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
     assert "# 100 whole numbers below 10, 2 multiplications in a row, 128 bits" in path.read_text()
 
 
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.extended) if path.stem.endswith(("-large", "-report")) else path
+        for path in SUITES
+    ],
+    ids=lambda path: path.stem,
+)
 def test_every_shipped_suite_can_be_explained(bare, path):
     explained = json.loads(bare("suite", "explain", str(path), "--format", "json").out)
     assert explained["suite"] == path.stem

@@ -136,7 +136,9 @@ def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None
         assert told in text, told
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", ["html", *(pytest.param(form, marks=pytest.mark.extended) for form in ("md", "pdf"))]
+)
 def test_the_command_writes_one_file(tmp_path: Path, reported: tuple[str, str], form: str) -> None:
     url, run_id = reported
     path = tmp_path / f"out.{form}"
@@ -146,7 +148,14 @@ def test_the_command_writes_one_file(tmp_path: Path, reported: tuple[str, str], 
 
 
 @pytest.mark.parametrize(
-    ("form", "beginning"), [("html", b"<!doctype"), ("md", b"# quick"), ("pdf", b"%PDF")]
+    ("form", "beginning"),
+    [
+        *(
+            pytest.param(*form, marks=pytest.mark.extended)
+            for form in (("html", b"<!doctype"), ("md", b"# quick"))
+        ),
+        ("pdf", b"%PDF"),
+    ],
 )
 def test_standard_output_gets_the_report_alone(
     tmp_path: Path, reported: tuple[str, str], form: str, beginning: bytes

@@ -78,7 +78,10 @@ def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, thread
 @needs_marks
 @pytest.mark.parametrize(
     ("variant", "threads"),
-    [("seal", 1), ("openfhe", 2), pytest.param("tenseal", 1, marks=pytest.mark.extended)],
+    [
+        ("seal", 1),
+        *(pytest.param(*each, marks=pytest.mark.extended) for each in (("openfhe", 2), ("tenseal", 1))),
+    ],
 )
 def test_the_peaks_of_a_parameter_set_are_those_of_a_first_one(variant: str, threads: int) -> None:
     _require(variant)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ _BUSY = (
 SAMPLES = 6
 
 
-@pytest.fixture(scope="module")
+@contextmanager
 def busy_core() -> Iterator[None]:
     """Three that never sleep, on the CPU that workers of one thread are given: these get a quarter of it."""
     command = [sys.executable, "-c", _BUSY, str(max(os.sched_getaffinity(0)))]
@@ -28,21 +29,22 @@ def busy_core() -> Iterator[None]:
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
-    yield
-    for process in processes:
-        process.kill()
-        process.wait()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture(scope="module")
-def disturbed(
-    tmp_path_factory: pytest.TempPathFactory, new_url: Any, busy_core: None
-) -> tuple[Ciphermark, str]:
+def disturbed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> tuple[Ciphermark, str]:
     ciphermark = Ciphermark(tmp_path_factory.mktemp("disturbed") / "home", new_url())
     experiment = TINY | {"variants": ["cleartext"], "operations": ["add"]}
     # Samples of 50 ms: the kernel's turns are shorter, so that none of them has the core for itself.
     suite = ciphermark.suite(experiment, samples=SAMPLES, min_time_s=0.05 * SAMPLES)
-    return ciphermark, ciphermark("run", str(suite)).out
+    with busy_core():
+        return ciphermark, ciphermark("run", str(suite)).out
 
 
 def test_the_anchor_is_built() -> None:

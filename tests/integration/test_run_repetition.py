@@ -21,6 +21,7 @@ COMMON = {
     "sizes": [16],
 }
 MULTIPLICATIONS = COMMON | {
+    "variants": VARIANTS[:1],
     "schemes": ["bgv", "ckks"],
     "ring_dimension": "smallest",
     "modulus_bits": "for-depth",
@@ -81,7 +82,7 @@ def test_every_chain_comes_out_right(executed: Any) -> None:
     right = {place for place, outcome in outcomes.items() if outcome["status"] == "ok"}
     expected = {
         (variant, scheme, "mul", count, "smallest", 1)
-        for variant in VARIANTS
+        for variant in VARIANTS[:1]
         for scheme in ("bgv", "ckks")
         for count in (1, 2)
     }
@@ -110,7 +111,7 @@ def test_the_smallest_ring_is_secure_by_the_primes_that_are_taken(executed: Any)
         "from trial as t join case_info as c on c.case_info_id = t.case_info_id "
         "where c.ring_dimension_is_minimum"
     )
-    assert len(rows) == 4 * len(VARIANTS)
+    assert len(rows) == 4
     for row in rows:
         assert row["least"] == 1024
         assert row["security_2018"] >= 128
@@ -120,7 +121,7 @@ def test_the_smallest_ring_is_secure_by_the_primes_that_are_taken(executed: Any)
 
 def test_a_ring_that_is_too_small_is_told(executed: Any) -> None:
     refused = {place: outcome for place, outcome in executed[1].items() if place[4] == 4096}
-    assert len(refused) == 2 * len(VARIANTS)
+    assert len(refused) == 2
     for outcome in refused.values():
         assert outcome["status"] == "unsupported"
         assert "above 109, the 2018 table's limit for 128 bits" in outcome["error"]

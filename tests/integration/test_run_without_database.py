@@ -15,7 +15,7 @@ from processes import PATIENCE_S, has_ended, wait_until
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul"]
-VARIANTS = ["cleartext", "planted-waits"]
+VARIANTS = ["planted-waits"]
 TRIALS = len(OPERATIONS) * len(VARIANTS)
 
 

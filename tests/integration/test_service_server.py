@@ -83,8 +83,18 @@ def tampered(services, blob, change):
     return path, kept
 
 
-@pytest.mark.parametrize("variant", ["cleartext", "seal"])
-@pytest.mark.parametrize("workload", WHOLE)
+@pytest.mark.parametrize(
+    ("workload", "variant"),
+    [
+        *((name, "seal") for name in WHOLE),
+        ("lmc-encrypted", "cleartext"),
+        *(
+            pytest.param(name, "cleartext", marks=pytest.mark.extended)
+            for name in WHOLE
+            if name != "lmc-encrypted"
+        ),
+    ],
+)
 def test_a_whole_workload(client, server, variant, workload):
     options, own = WHOLE[workload]
     pair = Pair.open(client, server, variant, workload, options)

@@ -17,7 +17,7 @@ from processes import PATIENCE_S, wait_until
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul"]
-HELD = ["cleartext", "planted-waits"]
+HELD = ["planted-waits"]
 TRIALS = len(OPERATIONS) * len(HELD)
 WAITS = b"Another run is being executed"
 
@@ -98,13 +98,6 @@ def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) 
         assert_each_once(command, embedded.ensure_started(command.home), runs=1)
     finally:
         embedded.stop(command.home)
-
-
-def test_migrations_of_one_database_at_once_are_one(tmp_path: Path, empty_url: Callable[[], str]) -> None:
-    command = Ciphermark(tmp_path / "home", empty_url())
-    together = [command.fork("db", "migrate") for _ in range(3)]
-    assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
-    assert command.rows("select count(*) > 0 as is_there from results") == [{"is_there": False}]
 
 
 def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, gate: Gate) -> None:
