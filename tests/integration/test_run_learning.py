@@ -146,7 +146,7 @@ def test_the_report_has_a_table_per_workload_and_scheme(learned):
     out = learned[1].out
     for heading in ("lmc-plain: ", "lmc-encrypted: "):
         assert f"{heading}{WORKLOADS[heading[:-2]].title} · boston" in out
-    assert "bfv · N = 8192" in out
+    assert "bfv · N = 4096" in out
     line = next(line for line in out.splitlines() if line.startswith("seal "))
     assert "100.0%" in line
     assert "cleartext" in out

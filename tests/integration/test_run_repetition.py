@@ -26,7 +26,7 @@ MULTIPLICATIONS = COMMON | {
     "ring_dimension": "smallest",
     "modulus_bits": "for-depth",
     "operations": ["mul"],
-    "repetitions": [1, 2],
+    "repetitions": [2],
 }
 ADDITIONS = COMMON | {
     "schemes": ["bgv"],
@@ -81,10 +81,7 @@ def test_every_chain_comes_out_right(executed: Any) -> None:
     outcomes = executed[1]
     right = {place for place, outcome in outcomes.items() if outcome["status"] == "ok"}
     expected = {
-        (variant, scheme, "mul", count, "smallest", 1)
-        for variant in VARIANTS[:1]
-        for scheme in ("bgv", "ckks")
-        for count in (1, 2)
+        (variant, scheme, "mul", 2, "smallest", 1) for variant in VARIANTS[:1] for scheme in ("bgv", "ckks")
     }
     expected |= {(variant, "bgv", "add", count, 8192, 1) for variant in VARIANTS for count in (5, 30)}
     expected |= {("openfhe", "bgv", "add", count, 8192, 2) for count in (5, 30) if "openfhe" in VARIANTS}
@@ -111,12 +108,12 @@ def test_the_smallest_ring_is_secure_by_the_primes_that_are_taken(executed: Any)
         "from trial as t join case_info as c on c.case_info_id = t.case_info_id "
         "where c.ring_dimension_is_minimum"
     )
-    assert len(rows) == 4
+    assert len(rows) == 2
     for row in rows:
         assert row["least"] == 1024
         assert row["security_2018"] >= 128
         assert row["ring_dimension"] in (4096, 8192)
-        assert row["depth"] in (1, 2)
+        assert row["depth"] == 2
 
 
 def test_a_ring_that_is_too_small_is_told(executed: Any) -> None:
