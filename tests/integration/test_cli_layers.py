@@ -64,10 +64,15 @@ COLUMNS, GRID = ["products", "rotations"], ["expansion", "first dimension", "sec
     ("settings", "names"),
     [
         (["fast-pir", "elements=3000", "element_bytes=32"], COLUMNS),
-        (["batch-pir", "elements=500", "element_bytes=8", "wanted=16"], COLUMNS),
-        (["keyword-pir", "records=300", "value_bytes=8"], COLUMNS),
         (["mul-pir", "elements=3000", "element_bytes=32"], GRID),
-        (["seal-pir", "elements=3000", "element_bytes=32"], GRID),
+        *(
+            pytest.param(*more, marks=pytest.mark.extended)
+            for more in (
+                (["batch-pir", "elements=500", "element_bytes=8", "wanted=16"], COLUMNS),
+                (["keyword-pir", "records=300", "value_bytes=8"], COLUMNS),
+                (["seal-pir", "elements=3000", "element_bytes=32"], GRID),
+            )
+        ),
     ],
     ids=lambda value: value[0],
 )
