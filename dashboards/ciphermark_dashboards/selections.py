@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ciphermark_dashboards.filters import Query, Selection, selected
+from ciphermark_dashboards.filters import Query, Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -35,6 +35,7 @@ class Selections:
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
         given = dict(query)
+        require_known(given, ("run", "case", *(item.name for item in CASE_PAGE.filters)))
         run = self._store.run(given.get("run", ""))
         case = given.get("case", "")
         if not case:

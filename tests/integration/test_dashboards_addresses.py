@@ -117,7 +117,7 @@ def test_all_runs_are_on_the_pages_of_the_list(client: TestClient) -> None:
         ("/runs?recorded=0", "numbered 1, 2"),
         ("/runs?recorded=x", "numbered 1, 2"),
         (f"/runs?open={'9' * 5_000}", "numbered 1, 2"),
-        (f"/case?run={OLD}&case=x&n=4096", "no filter &#39;n&#39; on this page; it has case, run"),
+        (f"/case?run={OLD}&case=x&n=4096", "no filter &#39;n&#39; on this page; it has case, run, times"),
         (f"/figures/case-samples.csv?run={OLD}&case=x&n=4096", "no filter"),
         ("/compare?host_a=x&host_b=y&scheme=bfv", "no filter &#39;scheme&#39;"),
     ],

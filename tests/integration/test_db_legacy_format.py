@@ -75,8 +75,8 @@ def test_it_is_recorded_to_and_read_as_any_other(legacy_database: str, make) -> 
 
 def test_its_schema_is_that_of_a_new_database(legacy_database: str, new_url: Callable[[], str]) -> None:
     columns = (
-        "select table_name, column_name, data_type, is_nullable from information_schema.columns "
-        "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
+        "select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns "
+        "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3"
     )
     indexes = "select indexname, indexdef from pg_indexes where schemaname not like 'pg_%' order by 1"
     with Database.open(legacy_database) as upgraded, Database.open(new_url()) as new:

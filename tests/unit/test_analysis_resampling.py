@@ -105,7 +105,7 @@ _COLUMNS = (
         "compared_cases",
     ),
     *("ok", "unsupported", "failed", "comparison_key", "is_paired", "ratio", "ci_low", "ci_high"),
-    *("rounds", "times", "fastest_rounds", "fastest_times"),
+    *("rounds", "times", "slowdowns", "fastest_rounds", "fastest_times", "fastest_slowdowns"),
 )
 
 
@@ -117,7 +117,7 @@ def _rows(variant: str, ratios: list[float], has_interval: bool = True) -> list[
         (variant, False, variant, "equal", mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
         + (f"case {number}", True, ratio)
         + ((ratio, ratio) if has_interval else (None, None))
-        + (rounds, [ratio] * 15, rounds, [1.0] * 15)
+        + (rounds, [ratio * 2.0] * 15, [2.0] * 15, rounds, [1.0] * 15, [1.0] * 15)
         for number, ratio in enumerate(ratios)
     ]
 
@@ -169,5 +169,5 @@ def test_without_intervals_there_is_no_rank() -> None:
 
 
 def test_a_variant_without_cases_is_told_and_not_ranked() -> None:
-    nothing = [("c", False, "c", "equal", None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 9]
+    nothing = [("c", False, "c", "equal", None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
     assert _ranks(_rows("a", [1.0, 1.0]), nothing) == {"a": 1, "c": None}

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciphermark_analysis import correction
 from ciphermark_analysis.estimates import Verdict, estimate
 from ciphermark_analysis.ratios import Ratio, ratios
 from ciphermark_analysis.results import facts, results
@@ -208,3 +209,9 @@ def test_facts_of_trials() -> None:
     own = group(1, timed(1.0))
     row = facts(own)
     assert (row.is_watched, row.anchor_s, row.is_composed, row.steal_share) == (True, None, False, None)
+
+
+def test_samples_by_round_count_as_those_of_a_case_do() -> None:
+    """What others had the core in has no slowdown: it counts where nothing else is there."""
+    assert correction.counted_by_round([1, 2, 7], [4.0, 9.0, 3.0], [2.0, None, 1.0]) == {1: 2.0, 7: 3.0}
+    assert correction.counted_by_round([1, 2], [4.0, 9.0], [None, None]) == {1: 4.0, 2: 9.0}

@@ -24,15 +24,29 @@ from ciphermark_core.model import Sample
 _REMAINDER = 0.4
 
 
+def divided(value: float, slowdown: float | None) -> float:
+    """A value as it would have been on an undisturbed host, as far as that is known."""
+    return value / (slowdown or 1.0)
+
+
 def corrected_value(sample: Sample) -> float:
-    """The value as it would have been on an undisturbed host, as far as that is known."""
-    return sample.value / sample.slow_down
+    """As :func:`divided`, of a sample."""
+    return divided(sample.value, sample.slow_down)
 
 
 def counted(samples: Sequence[Sample]) -> list[float]:
     """Corrected values of the samples that count; of all as they are where none does."""
     undisturbed = [corrected_value(sample) for sample in samples if not sample.is_disturbed]
     return undisturbed or [sample.value for sample in samples]
+
+
+def counted_by_round(
+    rounds: Sequence[int], values: Sequence[float], slowdowns: Sequence[float | None]
+) -> dict[int, float]:
+    """As :func:`counted`, by the number of the round; a disturbed sample has no slowdown."""
+    samples = list(zip(rounds, values, slowdowns, strict=True))
+    undisturbed = {number: divided(value, slow) for number, value, slow in samples if slow is not None}
+    return undisturbed or dict(zip(rounds, values, strict=True))
 
 
 def ignored(value: Floats) -> tuple[Floats, Booleans]:

@@ -198,7 +198,7 @@ class Phase:
     def _are_enough(self, numbers: Sequence[int]) -> bool:
         slow_downs = self.gate.slow_downs(self._arounds)
         spent_ns = sum(self._observed_ns[number] for number in numbers)
-        times = [self._reported_ns[number] / (slow_downs[number] or 1.0) for number in numbers]
+        times = [correction.divided(self._reported_ns[each], slow_downs[each]) for each in numbers]
         return is_enough(self.target.rule, times, spent_ns)
 
     def _is_at_limit(self) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ciphermark_analysis import leaderboard
+from ciphermark_analysis.correction import counted_by_round
 from ciphermark_analysis.leaderboard import Bounds, Case
 from ciphermark_analysis.resampling import Rounds
 from ciphermark_present.query import Answer, Row
@@ -67,8 +68,8 @@ def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]
 
 def _case(row: Row) -> Case:
     rounds = Rounds(
-        own=dict(zip(row["rounds"], row["times"], strict=True)),
-        fastest=dict(zip(row["fastest_rounds"], row["fastest_times"], strict=True)),
+        own=counted_by_round(row["rounds"], row["times"], row["slowdowns"]),
+        fastest=counted_by_round(row["fastest_rounds"], row["fastest_times"], row["fastest_slowdowns"]),
         is_paired=row["is_paired"],
     )
     return Case(row["ratio"], row["ci_low"], row["ci_high"], rounds)

@@ -18,7 +18,7 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.query import Row
+from ciphermark_present.query import Answer, Row
 
 _MOST_SAMPLES = 20_000
 _COLUMNS = (
@@ -66,6 +66,15 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
     return chart.properties(title=f"One of {step} samples is drawn; all {len(rows):,} are in the CSV")
 
 
+def with_corrected(answer: Answer, _: Row) -> Answer:
+    """The samples with a column ``corrected`` before their values. Pure."""
+    from ciphermark_analysis.correction import divided  # loads numpy
+
+    value, slow_down = (answer.columns.index(name) for name in ("value", "slow_down"))
+    rows = [(*row[:value], divided(row[value], row[slow_down]), *row[value:]) for row in answer.rows]
+    return Answer((*answer.columns[:value], "corrected", *answer.columns[value:]), rows)
+
+
 CASE_SAMPLES = Figure(
     name="case-samples",
     title="Every sample",
@@ -74,6 +83,7 @@ CASE_SAMPLES = Figure(
         "and what others had the core in."
     ),
     view="case_samples",
+    derive=with_corrected,
     chart=draw_samples,
     columns=(
         VARIANT,

@@ -3,7 +3,6 @@ select
     phase,
     process,
     ordinal,
-    value / slow_down as corrected,
     value,
     slow_down,
     loops,

@@ -1,4 +1,4 @@
--- A row is a case that every variant shown has a ratio for, with the times of its rounds and those of the fastest; a
+-- A row is a case that every variant shown has a ratio for, with the samples of its rounds and those of the fastest; a
 -- variant without such has one row all the same. Means, intervals and ranks are made of these rows: see
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
 -- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown.
@@ -67,16 +67,9 @@ timed as (
     select
         i.comparison_key,
         i.variant,
-        coalesce(
-            array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) filter (
-                where not x.is_disturbed
-            ),
-            array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal)
-        ) as rounds,
-        coalesce(
-            array_agg(x.value / x.slow_down order by t.process, x.ordinal) filter (where not x.is_disturbed),
-            array_agg(x.value order by t.process, x.ordinal)
-        ) as times
+        array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) as rounds,
+        array_agg(x.value order by t.process, x.ordinal) as times,
+        array_agg(case when not x.is_disturbed then x.slow_down end order by t.process, x.ordinal) as slowdowns
     from case_info as i
     join trial as t on t.case_info_id = i.case_info_id
     join series as s on s.trial_id = t.id and s.metric = 'time' and s.stage = 'operation' and s.party is null and s.step is null
@@ -142,8 +135,10 @@ select
     c.ci_high,
     own.rounds,
     own.times,
+    own.slowdowns,
     fastest.rounds as fastest_rounds,
-    fastest.times as fastest_times
+    fastest.times as fastest_times,
+    fastest.slowdowns as fastest_slowdowns
 from states as s
 left join counts as m using (variant, is_composed, division)
 left join marked as c
