@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-import secrets
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from statistics import median
 from time import monotonic, perf_counter, sleep
 
 from bench.figures import Figure, Progress, Target
-from bench.places import environment, fresh_home
-from bench.processes import free_port, serving
+from bench.processes import Service, environment, fresh_home, serving
 from bench.storage import synthetic_outcome, synthetic_run
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
@@ -35,74 +31,42 @@ _KILLS = 3
 _LONGEST_S = 1_800
 _LENGTH = re.compile(rb"content-length: (\d+)")
 # One trial that no library can do: the whole way of a job, less the measuring.
-_SUITE = {
-    "name": "nothing",
-    "experiments": [
-        {
-            "kind": "arithmetic",
-            "variants": ["cleartext"],
-            "schemes": ["bfv"],
-            "ring_dimension": [1024],
-            "operations": ["rescale"],
-        }
-    ],
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Service:
-    url: str
-    token: str
+_SUITE = """\
+name: nothing
+experiments:
+- {kind: arithmetic, variants: [cleartext], schemes: [bfv], ring_dimension: [1024], operations: [rescale]}
+"""
+_CIPHERMARK = [sys.executable, "-m", "ciphermark_benchmark.cli.main"]
 
 
 def section(progress: Progress) -> Iterator[Figure]:
     """Readers first, then jobs."""
     with fresh_home() as home:
-        run_id = _recorded(home)
-        with _serving(home) as service:
+        run = synthetic_run(0, host.collect())
+        with storage.connected(home) as database:
+            database.record_run(run)
+            database.record_outcomes([synthetic_outcome(run, number) for number in range(_TRIALS)])
+            database.analyze()
+        with serving("benchmark", [*_CIPHERMARK, "serve"], environment(home)) as service:
             progress(f"{READERS} readers, {_REQUESTS} requests each")
-            times_ms = asyncio.run(_read(service, run_id))
-            yield Figure(
-                "api",
-                f"results for {READERS} readers, p99",
-                sorted(times_ms)[int(0.99 * len(times_ms))],
-                "ms",
-                Target(most=250),
-                f"{len(times_ms)} answers, each reader pauses {_PAUSE_S} s between two; "
-                f"median {median(times_ms):.0f} ms",
-            )
+            times_ms = asyncio.run(_read(service, run.id))
+        name, p99_ms = f"results for {READERS} readers, p99", sorted(times_ms)[int(0.99 * len(times_ms))]
+        pauses = f"each reader pauses {_PAUSE_S} s between two"
+        note = f"{len(times_ms)} answers, {pauses}; median {median(times_ms):.0f} ms"
+        yield Figure(name, p99_ms, "ms", Target(most=250), note)
         progress(f"{JOBS} jobs, the worker killed {_KILLS} times")
         yield _jobs(home)
 
 
-def _recorded(home: Home) -> str:
-    """A run whose results are read."""
-    run = synthetic_run(0, host.collect())
-    with storage.connected(home) as database:
-        database.record_run(run)
-        database.record_outcomes([synthetic_outcome(run, number) for number in range(_TRIALS)])
-        database.analyze()
-    return run.id
-
-
-@contextmanager
-def _serving(home: Home) -> Iterator[_Service]:
-    port = free_port()
-    service = _Service(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32))
-    own = environment(home) | {"CIPHERMARK_PORT": str(port), "CIPHERMARK_BENCHMARK_TOKEN": service.token}
-    with serving([sys.executable, "-m", "ciphermark_benchmark.cli.main", "serve"], own, service.url):
-        yield service
-
-
-async def _read(service: _Service, run_id: str) -> list[float]:
+async def _read(service: Service, run_id: str) -> list[float]:
     """Milliseconds of every answer. The client is as thin as can be: it shares the cores with the service."""
     request = (
         f"GET /v1/runs/{run_id}/results HTTP/1.1\r\nHost: bench\r\n"
-        f"Authorization: Bearer {service.token}\r\n\r\n"
+        f"Authorization: {service.headers['Authorization']}\r\n\r\n"
     ).encode()
     port = int(service.url.rpartition(":")[2])
-    found = await asyncio.gather(*(_reader(port, request, number) for number in range(READERS)))
-    return [time_ms for times_ms in found for time_ms in times_ms]
+    times_ms = await asyncio.gather(*(_reader(port, request, number) for number in range(READERS)))
+    return [time_ms for of_reader in times_ms for time_ms in of_reader]
 
 
 async def _reader(port: int, request: bytes, number: int) -> list[float]:
@@ -148,30 +112,23 @@ def _jobs(home: Home) -> Figure:
         rows = database.query("select run_id, count(*) from trial group by run_id").rows
     counts = {run_id: count for run_id, count in rows if run_id in submitted}
     wrong = sum(counts.get(run_id) != 1 for run_id in submitted)
-    return Figure(
-        "api",
-        f"{JOBS} jobs, lost or doubled",
-        float(wrong),
-        "",
-        Target(most=0),
-        f"{JOBS / elapsed_s:.1f} jobs/s by one worker, which was killed {_KILLS} times",
-    )
+    note = f"{JOBS / elapsed_s:.1f} jobs/s by one worker, which was killed {_KILLS} times"
+    return Figure(f"{JOBS} jobs, lost or doubled", wrong, "", Target(most=0), note)
 
 
 async def _submitted(url: str) -> set[str]:
-    text = json.dumps(_SUITE)
-    suite = files.parse(text, "bench")
-    found = [Submission(str(uuid.uuid4()), suite.name, text, (), needs_of(suite)) for _ in range(JOBS)]
+    suite = files.parse(_SUITE, "bench")
+    jobs = [Submission(str(uuid.uuid4()), suite.name, _SUITE, (), needs_of(suite)) for _ in range(JOBS)]
     app = queue_application(url)
     async with app.open_async():
         store = Store(app.connector.pool)  # type: ignore[attr-defined]
-        for job in found:
+        for job in jobs:
             await store.submit(app, job)
-    return {job.id for job in found}
+    return {job.id for job in jobs}
 
 
 def _worker(home: Home) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "ciphermark_benchmark.cli.main", "worker", "--stalled-after", "2"]
+    command = [*_CIPHERMARK, "worker", "--stalled-after", "2"]
     return subprocess.Popen(command, env=environment(home), stderr=subprocess.DEVNULL)
 
 

@@ -1,44 +1,13 @@
 -- Copies of a run, number first to last. Ids of its rows are numbers: of a copy they are greater by a multiple of stride.
 
--- name: add_runs
-insert into run
+-- name: copy_rows
+-- Rows of a table that belong to the run: {rows}, whose columns are as they are, but for those of {own}.
+insert into {table} overriding system value
 select added.*
-from run as r
+from {table} as x
 cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    r,
-    jsonb_build_object(
-        'id', md5(r.id || copy)::uuid, 'label', null, 'started_at', r.started_at - copy * interval '1 hour'
-    )
-) as added
-where r.id = %(run_id)s;
-
--- name: add_cases
-insert into case_info overriding system value
-select added.*
-from case_info as i
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    i,
-    jsonb_build_object('case_info_id', i.case_info_id + copy * %(stride)s::bigint, 'run_id', md5(i.run_id || copy)::uuid)
-) as added
-where i.run_id = %(run_id)s;
-
--- name: add_trials
-insert into trial overriding system value
-select added.*
-from trial as t
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    t,
-    jsonb_build_object(
-        'id', md5(t.id || copy)::uuid,
-        'run_id', md5(t.run_id || copy)::uuid,
-        'case_info_id', t.case_info_id + copy * %(stride)s::bigint,
-        'sequence', t.sequence + copy * %(stride)s::bigint
-    )
-) as added
-where t.run_id = %(run_id)s;
+cross join lateral jsonb_populate_record(x, jsonb_build_object({own})) as added
+where {rows};
 
 -- name: add_series
 insert into series overriding system value
@@ -66,52 +35,6 @@ cross join lateral generate_series(
     1, case when s.metric = 'time' and not x.is_warmup then %(again)s::integer else 1 end
 ) as again
 where t.run_id = %(run_id)s;
-
--- name: add_case_facts
-insert into case_facts
-select added.*
-from case_info as i
-join case_facts as f on f.case_info_id = i.case_info_id
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    f, jsonb_build_object('case_info_id', i.case_info_id + copy * %(stride)s::bigint)
-) as added
-where i.run_id = %(run_id)s;
-
--- name: add_results
-insert into result
-select added.*
-from case_info as i
-join result as s on s.case_info_id = i.case_info_id
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    s, jsonb_build_object('case_info_id', i.case_info_id + copy * %(stride)s::bigint)
-) as added
-where i.run_id = %(run_id)s;
-
--- name: add_ratios
-insert into ratio
-select added.*
-from case_info as i
-join ratio as r on r.case_info_id = i.case_info_id
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(
-    r,
-    jsonb_build_object(
-        'case_info_id', r.case_info_id + copy * %(stride)s::bigint,
-        'base', r.base + copy * %(stride)s::bigint,
-        'uncorrected_base', r.uncorrected_base + copy * %(stride)s::bigint
-    )
-) as added
-where i.run_id = %(run_id)s;
-
--- name: add_host_states
-insert into host_state
-select added.*
-from host_state as h
-cross join generate_series(%(first)s::integer, %(last)s) as copy
-cross join lateral jsonb_populate_record(h, jsonb_build_object('run_id', md5(h.run_id || copy)::uuid)) as added
-where h.run_id = %(run_id)s;
 
 -- name: settle
 -- What is recorded afterwards gets ids of its own.

@@ -2,7 +2,7 @@
 
 OpenFHE's takes turns in one process of the interpreter that OpenFHE has, operation by operation. It rescales by
 FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/divisions.md. HElib's is a
-program in C++ that takes turns with the adapter in this process: see :mod:`bench.helib_defaults`.
+program in C++ that takes turns with the adapter in this process.
 """
 
 from __future__ import annotations
@@ -10,53 +10,64 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from functools import partial
+from tempfile import TemporaryDirectory
 
-from bench import helib_defaults
+from bench import best_setting, native_build
 from bench.figures import Figure, Progress, Target
-from bench.places import ROOT
+from bench.processes import ROOT, Program, installed
 from ciphermark_adapters import registry
-from ciphermark_core import host
+from ciphermark_core.model import ParameterSpec
 
 _TARGET = Target(most=1.05)
 # N, data primes, bits of the scale: the defaults are 128 bits secure, too
 _CHAINS = ((16_384, 6, 40), (32_768, 12, 45))
+# A parameter set in *best*, and the bits of the ciphertext modulus as HElib's ContextBuilder takes them: it makes as
+# many primes of them, of their size, as there are beside the special one, which *best* replaces.
+_OF_HELIB = (
+    (ParameterSpec("ckks", 16_384, (*[55] * 5, 60), scale_bits=40, division="best"), 270),
+    (ParameterSpec("bgv", 4_096, (55, 60), 65_537, division="best"), 55),
+    (ParameterSpec("bgv", 8_192, (55, 55, 60), 65_537, division="best"), 110),
+)
 
 
 def section(progress: Progress) -> Iterator[Figure]:
     """Rotation and relinearized multiplication, and in OpenFHE a chain of them with rescaling."""
-    for name, figures in {"openfhe": _openfhe, "helib": _helib}.items():
-        found = registry.availability(name, frozenset(host.collect().cpu_flags))
-        if found.is_installed:
-            yield from figures(progress)
-        else:
-            progress(f"{name} is left out: {found.reason}; {found.remedy}")
+    for variant in installed(("openfhe", "helib"), progress):
+        yield from _openfhe(progress) if variant == "openfhe" else _helib(progress)
 
 
 def _openfhe(progress: Progress) -> Iterator[Figure]:
-    script = str(ROOT / "bench" / "plain_openfhe_defaults.py")
     for numbers in _CHAINS:
         progress(f"N = {numbers[0]}, {numbers[1]} primes: about a minute")
-        command = [registry.interpreter("openfhe"), script, *map(str, numbers)]
+        command = [registry.interpreter("openfhe"), "-m", "bench.best_setting", *map(str, numbers)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
         for line in done.stdout.splitlines():
             name, ratio, plain_s = line.split()
             yield _figure(f"openfhe ckks {numbers[0]} {name}", float(ratio), float(plain_s))
 
 
 def _helib(progress: Progress) -> Iterator[Figure]:
-    for case in helib_defaults.CASES:
-        progress(f"{case}: less than a minute")
-        for name, ratio, plain_s in helib_defaults.compared(case):
-            yield _figure(f"helib {case} {name}", ratio, plain_s)
+    for spec, bits in _OF_HELIB:
+        place = f"helib {spec.scheme} {spec.ring_dimension}"
+        progress(f"{place}: less than a minute")
+        numbers = (spec.ring_dimension, spec.plain_modulus or spec.scale_bits, bits)
+        command = [native_build.helib_defaults(), spec.scheme, *map(str, numbers)]
+        ours = best_setting.operations("helib", spec)
+        with TemporaryDirectory() as folder:  # HElib writes a file helib.log where it is loaded
+            plain = Program(command, os.sched_getaffinity(0), folder)
+            try:
+                assert spec.modulus_bits is not None
+                if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed when there are keys
+                    raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
+                theirs = {name: partial(plain.asked_s, name) for name in ours}
+                for name, *times in best_setting.compared(ours, theirs, turns=21):
+                    yield _figure(f"{place} {name}", *times)
+            finally:
+                plain.end()
 
 
 def _figure(what: str, ratio: float, plain_s: float) -> Figure:
-    return Figure(
-        "divisions",
-        f"{what}, best / defaults",
-        ratio,
-        target=_TARGET,
-        note=f"{plain_s * 1e3:.1f} ms with the defaults",
-        facts={"plain_s": plain_s},
-    )
+    note = f"{plain_s * 1e3:.1f} ms with the defaults"
+    return Figure(f"{what}, best / defaults", ratio, "", _TARGET, note, {"plain_s": plain_s})

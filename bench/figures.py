@@ -1,10 +1,14 @@
-"""A figure beside its target: how it is judged, printed and written down. Pure."""
+"""A figure beside its target: how it is judged, printed and written down; ratios of times taken in turns. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any
+
+from ciphermark_analysis.estimates import Estimate, estimate
 
 Progress = Callable[[str], None]
 
@@ -33,7 +37,6 @@ class Target:
 class Figure:
     """One measured figure. Without a target it explains another; ``facts`` go into the JSON."""
 
-    section: str
     name: str
     value: float
     unit: str = ""
@@ -48,12 +51,10 @@ class Figure:
 
     def line(self) -> str:
         """One line for people: name, value, target, met or missed."""
-        value = f"{number(self.value)}{_with(self.unit)}"
-        text = f"{self.section}: {self.name}".ljust(52) + f" {value:>14}"
+        text = f"{self.name:<44} {number(self.value) + _with(self.unit):>14}"
         if self.target is not None:
-            verdict = "met" if self.is_met else "MISSED"
-            text += f"   target {self.target.text(self.unit):<14} {verdict:<6}"
-        return f"{text}   {self.note}".rstrip() if self.note else text.rstrip()
+            text += f"   target {self.target.text(self.unit):<14} {'met' if self.is_met else 'MISSED':<6}"
+        return f"{text}   {self.note}".rstrip()
 
     def as_dict(self) -> dict[str, Any]:
         """The same as data."""
@@ -61,6 +62,10 @@ class Figure:
 
 
 Section = Callable[[Progress], Iterator[Figure]]
+
+# What a ratio of our time to that of a plain program may be.
+_LOW, _HIGH = 0.97, 1.03
+ALIKE = Target(_LOW, _HIGH)
 
 
 def number(value: float) -> str:
@@ -72,3 +77,40 @@ def number(value: float) -> str:
 
 def _with(unit: str) -> str:
     return f" {unit}" if unit else ""
+
+
+def paired(a: Sequence[float], b: Sequence[float]) -> Estimate:
+    """Median of the ratios a/b of samples that were taken in the same turn, with its interval."""
+    return estimate([x / y for x, y in zip(a, b, strict=False)])
+
+
+def interval(ratio: Estimate) -> str:
+    """The interval of a ratio, in brackets; empty where there are too few samples for one."""
+    return "" if ratio.low is None or ratio.high is None else f"[{ratio.low:.3f}, {ratio.high:.3f}]"
+
+
+def beside_plain(
+    name: str, ours_s: Sequence[float], plain_s: Sequence[float], least_s: float = 0.0, note: str = ""
+) -> Figure:
+    """The ratio of our times to those of a plain program; one that takes less than ``least_s`` has no target."""
+    ratio, typical_s = paired(ours_s, plain_s), median(plain_s)
+    note = f"{interval(ratio)} {note}   {typical_s * 1e6:,.1f} µs"
+    facts = {"low": ratio.low, "high": ratio.high, "plain_s": typical_s}
+    return Figure(name, ratio.median, "", ALIKE if typical_s >= least_s else None, note, facts)
+
+
+def summary(ratios: Sequence[Figure]) -> Iterator[Figure]:
+    """The mean of the ratios that have a target, and how many miss it."""
+    judged = [item for item in ratios if item.target is not None]
+    if not judged:
+        return
+    mean = math.exp(sum(math.log(item.value) for item in judged) / len(judged))
+    yield Figure("geometric mean of all ratios", mean, "", ALIKE)
+    outside = [item for item in judged if not item.is_met]
+    note = f"{sum(map(_is_surely_outside, outside))} of them for certain: with the whole interval"
+    yield Figure(f"ratios outside 0.97–1.03, of {len(judged)}", len(outside), "", Target(most=0), note)
+
+
+def _is_surely_outside(ratio: Figure) -> bool:
+    low, high = ratio.facts["low"], ratio.facts["high"]
+    return low is not None and high is not None and (low > _HIGH or high < _LOW)

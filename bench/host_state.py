@@ -13,7 +13,7 @@ from time import sleep
 import numpy as np
 
 from bench.figures import Figure, Progress, Target
-from bench.places import measuring_cpu
+from bench.processes import measuring_cpu
 from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import estimate, verdict
 from ciphermark_analysis.stopping import Rule
@@ -85,53 +85,42 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 def _quiet(bound: Bound, gate: Gate) -> Generator[Figure, None, float]:
     """Corrected samples and plain ones in turns; returns the median of the quiet ones, or where none is, of all."""
-    gate.begin_trial(None)
-    corrected, plain = _phase(bound, gate, _CALM), _phase(bound, Gate(), _CALM)
-    while not corrected.is_done:
-        corrected.take()
-        plain.take()
-    gate.settle()
+    corrected, plain = _taken(gate, _phase(bound, gate, _CALM), _phase(bound, Gate(), _CALM))
     facts = gate.facts()
-    cost = facts["anchor_cost_s"] / (corrected.sampled_ns / 1e9)
-    share = _share(corrected)
-    note = f"{share:.0%} of samples quiet, anchor {facts['anchor_s'] * 1e6:.1f} µs"
+    quiet = [sample for sample in corrected.samples if _is_quiet(sample)]
+    share = f"{len(quiet) / len(corrected.samples):.0%} of samples quiet"
     ratio = median(corrected.counted_s) / median(plain.counted_s)
     # On a host that is not quiet they differ, which is what correcting is for.
-    yield Figure("host_state", "corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
-    yield Figure("host_state", "anchor, share of the time of samples", cost, "", Target(most=0.05))
-    quiet = [corrected_value(sample) for sample in corrected.samples if _is_quiet(sample)]
-    return median(quiet or corrected.counted_s)
+    note = f"{share}, anchor {facts['anchor_s'] * 1e6:.1f} µs"
+    yield Figure("corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
+    cost = facts["anchor_cost_s"] / (corrected.sampled_ns / 1e9)
+    yield Figure("anchor, share of the time of samples", cost, "", Target(most=0.05))
+    return median(map(corrected_value, quiet) if quiet else corrected.counted_s)
 
 
 def _planted(bound: Bound, gate: Gate, quiet_s: float, where: str, cpu: int) -> Figure:
-    gate.begin_trial(None)
     with _bursts(cpu):
-        phase = _phase(bound, gate, _CALM)
-        while not phase.is_done:
-            phase.take()
-        gate.settle()
-    every = [sample.value for sample in phase.samples]
-    note = f"plain {median(every) / quiet_s:.3f}, {_share(phase):.0%} of {len(every)} samples quiet"
+        (phase,) = _taken(gate, _phase(bound, gate, _CALM))
+    plain = median(sample.value for sample in phase.samples) / quiet_s
+    share = sum(map(_is_quiet, phase.samples)) / len(phase.samples)
+    note = f"plain {plain:.3f}, {share:.0%} of {len(phase.samples)} samples quiet"
     ratio = median(phase.counted_s) / quiet_s
-    return Figure("host_state", f"corrected / quiet, bursts on {where}", ratio, "", Target(0.98, 1.02), note)
+    return Figure(f"corrected / quiet, bursts on {where}", ratio, "", Target(0.98, 1.02), note)
 
 
 def _found(bound: Bound, gate: Gate) -> Figure:
     verdicts = [_verdict(bound, gate) for _ in range(TRIALS)]
     share = verdicts.count("slower") / TRIALS
     note = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
-    return Figure("host_state", "slow-downs of 7 % that are found", share, "", Target(least=_FOUND), note)
+    return Figure("slow-downs of 7 % that are found", share, "", Target(least=_FOUND), note)
 
 
 def _verdict(bound: Bound, gate: Gate) -> str:
     """What pairs of corrected samples say of an operation that takes 7 % longer."""
-    gate.begin_trial(None)
-    plain, slow = _phase(bound, gate, 20), _phase(Slowed(bound, 107), gate, 20)
-    plain.loops = slow.loops = 100
-    while not (plain.is_done and slow.is_done):
-        plain.take()
-        slow.take()
-    gate.settle()
+    phases = _phase(bound, gate, 20), _phase(Slowed(bound, 107), gate, 20)
+    for phase in phases:
+        phase.loops = 100
+    plain, slow = _taken(gate, *phases)
     pairs = [
         corrected_value(a) / corrected_value(b)
         for a, b in zip(plain.samples, slow.samples, strict=True)
@@ -146,9 +135,14 @@ def _phase(bound: Bound, gate: Gate, samples: int) -> Phase:
     return phase
 
 
-def _share(phase: Phase) -> float:
-    taken = phase.samples
-    return sum(map(_is_quiet, taken)) / len(taken)
+def _taken(gate: Gate, *phases: Phase) -> tuple[Phase, ...]:
+    """The phases with all their samples, taken in turns, as one trial of the gate."""
+    gate.begin_trial(None)
+    while not all(phase.is_done for phase in phases):
+        for phase in phases:
+            phase.take()
+    gate.settle()
+    return phases
 
 
 def _is_quiet(sample: Sample) -> bool:

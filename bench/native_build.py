@@ -8,29 +8,21 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bench.places import BIN, BUILD, ROOT
+from bench.processes import BIN, BUILD, ROOT
 from ciphermark_core.errors import UserError
-
-_OF_SEAL = ROOT / "bench" / "native"
-_OF_HELIB = ROOT / "bench" / "native_helib"
+from ciphermark_core.model import Parameters
 
 
-def plain_loop(variant: str) -> Path:
-    """The program for the SEAL build of a variant (``seal`` or ``seal-hexl``).
+def of_seal(program: str, variant: str, parameters: Parameters, *options: object) -> list[str]:
+    """The command of a program in ``native/``, for the SEAL build of a variant (``seal`` or ``seal-hexl``).
 
     Raises ``UserError`` with the end of the compiler's output where it cannot be built.
     """
-    return _built(_OF_SEAL, variant, f"-DCMAKE_PREFIX_PATH={BUILD / variant}") / "plain_loop"
-
-
-def plain_chain(variant: str) -> Path:
-    """The program for one chain of operations, built like :func:`plain_loop`."""
-    return plain_loop(variant).parent / "plain_chain"
-
-
-def hand_written(variant: str) -> Path:
-    """The program for circuits over SEAL alone, built like :func:`plain_loop`."""
-    return plain_loop(variant).parent / "hand_written"
+    spec = parameters.spec
+    folder = _built("native", variant, f"-DCMAKE_PREFIX_PATH={BUILD / variant}")
+    numbers = (spec.ring_dimension, parameters.plain_modulus or 0, spec.scale_bits or 0)
+    primes = parameters.moduli + parameters.special_moduli
+    return [str(folder / program), spec.scheme, *map(str, (*numbers, *options, *primes))]
 
 
 def helib_defaults() -> Path:
@@ -39,23 +31,23 @@ def helib_defaults() -> Path:
     Raises ``UserError`` where it cannot be built.
     """
     of_module = (BUILD / "native" / "helib" / "CMakeCache.txt").read_text()
-    found = re.search(r"^helib_DIR:PATH=(.+)$", of_module, re.MULTILINE)
-    if found is None:
+    place = re.search(r"^helib_DIR:PATH=(.+)$", of_module, re.MULTILINE)
+    if place is None:
         raise UserError(
-            "the build of HElib's native module does not say where HElib is; `make setup` may mend that"
+            "the build of HElib's native module does not say where HElib is; `make setup` may fix that"
         )
-    return _built(_OF_HELIB, "helib", f"-Dhelib_DIR={found[1]}") / "plain_defaults"
+    return _built("native_helib", "helib", f"-Dhelib_DIR={place[1]}") / "plain_defaults"
 
 
-def _built(sources: Path, name: str, library: str) -> Path:
+def _built(sources: str, name: str, library: str) -> Path:
     """The folder with the programs of ``sources``; ``library`` is the setting that says where their library is."""
-    folder = BUILD / "bench" / name
+    source, folder = ROOT / "bench" / sources, BUILD / "bench" / name
     cache = folder / "CMakeCache.txt"
-    if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={sources}\n" not in cache.read_text():
+    if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\n" not in cache.read_text():
         shutil.rmtree(folder)  # the repository was moved
     if not (folder / "build.ninja").exists():
         settings = ("-DCMAKE_BUILD_TYPE=Release", library)
-        _cmake("-G", "Ninja", "-Wno-dev", "-S", str(sources), "-B", str(folder), *settings)
+        _cmake("-G", "Ninja", "-Wno-dev", "-S", str(source), "-B", str(folder), *settings)
     _cmake("--build", str(folder))
     return folder
 
@@ -67,4 +59,4 @@ def _cmake(*arguments: str) -> None:
     )
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
-        raise UserError(f"the plain programs cannot be built; `make setup` may mend that:\n{tail}")
+        raise UserError(f"the plain programs cannot be built; `make setup` may fix that:\n{tail}")

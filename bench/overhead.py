@@ -1,8 +1,8 @@
 """What two parties cost beside the cryptography: all that is not encryption, evaluation or decryption.
 
 A pass of a learning trial encrypts, evaluates, decrypts and scores; packing, serialization, blobs and messages come on
-top. Keys are not counted: they are made once. Small workloads pay more, in share, than long ones: they are told beside
-it, without a target. What takes most memory is the keys of the largest workload: the peaks of its parties are told too.
+top. Keys are not counted: they are made once. Small workloads pay more, in share, than long ones: they are shown beside
+it, without a target. The keys of the largest workload take most memory: the peaks of its parties are shown too.
 """
 
 from __future__ import annotations
@@ -32,75 +32,35 @@ def section(progress: Progress) -> Iterator[Figure]:
     yield from _figures(progress, "local parties", {})
     with services() as variables:
         yield from _figures(progress, "services", variables)
-    yield from _peaks(progress)
+    progress(f"{_LARGEST}, {_VARIANT}, local parties, peak memory")
+    samples = _executed(_LARGEST, 1, {})
+    for party, most_gb in _MOST_GB.items():
+        peaks = [item.value for item in samples if item.metric == "peak_memory" and item.party == party]
+        name = f"{_LARGEST}, peak memory of the {party}"
+        yield Figure(name, max(peaks, default=0.0) / 1e9, "GB", Target(most=most_gb))
 
 
 def _figures(progress: Progress, where: str, variables: Mapping[str, str]) -> Iterator[Figure]:
     for name, target in ((_JUDGED, Target(most=_MOST_PERCENT)), (_BESIDE, None)):
         progress(f"{name}, {_VARIANT}, {where}, {_PASSES} passes")
-        samples = _executed(name, _PASSES, variables)
-        shares = overheads(samples)
-        yield Figure(
-            section="overhead",
-            name=f"{name}, {where}",
-            value=100 * median(shares),
-            unit="%",
-            target=target,
-            note=f"of {median(passes_s(samples)):.3g} s a pass",
-            facts={"variant": _VARIANT, "shares": shares},
-        )
+        whole_s, work_s = passes(_executed(name, _PASSES, variables))
+        shares = [1 - work / whole for whole, work in zip(whole_s, work_s, strict=True)]
+        note = f"of {median(whole_s):.3g} s a pass"
+        yield Figure(f"{name}, {where}", 100 * median(shares), "%", target, note, {"shares": shares})
 
 
-def _peaks(progress: Progress) -> Iterator[Figure]:
-    """The largest resident set of each of two local parties, over all stages."""
-    progress(f"{_LARGEST}, {_VARIANT}, local parties, peak memory")
-    peaks = peaks_bytes(_executed(_LARGEST, 1, {}))
-    for party, most_gb in _MOST_GB.items():
-        yield Figure(
-            section="overhead",
-            name=f"{_LARGEST}, peak memory of the {party}",
-            value=peaks[party] / 1e9,
-            unit="GB",
-            target=Target(most=most_gb),
-            facts={"variant": _VARIANT},
-        )
-
-
-def peaks_bytes(samples: Iterable[Sample]) -> dict[str, float]:
-    """The largest peak memory of each party. Pure."""
-    peaks: dict[str, float] = defaultdict(float)
-    for sample in samples:
-        if sample.metric == "peak_memory" and sample.party is not None:
-            peaks[sample.party] = max(peaks[sample.party], sample.value)
-    return peaks
-
-
-def overheads(samples: Iterable[Sample]) -> list[float]:
-    """Per pass, the share of its wall time that is not encryption, evaluation or decryption. Pure."""
-    whole: dict[int, float] = defaultdict(float)
-    work: dict[int, float] = defaultdict(float)
-    for sample in _times(samples):
-        _, _, step = sample.phase.partition(".")
-        if not step:
-            whole[sample.ordinal] += sample.value
-        elif step in _CRYPTOGRAPHY:
-            work[sample.ordinal] += sample.value
-    return [1 - work[ordinal] / elapsed_s for ordinal, elapsed_s in sorted(whole.items())]
-
-
-def passes_s(samples: Iterable[Sample]) -> list[float]:
-    """Wall time of every pass. Pure."""
-    whole: dict[int, float] = defaultdict(float)
-    for sample in _times(samples):
-        if "." not in sample.phase:
-            whole[sample.ordinal] += sample.value
-    return list(whole.values())
-
-
-def _times(samples: Iterable[Sample]) -> Iterator[Sample]:
+def passes(samples: Iterable[Sample]) -> tuple[list[float], list[float]]:
+    """Seconds of every pass: of its wall time, and of its encryption, evaluation and decryption. Pure."""
+    whole_s: dict[int, float] = defaultdict(float)
+    work_s: dict[int, float] = defaultdict(float)
     for sample in samples:
         if sample.metric == "time" and not sample.is_warmup and not sample.phase.startswith("prepare"):
-            yield sample
+            _, _, step = sample.phase.partition(".")
+            if not step:
+                whole_s[sample.ordinal] += sample.value
+            elif step in _CRYPTOGRAPHY:
+                work_s[sample.ordinal] += sample.value
+    return list(whole_s.values()), [work_s[ordinal] for ordinal in whole_s]
 
 
 def _executed(name: str, passes: int, variables: Mapping[str, str]) -> Sequence[Sample]:

@@ -1,4 +1,6 @@
-"""Processes that sections measure: workers, parties, services, and programs that answer a line with a number."""
+"""Where things are, and processes that sections measure: workers, parties, services, commands with a data folder of
+their own, and programs that answer a line with a number.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +9,61 @@ import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from statistics import median
 from time import monotonic, perf_counter, sleep
 
 import httpx
 
-from bench.places import measuring_cpu
+from bench.figures import Figure, Progress, Target
 from ciphermark_adapters import registry
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.home import DATABASE_VARIABLE, HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
-from ciphermark_core import primes
+from ciphermark_core import host, primes, wire
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.processes import Confinement
 
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / ".build"
+BIN = ROOT / ".venv" / "bin"
+QUICK = ROOT / "suites" / "quick.yaml"
 _STARTING_S = 60.0
+_STARTS = 5
 _RING_DIMENSION = 4096
+
+
+def measuring_cpu() -> int:
+    """The CPU that the executor gives to a single-threaded worker."""
+    return max(os.sched_getaffinity(0))
+
+
+@contextmanager
+def fresh_home() -> Iterator[Home]:
+    """An empty data folder whose embedded database is started and migrated; both go afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ciphermark-bench-") as folder:
+        home = Home(Path(folder), None)
+        try:
+            storage.connected(home).close()
+            yield home
+        finally:
+            storage.stop(home)
+
+
+def environment(home: Home) -> dict[str, str]:
+    """The environment of a ``ciphermark`` command that keeps its data there."""
+    own = {name: value for name, value in os.environ.items() if name != DATABASE_VARIABLE}
+    return own | {HOME_VARIABLE: str(home.folder)}
 
 
 class Program:
@@ -51,6 +84,10 @@ class Program:
         print(*words, file=self._process.stdin, flush=True)
         return int(self._read())
 
+    def asked_s(self, *words: object) -> float:
+        """The same in seconds, of a program that answers nanoseconds."""
+        return self.asked(*words) / 1e9
+
     def end(self) -> None:
         """End the process."""
         self._process.kill()
@@ -64,36 +101,61 @@ class Program:
         return line
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A worker that was started, made its keys, and ended."""
-
-    elapsed_s: float
-    facts: dict[str, float]
-
-    @property
-    def start_s(self) -> float:
-        """From the start of the process to ``Prepared``, less the keys."""
-        return self.elapsed_s - self.facts["keys_s"]
+def installed(variants: Iterable[str], progress: Progress) -> Iterator[str]:
+    """Those of the variants that can be used here; the others are reported with the reason."""
+    flags = frozenset(host.collect().cpu_flags)
+    for variant in variants:
+        availability = registry.availability(variant, flags)
+        if availability.is_installed:
+            yield variant
+        else:
+            progress(f"{variant} is left out: {availability.reason}; {availability.remedy}")
 
 
-def started(variant: str) -> Started:
-    """Start a worker as the executor does, with keys for bfv at N = 4096."""
-    allowed = Budget()
+def started(variant: str) -> tuple[float, dict[str, float]]:
+    """Start a worker as the executor does, with keys for bfv at N = 4096.
+
+    Returns the seconds until ``Prepared``, less the keys, and its facts.
+    """
     plain_modulus = primes.batching_modulus(20, _RING_DIMENSION)
     spec = ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=plain_modulus)
-    confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
     start = perf_counter()
-    worker = WorkerProcess(confinement, registry.interpreter(variant), variant)
+    reply = prepared(needs_of(variant, spec, KeyRequest.of(relinearization=True), Budget()))
+    return perf_counter() - start - reply.facts["keys_s"], reply.facts
+
+
+def start_figure(variant: str, target: Target) -> Figure:
+    """The typical start of a worker."""
+    start_s = median(started(variant)[0] for _ in range(_STARTS))
+    return Figure(f"{variant} worker start without keys", start_s, "s", target)
+
+
+def needs_of(variant: str, spec: ParameterSpec, keys: KeyRequest, allowed: Budget) -> WorkerNeeds:
+    """What a worker on the CPU that measures is started with."""
+    confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
+    return WorkerNeeds(variant, spec, keys, confinement, allowed.timeout_s)
+
+
+def prepared(needs: WorkerNeeds) -> protocol.Prepared:
+    """What a worker replies that has made its keys; it ends afterwards."""
+    worker = WorkerProcess(needs.confinement, registry.interpreter(needs.variant), needs.variant)
     try:
-        request = protocol.Prepare(variant, spec, KeyRequest.of(relinearization=True))
-        reply = worker.ask(request, allowed.timeout_s)
-        elapsed_s = perf_counter() - start
+        reply = worker.ask(needs.request, needs.timeout_s)
     finally:
         worker.end()
     if not isinstance(reply, protocol.Prepared):
-        raise RuntimeError(f"{variant}: {reply}")
-    return Started(elapsed_s, reply.facts)
+        raise RuntimeError(f"{needs.variant}: {reply}")
+    return reply
+
+
+def run_suite(home: Home, suite: Path, before: Sequence[str] = ()) -> list[Outcome]:
+    """The outcomes of ``ciphermark run``, which is called by the command ``before``. Raises ``UserError``."""
+    outcomes = home.folder / f"{suite.stem}.jsonl"
+    command = [*before, str(BIN / "ciphermark"), "run", str(suite), "--json", str(outcomes)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, check=False)
+    if done.returncode != 0:
+        raise UserError(f"suite {suite.stem} failed: {done.stderr.decode(errors='replace')[-2000:]}")
+    return [wire.from_line(line, Outcome) for line in outcomes.read_bytes().splitlines()]
 
 
 def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None = None) -> Outcome:
@@ -101,8 +163,7 @@ def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None 
     where it does not end ok.
     """
     budget = Budget(samples=passes, min_time_s=0.0)
-    confinement = Confinement((measuring_cpu(),), 1, budget.memory_mb)
-    needs = WorkerNeeds(case.variant, case.parameters, NO_KEYS, confinement, budget.timeout_s)
+    needs = needs_of(case.variant, case.parameters, NO_KEYS, budget)
     runner = TwoParties(needs, http_party.chosen(variables or {}))
     try:
         if runner.open(Trial("bench", "bench", case, 0, 1, budget)):
@@ -116,46 +177,57 @@ def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None 
     return outcome
 
 
-@contextmanager
-def services() -> Iterator[dict[str, str]]:
-    """Client and server with a folder of blobs between them: the variables that name them to the executor."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="ciphermark-bench-")))
-        folders = {f"CIPHERMARK_{part.upper()}": str(folder / part) for part in ("blobs", "private")}
-        for part in folders.values():
-            Path(part).mkdir(mode=0o700)
-        variables: dict[str, str] = {}
-        for name in ("client", "server"):
-            url = f"http://127.0.0.1:{(port := free_port())}"
-            token = {f"CIPHERMARK_{name.upper()}_TOKEN": secrets.token_urlsafe(32)}
-            environment = os.environ | folders | token | {"CIPHERMARK_PORT": str(port)}
-            stack.enter_context(serving([sys.executable, "-m", f"ciphermark_{name}.main"], environment, url))
-            variables |= {f"CIPHERMARK_{name.upper()}_URL": url, **token}
-        yield variables
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where a service answers, and the token that it asks for."""
+
+    url: str
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request carries."""
+        return {"Authorization": f"Bearer {self.token}"}
 
 
 @contextmanager
-def serving(command: Sequence[str | Path], environment: Mapping[str, str], url: str) -> Iterator[None]:
-    """A service that is ready, and ends afterwards."""
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def serving(name: str, command: Sequence[str | Path], environment: Mapping[str, str]) -> Iterator[Service]:
+    """A service that is ready, at a port and with a token of its own, and ends afterwards."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    service = Service(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32))
+    own = {"CIPHERMARK_PORT": str(port), f"CIPHERMARK_{name.upper()}_TOKEN": service.token}
+    process = subprocess.Popen(
+        command, env={**environment, **own}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         deadline = monotonic() + _STARTING_S
-        while not _is_ready(url):
+        while not _is_ready(service.url):
             if process.poll() is not None or monotonic() > deadline:
-                raise RuntimeError(f"{url}: the service did not become ready")
+                raise RuntimeError(f"{service.url}: {name} did not become ready")
             sleep(0.1)
-        yield
+        yield service
     finally:
         process.terminate()
         process.wait()
 
 
-def free_port() -> int:
-    """A port of this host that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def services() -> Iterator[dict[str, str]]:
+    """Client and server with a folder of blobs between them: the variables that name them to the executor."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ciphermark-bench-")))
+        folders = {f"CIPHERMARK_{part.upper()}": str(folder / part) for part in ("blobs", "private")}
+        for part in folders.values():
+            Path(part).mkdir(mode=0o700)
+        variables: dict[str, str] = {}
+        for name in ("client", "server"):
+            command = [sys.executable, "-m", f"ciphermark_{name}.main"]
+            service = stack.enter_context(serving(name, command, os.environ | folders))
+            variables[f"CIPHERMARK_{name.upper()}_URL"] = service.url
+            variables[f"CIPHERMARK_{name.upper()}_TOKEN"] = service.token
+        yield variables
 
 
 def _is_ready(url: str) -> bool:

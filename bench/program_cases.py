@@ -14,24 +14,22 @@ from ciphermark_contract.tracing import Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
 
-# Called with the block, rows, and what the case before returned.
-Circuit = Callable[[Evaluator, int, Sequence[Handle], Sequence[Handle]], list[Handle]]
+ROWS = 2  # ciphertexts that a table of rows takes: what the program by hand is given
+_BLOCK = 16
+# Called with rows, and what the case before returned.
+Circuit = Callable[[Evaluator, Sequence[Handle], Sequence[Handle]], list[Handle]]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCase:
-    """A circuit on ``inputs`` fresh ciphertexts and on what the case ``after`` returns, which is executed before.
-
-    ``rows`` is the number of ciphertexts that a table of rows takes: what the program by hand is told.
-    """
+    """A circuit on ``inputs`` fresh ciphertexts and on what the case ``after`` returns, which is executed before."""
 
     name: str
     spec: ParameterSpec
-    block: int
     inputs: int
-    rows: int
     circuit: Circuit
     after: ProgramCase | None = None
+    block: int = _BLOCK
 
     def parameters(self, variant: str) -> Parameters:
         """The primes that the variant takes."""
@@ -44,7 +42,7 @@ class ProgramCase:
         count = self.inputs
 
         def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
-            return self.circuit(evaluator, self.block, handles[:count], handles[count:])
+            return self.circuit(evaluator, handles[:count], handles[count:])
 
         return trace(circuit, parameters, [*fresh_inputs(parameters, count), *state])
 
@@ -54,50 +52,38 @@ _GRID = matrix_product.Grid(32, 4, 4)
 _COPIES = 4
 
 
-def _train_regression(
-    evaluator: Evaluator, block: int, rows: Sequence[Handle], _: Sequence[Handle]
-) -> list[Handle]:
-    half = len(rows) // 2
-    return [logistic_regression.train(evaluator, Rows(rows[:half], rows[half:], block), _K3)]
+def _train_regression(evaluator: Evaluator, rows: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
+    table = Rows(rows[:ROWS], rows[ROWS:], _BLOCK)
+    return [logistic_regression.train(evaluator, table, _K3)]
 
 
-def _infer_regression(
-    evaluator: Evaluator, block: int, rows: Sequence[Handle], state: Sequence[Handle]
-) -> list[Handle]:
-    return logistic_regression.infer(evaluator, rows, state[0], block)
+def _infer_regression(evaluator: Evaluator, rows: Sequence[Handle], state: Sequence[Handle]) -> list[Handle]:
+    return logistic_regression.infer(evaluator, rows, state[0], _BLOCK)
 
 
-def _train_means(
-    evaluator: Evaluator, block: int, rows: Sequence[Handle], _: Sequence[Handle]
-) -> list[Handle]:
-    return linear_means.train(evaluator, rows, block)
+def _train_means(evaluator: Evaluator, rows: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
+    """A model of each ``ROWS`` ciphertexts."""
+    tables = [rows[start : start + ROWS] for start in range(0, len(rows), ROWS)]
+    return [part for table in tables for part in linear_means.train(evaluator, table, _BLOCK)]
 
 
-def _infer_means(
-    evaluator: Evaluator, block: int, rows: Sequence[Handle], state: Sequence[Handle]
-) -> list[Handle]:
-    return linear_means.infer(evaluator, rows, state, block)
+def _infer_means(evaluator: Evaluator, rows: Sequence[Handle], state: Sequence[Handle]) -> list[Handle]:
+    return linear_means.infer(evaluator, rows, state, _BLOCK)
 
 
-def _multiply(evaluator: Evaluator, _: int, matrices: Sequence[Handle], __: Sequence[Handle]) -> list[Handle]:
+def _multiply(evaluator: Evaluator, matrices: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
     left, right = matrices
     return [matrix_product.row_major(evaluator, left, right, _GRID)]
-
-
-def _batch(evaluator: Evaluator, block: int, rows: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
-    share = len(rows) // _COPIES
-    parts = [rows[start : start + share] for start in range(0, len(rows), share)]
-    return [model for part in parts for model in linear_means.train(evaluator, part, block)]
 
 
 _REGRESSION = WORKLOADS["lr-k3-encrypted"].roomy_parameters("ckks")  # a prime for each product, as by hand
 _MEANS = WORKLOADS["lmc-encrypted"].parameters("bfv")
 _MATRICES = ParameterSpec("ckks", 8192, (60, 40, 40, 60), scale_bits=40)
 
-REGRESSION_TRAINING = ProgramCase("lr-train", _REGRESSION, 16, 4, 2, _train_regression)
-REGRESSION = ProgramCase("lr-infer", _REGRESSION, 16, 2, 2, _infer_regression, REGRESSION_TRAINING)
-MEANS_TRAINING = ProgramCase("lmc-train", _MEANS, 16, 2, 2, _train_means)
-MEANS = ProgramCase("lmc-infer", _MEANS, 16, 2, 2, _infer_means, MEANS_TRAINING)
-MATRIX_PRODUCT = ProgramCase("matrix-product", _MATRICES, _GRID.blocks, 2, 2, _multiply)
-BATCH = ProgramCase(f"{_COPIES} × lmc-train", _MEANS, 16, 2 * _COPIES, 2, _batch)
+REGRESSION_TRAINING = ProgramCase("lr-train", _REGRESSION, 2 * ROWS, _train_regression)
+REGRESSION = ProgramCase("lr-infer", _REGRESSION, ROWS, _infer_regression, REGRESSION_TRAINING)
+MEANS_TRAINING = ProgramCase("lmc-train", _MEANS, ROWS, _train_means)
+MEANS = ProgramCase("lmc-infer", _MEANS, ROWS, _infer_means, MEANS_TRAINING)
+MATRIX_PRODUCT = ProgramCase("matrix-product", _MATRICES, 2, _multiply, block=_GRID.blocks)
+BATCH = ProgramCase(f"{_COPIES} × lmc-train", _MEANS, ROWS * _COPIES, _train_means)
 CASES = (REGRESSION_TRAINING, REGRESSION, MEANS_TRAINING, MEANS, MATRIX_PRODUCT)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import reduce
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from operator import or_
 from time import perf_counter
 from typing import Any
 
@@ -14,10 +16,9 @@ import numpy as np
 from bench.program_cases import ProgramCase
 from ciphermark_adapters import registry
 from ciphermark_contract import interfaces
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, Vector
+from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner
 from ciphermark_contract.program import Node, Program
 from ciphermark_contract.tracing import Traced
-from ciphermark_core.model import Parameters
 
 _PASSES = 3
 
@@ -66,22 +67,18 @@ class _Ready:
     def __init__(self, case: ProgramCase, variant: str) -> None:
         adapter, parameters = registry.load(variant), case.parameters(variant)
         self._traced = case.traced(parameters)
-        before = case.after.traced(parameters) if case.after is not None else None
-        keys = (
-            self._traced.program.keys if before is None else self._traced.program.keys | before.program.keys
-        )
+        cases = [case] if case.after is None else [case.after, case]
+        traced = [each.traced(parameters) for each in cases]
+        keys = reduce(or_, (each.program.keys for each in traced))
         owner = adapter.key_owner(parameters, keys)
         self._evaluator = adapter.evaluator(owner.public_material())
-        self._inputs = _encrypted(owner, self._evaluator, case.inputs)
-        if before is not None:
-            assert case.after is not None
-            rows = _encrypted(owner, self._evaluator, case.after.inputs)
-            bound = _bound(self._evaluator, before, rows, 1)
-            bound.run(1)
-            self._inputs += bound.results()
-        self._bounds = {
-            threads: _bound(self._evaluator, self._traced, self._inputs, threads) for threads in (1, 2)
-        }
+        state: list[Handle] = []
+        for each, program in zip(cases, traced, strict=True):
+            self._inputs = _encrypted(owner, self._evaluator, each.inputs) + state
+            self._bounds = {threads: self._bound(program, threads) for threads in (1, 2)}
+            if each is not case:
+                self._bounds[1].run(1)
+                state = self._bounds[1].results()
 
     def run(self, threads: int, loops: int) -> int:
         """Nanoseconds of so many executions."""
@@ -110,20 +107,15 @@ class _Ready:
                 del values[value]
         return times
 
+    def _bound(self, traced: Traced, threads: int) -> Bound:
+        prepared = self._evaluator.prepare_constants(traced.program, traced.constants)
+        return self._evaluator.bind_program(traced.program, self._inputs, prepared, threads)
+
 
 def _encrypted(owner: KeyOwner, evaluator: Evaluator, count: int) -> list[Handle]:
-    numbers = np.random.default_rng(1)
-    vectors = [_vector(owner.parameters, numbers) for _ in range(count)]
+    numbers, slots, modulus = np.random.default_rng(1), owner.parameters.slots, owner.parameters.plain_modulus
+    vectors = [
+        numbers.uniform(-0.1, 0.1, slots) if modulus is None else numbers.integers(1, modulus, slots)
+        for _ in range(count)
+    ]
     return [evaluator.load(owner.dump(owner.encrypt(vector), "none")) for vector in vectors]
-
-
-def _vector(parameters: Parameters, numbers: np.random.Generator) -> Vector:
-    if parameters.plain_modulus is None:
-        return numbers.uniform(-0.1, 0.1, parameters.slots)
-    return numbers.integers(1, parameters.plain_modulus, parameters.slots)
-
-
-def _bound(evaluator: Evaluator, traced: Traced, inputs: Sequence[Handle], threads: int) -> Bound:
-    constants: Mapping[str, Vector] = traced.constants
-    prepared = evaluator.prepare_constants(traced.program, constants)
-    return evaluator.bind_program(traced.program, inputs, prepared, threads)

@@ -10,7 +10,7 @@ from statistics import median
 from time import perf_counter
 
 from bench.figures import Figure, Progress, Target
-from bench.places import fresh_home
+from bench.processes import fresh_home
 from ciphermark_benchmark import storage
 from ciphermark_core import host, primes
 from ciphermark_core.budget import Budget
@@ -29,57 +29,46 @@ _RING_DIMENSION = 8192
 _RESULTS = "select * from results where run_id = %(run_id)s"
 
 
+def run_id(number: int) -> str:
+    """The id of a synthetic run."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"bench/{number}"))
+
+
 def synthetic_run(number: int, on: Host) -> Run:
     """A run that never was."""
-    identity = uuid.uuid5(uuid.NAMESPACE_OID, f"bench/{number}")
     now = datetime.now(timezone.utc).isoformat()
-    return Run(str(identity), "synthetic", "", number, now, on, "bench")
+    return Run(run_id(number), "synthetic", "", number, now, on, "bench")
 
 
 def synthetic_outcome(run: Run, number: int) -> Outcome:
     """A trial's outcome with :data:`SAMPLES` samples in three phases, a tenth of them twice as long as the rest."""
-    trial = Trial(str(uuid.uuid5(uuid.UUID(run.id), str(number))), run.id, _case(number), 0, 1, Budget())
-    parameters = _parameters()
+    modulus = primes.batching_modulus(20, _RING_DIMENSION)
+    spec = ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=modulus)
+    chain = primes.ntt_primes(43, _RING_DIMENSION, 5)
+    variant = ("seal", "pyfhel")[number % 2]
+    case = Case(variant, "arithmetic", f"operation{number // 2}", spec, _RING_DIMENSION, "random")
     return Outcome(
-        trial=trial,
+        trial=Trial(str(uuid.uuid5(uuid.UUID(run.id), str(number))), run.id, case, 0, 1, Budget()),
         status="ok",
         started_at=run.started_at,
         duration_s=1.0,
         samples=_samples(random.Random(number)),
-        parameters=parameters,
-        library=LibraryInfo("SEAL", trial.case.variant, "4.1.2", False, {"compiler": "none"}),
+        parameters=Parameters(spec, _RING_DIMENSION, chain[:-1], chain[-1:], _RING_DIMENSION, modulus),
+        library=LibraryInfo("SEAL", variant, "4.1.2", False, {"compiler": "none"}),
         facts={"keys_s": 0.1},
     )
 
 
-def _case(number: int) -> Case:
-    return Case(
-        ("seal", "pyfhel")[number % 2], "arithmetic", f"operation{number // 2}", _spec(), 8192, "random"
-    )
-
-
-def _spec() -> ParameterSpec:
-    return ParameterSpec("bfv", _RING_DIMENSION, plain_modulus=primes.batching_modulus(20, _RING_DIMENSION))
-
-
-def _parameters() -> Parameters:
-    chain = primes.ntt_primes(43, _RING_DIMENSION, 5)
-    spec = _spec()
-    return Parameters(spec, _RING_DIMENSION, chain[:-1], chain[-1:], _RING_DIMENSION, spec.plain_modulus)
-
-
 def _samples(noise: random.Random) -> tuple[Sample, ...]:
     per_phase = SAMPLES // len(_PHASES)
+
+    def value() -> float:
+        return 1e-3 * noise.uniform(0.99, 1.01) * (1 + (noise.random() < 0.1))
+
     return tuple(
-        Sample(
-            "time",
-            1e-3 * noise.uniform(0.99, 1.01) * (1 + (noise.random() < 0.1)),
-            phase,
-            ordinal=ordinal,
-            loops=10,
-        )
+        Sample("time", value(), phase, ordinal=turn * per_phase + place, loops=10)
         for turn, phase in enumerate(_PHASES)
-        for ordinal in range(turn * per_phase, (turn + 1) * per_phase)
+        for place in range(per_phase)
     )
 
 
@@ -89,31 +78,18 @@ def section(progress: Progress) -> Iterator[Figure]:
         facts = host.collect()
         recorded = 0
         for at_once, runs, target in ((_COMPARED, RUNS, Target(least=100_000)), (1, RUNS // 10, None)):
-            total = runs * TRIALS * SAMPLES
-            progress(f"recording {total:,} samples, {at_once} outcomes at once")
-            each = [
-                _recorded_s(database, number, facts, at_once) for number in range(recorded, recorded + runs)
-            ]
+            per_run = TRIALS * SAMPLES
+            progress(f"recording {runs * per_run:,} samples, {at_once} outcomes at once")
+            each_s = [_recorded_s(database, recorded + number, facts, at_once) for number in range(runs)]
             recorded += runs
-            yield Figure(
-                "storage",
-                f"recording with results, {at_once} at once",
-                total / sum(each),
-                "samples/s",
-                target,
-                f"{runs} runs of {TRIALS} outcomes of {SAMPLES} samples, the last at {total / runs / each[-1]:,.0f}",
-            )
+            note = f"{runs} runs of {TRIALS} outcomes of {SAMPLES} samples, the last at {per_run / each_s[-1]:,.0f}"
+            speed = runs * per_run / sum(each_s)
+            yield Figure(f"recording with results, {at_once} at once", speed, "samples/s", target, note)
         database.analyze()
         progress("asking for results")
         times_ms = [1000 * _asked_s(database, number) for number in range(0, RUNS, RUNS // _REPEATS)]
-        yield Figure(
-            "storage",
-            "results of one run",
-            median(times_ms),
-            "ms",
-            Target(most=50),
-            f"out of {recorded} runs; the slowest of {len(times_ms)} took {max(times_ms):.0f} ms",
-        )
+        note = f"out of {recorded} runs; the slowest of {len(times_ms)} took {max(times_ms):.0f} ms"
+        yield Figure("results of one run", median(times_ms), "ms", Target(most=50), note)
 
 
 def _recorded_s(database: Database, number: int, on: Host, at_once: int) -> float:
@@ -129,9 +105,8 @@ def _recorded_s(database: Database, number: int, on: Host, at_once: int) -> floa
 
 
 def _asked_s(database: Database, number: int) -> float:
-    run_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"bench/{number}"))
     start = perf_counter()
-    table = database.query(_RESULTS, {"run_id": run_id})
+    table = database.query(_RESULTS, {"run_id": run_id(number)})
     elapsed_s = perf_counter() - start
     expected = TRIALS * len(set(_PHASES))
     if len(table.rows) != expected:

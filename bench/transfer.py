@@ -50,4 +50,4 @@ def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
             continue
         seconds, size_bytes = min(transfers), sum(sizes)
         most = Target(most=1e3 * bound_s(size_bytes))
-        yield Figure("transfer", f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")
+        yield Figure(f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")

@@ -12,17 +12,17 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product, repeat
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 
+from bench.plain_parameters import SETS, specification
 from bench.wrapper_calls import CALLS, STEP
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
-from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
@@ -31,19 +31,9 @@ from ciphermark_measure.session import possible
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192)
-SETS = 3  # operand sets, as many as a trial has
 # Many short samples: turns that follow each other closely share what the host does meanwhile.
 _BUDGET = Budget(samples=40, warmups=2, min_time_s=0.3)
 _SEED = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Seconds per operation of one operation, one entry per turn."""
-
-    operation: str
-    platform: list[float]
-    plain: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +52,6 @@ class PlainLoop(Bound):
 
     def results(self) -> list[Handle]:
         return []
-
-
-def specification(scheme: Scheme, ring_dimension: int) -> ParameterSpec:
-    """The library's default chain for bfv with t of 20 bits, Ciphermark's own for ckks."""
-    if scheme == "bfv":
-        return ParameterSpec(
-            scheme, ring_dimension, plain_modulus=primes.batching_modulus(20, ring_dimension), security=0
-        )
-    scale_bits = 30 if ring_dimension == min(RING_DIMENSIONS) else 40
-    bits = primes.default_ckks_chain(ring_dimension, scale_bits)
-    return ParameterSpec(scheme, ring_dimension, modulus_bits=bits, scale_bits=scale_bits, security=0)
 
 
 def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vector) -> dict[str, Bound]:
@@ -96,28 +75,27 @@ def _vectors(parameters: Parameters) -> list[tuple[Vector, Vector]]:
     """As many pairs of vectors as a trial has operand sets."""
     numbers = np.random.default_rng(_SEED)
     size, modulus = parameters.slots, parameters.plain_modulus
-    draw = (
-        (lambda: numbers.uniform(-1, 1, size))
-        if modulus is None
-        else (lambda: numbers.integers(1, modulus, size))
-    )
+
+    def draw() -> Vector:
+        return numbers.uniform(-1, 1, size) if modulus is None else numbers.integers(1, modulus, size)
+
     return [(draw(), draw()) for _ in range(SETS)]
 
 
-def measured(variant: str, spec: ParameterSpec) -> Iterator[Times]:
-    """Every operation that both have, sample by sample in turns of shuffled order."""
+def measured(variant: str, spec: ParameterSpec) -> Iterator[dict[str, Any]]:
+    """Every operation that both have: seconds of one entry per turn, sample by sample in shuffled order."""
     adapter, declared = registry.load(variant), registry.declaration(variant)
     parameters = adapter.resolve(spec)
-    owner = adapter.key_owner(
-        parameters, possible(KeyRequest.of(True, rotations=(STEP,)), declared, parameters)
-    )
+    keys = possible(KeyRequest.of(True, rotations=(STEP,)), declared, parameters)
+    owner = adapter.key_owner(parameters, keys)
     evaluator = adapter.evaluator(owner.public_material())
     calls = CALLS[variant](parameters)
     pairs = _vectors(parameters)
     ours = [_bounds(owner, evaluator, declared.compressions[0], x, y) for x, y in pairs]
     plain = [{name: PlainLoop(*call) for name, call in calls(x, y).items()} for x, y in pairs]
     for name in (name for name in plain[0] if name in ours[0]):
-        yield Times(name, *_sampled([item[name] for item in ours], [item[name] for item in plain]))
+        platform_s, plain_s = _sampled([item[name] for item in ours], [item[name] for item in plain])
+        yield {"operation": name, "platform": platform_s, "plain": plain_s}
 
 
 def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[float]]:
@@ -137,12 +115,12 @@ def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[flo
 
 
 def main() -> None:
-    """Measure a variant on a CPU, and print :class:`Times` with their place, one JSON line each."""
+    """Measure a variant on a CPU, and print the times of each operation with their place, one JSON line each."""
     variant, cpu = sys.argv[1], int(sys.argv[2])
     os.sched_setaffinity(0, {cpu})
     for scheme, ring_dimension in product(SCHEMES, RING_DIMENSIONS):
-        for times in measured(variant, specification(scheme, ring_dimension)):
-            print(json.dumps({"place": f"{scheme} {ring_dimension}"} | asdict(times)), flush=True)
+        for times in measured(variant, specification(scheme, ring_dimension, security=0)):
+            print(json.dumps({"place": f"{scheme} {ring_dimension}"} | times), flush=True)
 
 
 if __name__ == "__main__":

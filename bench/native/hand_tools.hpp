@@ -1,79 +1,136 @@
-// What circuits by hand are made of, over SEAL alone: keys, encrypted rows, and what SEAL takes several calls for.
+// What circuits by hand are made of, over SEAL alone: what SEAL takes several calls for, and constants.
 #pragma once
 
-#include "seal/seal.h"
-#include <cstddef>
-#include <cstdint>
+#include "plain.hpp"
 #include <deque>
 #include <functional>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
+#include <utility>
 
 using Row = std::vector<seal::Ciphertext>;
 
-struct Request {
-    std::string circuit;
-    std::size_t ring_dimension;
-    std::uint64_t plain_modulus;
-    double scale;
-    int block;
-    std::size_t inputs;
-    std::vector<seal::Modulus> primes;
-
-    bool is_ckks() const { return plain_modulus == 0; }
-    int half() const { return static_cast<int>(ring_dimension / 2); }
-};
+// The options CIRCUIT BLOCK INPUTS.
+inline int block_of(const plain::Request &request) { return std::stoi(request.options[1]); }
+inline std::size_t inputs_of(const plain::Request &request) { return std::stoul(request.options[2]); }
 
 // Results go to ciphertexts that the caller keeps, so that their memory is used again in the next execution.
-class Tools {
+class Tools : public plain::Library {
 public:
-    // `steps` are rotations beside those by powers of two.
-    Tools(const Request &request, std::vector<int> steps);
+    using Ciphertext = seal::Ciphertext;
+    using Plaintext = seal::Plaintext;
 
-    const Request &request() const { return request_; }
-    const seal::Evaluator &seal() const { return evaluator_; }
+    // `steps` are rotations beside those by powers of two.
+    Tools(const plain::Request &request, std::vector<int> steps)
+        : Library(request, with_powers_of_two(std::move(steps), half(request))), block_(block_of(request))
+    {}
+
+    int block() const { return block_; }
 
     // So many ciphertexts of random values, which do not matter to the time.
-    Row encrypted(std::size_t count);
+    Row encrypted_rows(std::size_t count)
+    {
+        Row rows(count);
+        std::generate(rows.begin(), rows.end(), [&] { return encrypted(random_values(0.1)); });
+        return rows;
+    }
 
     // Constants are encoded when they come for the first time, and kept: executions ask for them in one order.
-    const seal::Plaintext &constant(
-        const std::function<std::vector<double>()> &values, const seal::Ciphertext &like, double scale);
-    const seal::Plaintext &constant(double value, const seal::Ciphertext &like, double scale);
+    const Plaintext &constant(const std::function<std::vector<double>()> &values, const Ciphertext &like, double scale)
+    {
+        if (next_constant_ == constants_.size()) {
+            constants_.emplace_back();
+            reals().encode(values(), like.parms_id(), scale, constants_.back());
+        }
+        return constants_[next_constant_++];
+    }
+
+    const Plaintext &constant(double value, const Ciphertext &like, double scale)
+    {
+        return constant([&] { return std::vector<double>(request().slots(), value); }, like, scale);
+    }
+
     void begin_execution() { next_constant_ = 0; }
     void forget_constants() { constants_.clear(); }
 
-    std::size_t level(const seal::Ciphertext &a) const;
-    void lower(const seal::Ciphertext &a, std::size_t to, seal::Ciphertext &out);
-    void rotate(const seal::Ciphertext &a, int step, seal::Ciphertext &out) const;
-    void add_turned(seal::Ciphertext &a, int step);
-    void sum_in_blocks(seal::Ciphertext &a);
-    void sum_of_blocks(seal::Ciphertext &a, int block);
+    std::size_t level(const Ciphertext &a) const { return context().get_context_data(a.parms_id())->chain_index(); }
+
+    // Always into another ciphertext: SEAL's form in place copies twice.
+    void lower(const Ciphertext &a, std::size_t to, Ciphertext &out)
+    {
+        const Ciphertext *from = &a;
+        while (level(*from) > to) {
+            seal().mod_switch_to_next(*from, lower_);
+            std::swap(lower_, out);
+            from = &out;
+        }
+        if (from != &out) {
+            out = a;
+        }
+    }
+
+    void add_turned(Ciphertext &a, int step)
+    {
+        rotate(a, step, turned_);
+        seal().add_inplace(a, turned_);
+    }
+
+    void sum_in_blocks(Ciphertext &a) { add_doubling(a, 1, block_); }
+    void sum_of_blocks(Ciphertext &a, int block) { add_doubling(a, block, half(request())); }
 
     // Rescaled (ckks) and relinearized.
-    void shrink(seal::Ciphertext &product) const;
-    void multiply(seal::Ciphertext &a, const seal::Ciphertext &b) const;
-    void total(Row::const_iterator begin, Row::const_iterator end, seal::Ciphertext &out) const;
+    void shrink(Ciphertext &product) const
+    {
+        if (request().is_ckks()) {
+            seal().rescale_to_next_inplace(product);
+        }
+        seal().relinearize_inplace(product, relinearization_keys());
+    }
+
+    void multiply(Ciphertext &a, const Ciphertext &b) const
+    {
+        seal().multiply_inplace(a, b);
+        shrink(a);
+    }
+
+    void total(Row::const_iterator begin, Row::const_iterator end, Ciphertext &out) const
+    {
+        out = *begin;
+        while (++begin != end) {
+            seal().add_inplace(out, *begin);
+        }
+    }
 
     // a, of at least one level more than `low`, one level above it, times 1 so that it comes to its exact scale.
-    void match(const seal::Ciphertext &a, const seal::Ciphertext &low, seal::Ciphertext &out);
+    void match(const Ciphertext &a, const Ciphertext &low, Ciphertext &out)
+    {
+        const std::size_t above = level(low) + 1;
+        lower(a, above, out);
+        const double prime = static_cast<double>(request().primes[above].value());
+        seal().multiply_plain_inplace(out, constant(1.0, out, low.scale() * prime / out.scale()));
+        seal().rescale_to_next_inplace(out);
+    }
 
 private:
-    seal::Plaintext random_plaintext();
+    static int half(const plain::Request &request) { return static_cast<int>(request.ring_dimension / 2); }
 
-    const Request request_;
-    seal::SEALContext context_;
-    seal::KeyGenerator generator_;
-    seal::Evaluator evaluator_;
-    std::optional<seal::Encryptor> encryptor_;
-    std::optional<seal::BatchEncoder> integers_;
-    std::optional<seal::CKKSEncoder> reals_;
-    seal::RelinKeys relinearization_keys_;
-    seal::GaloisKeys rotation_keys_;
-    std::mt19937_64 random_{ 1 };
-    std::deque<seal::Plaintext> constants_;
+    static std::vector<int> with_powers_of_two(std::vector<int> steps, int half)
+    {
+        for (int step = 1; step < half; step *= 2) {
+            steps.insert(steps.end(), { step, -step });
+        }
+        std::sort(steps.begin(), steps.end());
+        steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+        return steps;
+    }
+
+    void add_doubling(Ciphertext &a, int from, int to)
+    {
+        for (int step = from; step < to; step *= 2) {
+            add_turned(a, step);
+        }
+    }
+
+    int block_;
+    std::deque<Plaintext> constants_;
     std::size_t next_constant_ = 0;
-    seal::Ciphertext turned_, lower_;
+    Ciphertext turned_, lower_;
 };

@@ -1,0 +1,76 @@
+"""Workloads with both parties in this process: keys are made once, and outputs are judged before a time counts.
+
+Times are the server's evaluation alone, at 128 bits; constants are encoded before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from bench.figures import Figure, Target
+from ciphermark_adapters import registry
+from ciphermark_contract.interfaces import Handle
+from ciphermark_core.descriptor import Value
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Scheme
+from ciphermark_measure.parties.in_process import Executed, InProcess
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.workload import Judgement
+
+VARIANTS = ("seal", "seal-hexl")
+THREADS = (1, 2)
+
+
+class Parties(InProcess):
+    """Client and server of a shipped workload; ``given`` is its input of seed 1 where none is named."""
+
+    def __init__(
+        self,
+        name: str,
+        variant: str,
+        scheme: Scheme = "ckks",
+        options: Mapping[str, Value] | None = None,
+        given: Any = None,
+    ) -> None:
+        workload = WORKLOADS[name].with_options(options or {})
+        self.given = workload.input(1, None) if given is None else given
+        spec = recommended(workload, scheme, registry.declaration(variant))
+        super().__init__(workload, registry.load(variant), spec, self.given)
+
+    def infer(self, given: Any, loops: int, threads: int) -> tuple[Executed, Judgement]:
+        """The only stage of the server; raises ``UserError`` for a wrong output."""
+        (stage,) = self.executed(given, loops, threads).values()
+        return stage, self.require_right(stage.outputs, given)
+
+    def require_right(self, outputs: Sequence[Handle], given: Any) -> Judgement:
+        """The judgement of what the server returned; raises ``UserError`` where that is wrong."""
+        judgement = self.judged(self.output(outputs, given), given)
+        if judgement.complaint is not None:
+            raise UserError(f"{self.workload.name}: {judgement.complaint}")
+        return judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The most seconds that a workload may take with HEXL and two threads, and what was published elsewhere."""
+
+    name: str
+    target_s: float
+    published_s: float
+    loops: int = 11
+
+    def figures(self, parties: Parties, variant: str) -> Iterator[Figure]:
+        """One for each number of threads, with what was judged last in its facts."""
+        for threads in THREADS:
+            stage, judgement = parties.infer(parties.given, self.loops, threads)
+            seconds = median(stage.evaluate_s)
+            is_goal = (variant, threads) == (VARIANTS[-1], THREADS[-1])
+            target = Target(most=self.target_s) if is_goal else None
+            beside = f"published {self.published_s} s: {self.published_s / seconds:.0f} times it"
+            note = f"constants {stage.encode_s:.3f} s; {beside}"
+            name = f"{self.name}, {variant}, {threads} threads"
+            yield Figure(name, seconds, "s", target, note, dict(judgement.figures))
