@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bench.figures import Figure, Progress, Target
 from bench.processes import fresh_home, run_suite
 from ciphermark_benchmark import storage
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
-VARIANTS = ("seal", "seal@again")
 CASES = 20
 RUNS = 10
 _STATED_RATE = 0.05  # of cases that an interval at 95 % may flag by accident; the threshold leaves fewer
@@ -27,33 +26,22 @@ experiments:
     operations: [add, add_plain, mul_plain, mul, relinearize]
 """
 
+# Of one case in one phase: the ratio second name / first name, the least significance threshold with which it is no
+# difference (1 where the interval has 1, or there is none), and the verdict.
 _RATIOS = """\
-select variant, phase, ratio, ci_low, ci_high, verdict
+select phase, case variant when 'seal@again' then ratio else 1 / ratio end, greatest(1, ci_low, 1 / ci_high), verdict
 from ranking
 where run_id = %(run_id)s and variant <> fastest_variant
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One case in one phase: the ratio of the slower name's times to the faster one's, as the database has it."""
+class Compared(NamedTuple):
+    """A row of that query."""
 
-    variant: str
     phase: str
     ratio: float
-    low: float | None
-    high: float | None
+    threshold: float
     verdict: str
-
-    @property
-    def oriented(self) -> float:
-        """The ratio second name / first name."""
-        return self.ratio if self.variant == VARIANTS[1] else 1 / self.ratio
-
-    @property
-    def threshold(self) -> float:
-        """The least threshold with which this is no difference; 1 where the interval has 1, or there is none."""
-        return 1.0 if self.low is None or self.high is None else max(1.0, self.low, 1 / self.high)
 
 
 def section(progress: Progress) -> Iterator[Figure]:
@@ -83,7 +71,7 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 
 def _figure(name: str, rows: Sequence[Compared]) -> Figure:
-    ratios = sorted(row.oriented for row in rows)
+    ratios = sorted(row.ratio for row in rows)
     thresholds = sorted(row.threshold for row in rows)
     note = (
         f"ratios {ratios[0]:.3f}–{ratios[-1]:.3f}; intervals without 1: {sum(item > 1 for item in thresholds)}; "

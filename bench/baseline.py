@@ -12,19 +12,20 @@ import os
 import random
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, product
 from unittest.mock import patch
 
 from bench import native_build
 from bench.figures import ALIKE, Figure, Progress, Target, beside_plain, interval, paired, summary
-from bench.plain_parameters import RING_DIMENSIONS, SETS, specification
+from bench.plain_loops import RING_DIMENSIONS, SETS, PlainBound, specification
 from bench.processes import Program, measuring_cpu, needs_of
 from ciphermark_adapters import registry
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
-from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_contract.interfaces import Bound
 from ciphermark_contract.operations import keys_of, read
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
@@ -120,10 +121,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
     command = native_build.of_seal("plain_loop", place.variant, parameters, SETS)
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ, ALLOCATOR))
-        loops = []
-        for _ in range(2):
-            loops.append(Program(command, {measuring_cpu()}))
-            stack.callback(loops[-1].end)
+        loops = [stack.enter_context(closing(Program(command, {measuring_cpu()}))) for _ in range(2)]
         keys = keys_of(place.operations)
         seat = InWorker(needs_of(place.variant, place.spec, keys, place.budget), QuietLevel())
         stack.callback(seat.leave)
@@ -169,20 +167,5 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Itera
     return ([sample.value for sample in samples if not sample.is_warmup] for samples in every)
 
 
-@dataclass(frozen=True, slots=True)
-class _PlainBound(Bound):
-    """An operation of the plain loop with one of its operand sets, as something that the platform's probe samples."""
-
-    loop: Program
-    operation: str
-    operand_set: int
-
-    def run(self, loops: int) -> int:
-        return self.loop.asked(self.operation, self.operand_set, loops)
-
-    def results(self) -> list[Handle]:
-        return []  # they stay in the process
-
-
 def _bounds(loop: Program, operation: str) -> list[Bound]:
-    return [_PlainBound(loop, operation, index) for index in range(SETS)]
+    return [PlainBound(partial(loop.asked, operation, index)) for index in range(SETS)]

@@ -10,28 +10,28 @@ from time import perf_counter
 
 from bench.figures import Figure, Progress, Target
 from bench.processes import BIN, ROOT, environment, fresh_home
+from ciphermark_benchmark.home import Home
 
 _REPEATS = 5
 
 
 def section(progress: Progress) -> Iterator[Figure]:
-    """The first of the repetitions compiles and fills caches: it does not count."""
+    """The commands, in an empty data folder."""
     with fresh_home() as home:
+        for arguments, most_s, is_cpu in ((("suite", "list"), 1.0, False), (("--help",), 0.4, True)):
+            command = ["ciphermark", *arguments]
+            progress(f"{' '.join(command)}, {_REPEATS} times")
+            times_s = [
+                _spent_s([str(BIN / command[0]), *arguments], home, is_cpu) for _ in range(_REPEATS + 1)
+            ]
+            name = f"{' '.join(command)}, {'CPU' if is_cpu else 'wall time'}"
+            yield Figure(name, median(times_s[1:]), "s", Target(most=most_s))  # the first fills caches
 
-        def spent_s(*arguments: str) -> list[tuple[float, float]]:
-            progress(f"ciphermark {' '.join(arguments)}, {_REPEATS} times")
-            command, variables = [str(BIN / "ciphermark"), *arguments], environment(home)
-            times = []
-            for _ in range(_REPEATS + 1):
-                start, before_s = perf_counter(), _cpu_s()
-                subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True)
-                times.append((perf_counter() - start, _cpu_s() - before_s))
-            return times[1:]
 
-        wall_s = median(wall_s for wall_s, _ in spent_s("suite", "list"))
-        yield Figure("ciphermark suite list", wall_s, "s", Target(most=1.0))
-        cpu_s = median(cpu_s for _, cpu_s in spent_s("--help"))
-        yield Figure("ciphermark --help, CPU", cpu_s, "s", Target(most=0.4))
+def _spent_s(command: list[str], home: Home, is_cpu: bool) -> float:
+    start_s = _cpu_s() if is_cpu else perf_counter()
+    subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, check=True)
+    return (_cpu_s() if is_cpu else perf_counter()) - start_s
 
 
 def _cpu_s() -> float:

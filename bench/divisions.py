@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -55,17 +56,15 @@ def _helib(progress: Progress) -> Iterator[Figure]:
         numbers = (spec.ring_dimension, spec.plain_modulus or spec.scale_bits, bits)
         command = [native_build.helib_defaults(), spec.scheme, *map(str, numbers)]
         ours = best_setting.operations("helib", spec)
-        with TemporaryDirectory() as folder:  # HElib writes a file helib.log where it is loaded
-            plain = Program(command, os.sched_getaffinity(0), folder)
-            try:
-                assert spec.modulus_bits is not None
-                if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed when there are keys
-                    raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
-                theirs = {name: partial(plain.asked_s, name) for name in ours}
-                for name, *times in best_setting.compared(ours, theirs, turns=21):
-                    yield _figure(f"{place} {name}", *times)
-            finally:
-                plain.end()
+        cpus = os.sched_getaffinity(0)
+        # HElib writes a file helib.log where it is loaded.
+        with TemporaryDirectory() as folder, closing(Program(command, cpus, folder)) as plain:
+            assert spec.modulus_bits is not None
+            if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed when there are keys
+                raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
+            theirs = {name: partial(plain.asked_s, name) for name in ours}
+            for name, *times in best_setting.compared(ours, theirs, turns=21):
+                yield _figure(f"{place} {name}", *times)
 
 
 def _figure(what: str, ratio: float, plain_s: float) -> Figure:

@@ -13,11 +13,12 @@ from time import sleep
 import numpy as np
 
 from bench.figures import Figure, Progress, Target
+from bench.plain_loops import PlainBound
 from bench.processes import measuring_cpu
 from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import estimate, verdict
 from ciphermark_analysis.stopping import Rule
-from ciphermark_contract.interfaces import Bound, Handle
+from ciphermark_contract.interfaces import Bound
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_measure.clock import MonotonicClock
@@ -46,19 +47,6 @@ while True:
         sum(range(20_000))
     time.sleep(0.4)
 """
-
-
-class Slowed(Bound):
-    """The same, executed so many times for each hundred that are asked for."""
-
-    def __init__(self, bound: Bound, percent: int) -> None:
-        self._bound, self._percent = bound, percent
-
-    def run(self, loops: int) -> int:
-        return self._bound.run(loops * self._percent // 100)
-
-    def results(self) -> list[Handle]:
-        return self._bound.results()
 
 
 def section(progress: Progress) -> Iterator[Figure]:
@@ -117,7 +105,8 @@ def _found(bound: Bound, gate: Gate) -> Figure:
 
 def _verdict(bound: Bound, gate: Gate) -> str:
     """What pairs of corrected samples say of an operation that takes 7 % longer."""
-    phases = _phase(bound, gate, 20), _phase(Slowed(bound, 107), gate, 20)
+    slowed = PlainBound(lambda loops: bound.run(loops * 107 // 100))
+    phases = _phase(bound, gate, 20), _phase(slowed, gate, 20)
     for phase in phases:
         phase.loops = 100
     plain, slow = _taken(gate, *phases)

@@ -40,9 +40,10 @@ def section(progress: Progress) -> Iterator[Figure]:
 
 
 def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[Figure]:
-    case = _case(variant, scheme, depth)
-    keys = read(case.operation).managed_keys
-    needs = WorkerNeeds(variant, case.parameters, keys, _CONFINEMENT, _BUDGET.timeout_s)
+    scale_bits, plain_modulus = (_SCALE_BITS, None) if scheme == "ckks" else (None, _PLAIN_MODULUS)
+    spec = ParameterSpec(scheme, _RING_DIMENSION, None, plain_modulus, scale_bits, depth=depth)
+    case = Case(variant, "repetition", "mul", spec, 16, "random", dimensions={REPETITIONS.name: depth})
+    needs = WorkerNeeds(variant, spec, read("mul").managed_keys, _CONFINEMENT, _BUDGET.timeout_s)
     trial = Trial("memory", "bench", case, 0, 1, _BUDGET)
     with MemoryPass(1) as memory:
         samples = memory.peaks({variant: needs}, {variant: [trial]})[trial.id]
@@ -53,18 +54,6 @@ def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[Figure]:
         note = f"{peak_bytes / 2**20:.0f} MiB against {plain_bytes / 2**20:.0f} MiB"
         facts = {"peak_bytes": peak_bytes, "plain_bytes": plain_bytes}
         yield Figure(name, peak_bytes / plain_bytes, "", _TARGETS[plain], note, facts)
-
-
-def _case(variant: str, scheme: Scheme, depth: int) -> Case:
-    is_ckks = scheme == "ckks"
-    spec = ParameterSpec(
-        scheme,
-        _RING_DIMENSION,
-        plain_modulus=None if is_ckks else _PLAIN_MODULUS,
-        scale_bits=_SCALE_BITS if is_ckks else None,
-        depth=depth,
-    )
-    return Case(variant, "repetition", "mul", spec, 16, "random", dimensions={REPETITIONS.name: depth})
 
 
 def _plain(needs: WorkerNeeds, depth: int) -> dict[str, list[str]]:

@@ -88,7 +88,7 @@ class Program:
         """The same in seconds, of a program that answers nanoseconds."""
         return self.asked(*words) / 1e9
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.communicate()

@@ -33,17 +33,17 @@ class ProgramWorker:
         self._process.start()
         theirs.close()
 
-    def elapsed_ns(self, threads: int, loops: int) -> int:
-        """The time of so many executions."""
-        elapsed: int = self._asked((threads, loops))
-        return elapsed
+    def elapsed_s(self, threads: int, loops: int) -> float:
+        """Seconds of so many executions."""
+        elapsed_ns: int = self._asked((threads, loops))
+        return elapsed_ns / 1e9
 
     def work_and_span(self) -> tuple[float, float]:
         """Seconds, by the times of its operations one by one."""
         work, span = self._asked(None)
         return work, span
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the process."""
         self._process.terminate()
         self._process.join()

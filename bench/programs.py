@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from time import perf_counter
 
 from bench import native_build
@@ -48,33 +49,25 @@ def section(progress: Progress) -> Iterator[Figure]:
 def _against_hand(case: ProgramCase, variant: str) -> Figure:
     cpus, parameters = {measuring_cpu()}, case.parameters(variant)
     command = native_build.of_seal("hand_written", variant, parameters, case.name, case.block, ROWS)
-    worker, hand = ProgramWorker(case, variant, cpus), PlainProgram(command, cpus)
-    ours_s: list[float] = []
-    theirs_s: list[float] = []
-    try:
-        loops = max(1, round(_SAMPLE_S / (hand.asked(1) / 1e9)))
-        worker.elapsed_ns(1, loops)
+    times: tuple[list[float], list[float]] = [], []
+    with closing(ProgramWorker(case, variant, cpus)) as ours, closing(PlainProgram(command, cpus)) as theirs:
+        loops = max(1, round(_SAMPLE_S / theirs.asked_s(1)))
+        ours.elapsed_s(1, loops)
         for turn in range(_TURNS):
             for is_ours in (True, False) if turn % 2 else (False, True):
-                elapsed_ns = worker.elapsed_ns(1, loops) if is_ours else hand.asked(loops)
-                (ours_s if is_ours else theirs_s).append(elapsed_ns / 1e9 / loops)
-    finally:
-        worker.end()
-        hand.end()
-    figure = beside_plain(f"{variant} {case.name} / by hand", ours_s, theirs_s)
-    figure.facts.update(ours_s=ours_s, by_hand_s=theirs_s)
+                elapsed_s = ours.elapsed_s(1, loops) if is_ours else theirs.asked_s(loops)
+                times[not is_ours].append(elapsed_s / loops)
+    figure = beside_plain(f"{variant} {case.name} / by hand", *times)
+    figure.facts.update(ours_s=times[0], by_hand_s=times[1])
     return figure
 
 
 def _second_thread(case: ProgramCase, variant: str) -> Figure:
     """The share of the speed-up that work and span allow."""
-    worker = ProgramWorker(case, variant, os.sched_getaffinity(0))
-    try:
+    with closing(ProgramWorker(case, variant, os.sched_getaffinity(0))) as worker:
         work_s, span_s = worker.work_and_span()
-        loops = max(1, round(_SAMPLE_S / (worker.elapsed_ns(1, 1) / 1e9)))
-        times = [[worker.elapsed_ns(threads, loops) for threads in (1, 2)] for _ in range(_TURNS)]
-    finally:
-        worker.end()
+        loops = max(1, round(_SAMPLE_S / worker.elapsed_s(1, 1)))
+        times = [[worker.elapsed_s(threads, loops) for threads in (1, 2)] for _ in range(_TURNS)]
     gain, most = paired(*zip(*times, strict=True)).median, min(2.0, work_s / span_s)
     note = f"{gain:.2f} times as fast; work / span {work_s / span_s:.2f}"
     facts = {"work_s": work_s, "span_s": span_s, "gain": gain}

@@ -15,7 +15,6 @@ from time import perf_counter
 
 from bench.figures import Figure, Progress, Target
 from bench.processes import QUICK, fresh_home, run_suite, start_figure
-from ciphermark_benchmark.home import Home
 from ciphermark_core.model import Outcome
 
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
@@ -74,7 +73,14 @@ def section(progress: Progress) -> Iterator[Figure]:
         yield start_figure(variant, Target(most=0.5))
     progress("ciphermark run quick, one to two minutes")
     with fresh_home() as home:
-        wall_s, outcomes, spent_s = _run(home)
+        profile = home.folder / "profile"
+        start = perf_counter()
+        outcomes = run_suite(home, QUICK, [sys.executable, "-m", "cProfile", "-o", str(profile)])
+        wall_s = perf_counter() - start
+        functions = marshal.loads(profile.read_bytes())
+    spent_s: dict[Function, float] = defaultdict(float)
+    for (file, _, function), (_, _, _, cumulative_s, _) in functions.items():
+        spent_s[Path(file).name, function] += cumulative_s
     measured_s = measuring(outcomes)
     rest_s = wall_s - sum(measured_s.values())
     yield Figure("wall time", wall_s, "s", Target(most=60), f"{len(outcomes)} trials")
@@ -83,16 +89,3 @@ def section(progress: Progress) -> Iterator[Figure]:
         yield Figure(f"  {name.removesuffix('_s')}", seconds, "s")
     for name, seconds in breakdown(spent_s, measured_s, wall_s).items():
         yield Figure(f"  rest: {name}", seconds, "s", note=f"{100 * seconds / wall_s:.1f} %")
-
-
-def _run(home: Home) -> tuple[float, list[Outcome], dict[Function, float]]:
-    """Wall seconds, outcomes, and cumulative seconds of every function of the command."""
-    profile = home.folder / "profile"
-    profiled = [sys.executable, "-m", "cProfile", "-o", str(profile)]
-    start = perf_counter()
-    outcomes = run_suite(home, QUICK, profiled)
-    wall_s = perf_counter() - start
-    spent_s: dict[Function, float] = defaultdict(float)
-    for (file, _, function), (_, _, _, cumulative_s, _) in marshal.loads(profile.read_bytes()).items():
-        spent_s[Path(file).name, function] += cumulative_s
-    return wall_s, outcomes, spent_s

@@ -26,11 +26,6 @@ _LATENCY_S = 1e-3
 _BYTES_PER_S = 1e9
 
 
-def bound_s(size_bytes: float) -> float:
-    """The most that a transfer of so many bytes may take."""
-    return _LATENCY_S + size_bytes / _BYTES_PER_S
-
-
 def section(progress: Progress) -> Iterator[Figure]:
     """The fastest transfer of each stage of a few workloads."""
     for name, scheme, passes in _CASES:
@@ -49,5 +44,5 @@ def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
         if not transfers:
             continue
         seconds, size_bytes = min(transfers), sum(sizes)
-        most = Target(most=1e3 * bound_s(size_bytes))
+        most = Target(most=1e3 * (_LATENCY_S + size_bytes / _BYTES_PER_S))
         yield Figure(f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")

@@ -59,10 +59,8 @@ def pyfhel_calls(parameters: Parameters) -> Calls:
         else (he.encryptInt, he.decryptInt, he.encodeInt)
     )
 
-    def relinearize(a: Any) -> Any:
-        copy = a.copy()
-        he.relinearize(copy)
-        return copy
+    def relinearize(a: Any) -> None:
+        he.relinearize(a.copy())
 
     def calls(x: Vector, y: Vector) -> Mapping[str, Call]:
         a, b, plain = encrypt(x), encrypt(y), encode(y)

@@ -12,17 +12,17 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import product, repeat
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 
-from bench.plain_parameters import SETS, specification
+from bench.plain_loops import SETS, PlainBound, specification
 from bench.wrapper_calls import CALLS, STEP
 from ciphermark_adapters import registry
-from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyOwner, KeyRequest, Row, Vector
+from ciphermark_contract.interfaces import Bound, Evaluator, KeyOwner, KeyRequest, Row, Vector
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
@@ -36,22 +36,12 @@ _BUDGET = Budget(samples=40, warmups=2, min_time_s=0.3)
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PlainLoop(Bound):
+def _elapsed_ns(function: Callable[..., Any], operands: tuple[Any, ...], loops: int) -> int:
     """What a program without Ciphermark would write."""
-
-    function: Callable[..., Any]
-    operands: tuple[Any, ...]
-
-    def run(self, loops: int) -> int:
-        function, operands = self.function, self.operands
-        start = perf_counter_ns()
-        for _ in repeat(None, loops):
-            function(*operands)
-        return perf_counter_ns() - start
-
-    def results(self) -> list[Handle]:
-        return []
+    start = perf_counter_ns()
+    for _ in repeat(None, loops):
+        function(*operands)
+    return perf_counter_ns() - start
 
 
 def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vector) -> dict[str, Bound]:
@@ -92,7 +82,10 @@ def measured(variant: str, spec: ParameterSpec) -> Iterator[dict[str, Any]]:
     calls = CALLS[variant](parameters)
     pairs = _vectors(parameters)
     ours = [_bounds(owner, evaluator, declared.compressions[0], x, y) for x, y in pairs]
-    plain = [{name: PlainLoop(*call) for name, call in calls(x, y).items()} for x, y in pairs]
+    plain = [
+        {name: PlainBound(partial(_elapsed_ns, *call)) for name, call in calls(x, y).items()}
+        for x, y in pairs
+    ]
     for name in (name for name in plain[0] if name in ours[0]):
         platform_s, plain_s = _sampled([item[name] for item in ours], [item[name] for item in plain])
         yield {"operation": name, "platform": platform_s, "plain": plain_s}

@@ -6,7 +6,9 @@
 #include <functional>
 #include <utility>
 
-using Row = std::vector<seal::Ciphertext>;
+using seal::Ciphertext;
+using seal::Plaintext;
+using Row = std::vector<Ciphertext>;
 
 // The options CIRCUIT BLOCK INPUTS.
 inline int block_of(const plain::Request &request) { return std::stoi(request.options[1]); }
@@ -15,9 +17,6 @@ inline std::size_t inputs_of(const plain::Request &request) { return std::stoul(
 // Results go to ciphertexts that the caller keeps, so that their memory is used again in the next execution.
 class Tools : public plain::Library {
 public:
-    using Ciphertext = seal::Ciphertext;
-    using Plaintext = seal::Plaintext;
-
     // `steps` are rotations beside those by powers of two.
     Tools(const plain::Request &request, std::vector<int> steps)
         : Library(request, with_powers_of_two(std::move(steps), half(request))), block_(block_of(request))

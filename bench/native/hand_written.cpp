@@ -9,7 +9,6 @@
 #include <memory>
 
 using plain::Request;
-using seal::Ciphertext;
 
 namespace {
 

@@ -135,7 +135,7 @@ public:
         }
     }
 
-    // As many values as there are slots: integers for bfv, reals of at most `largest` for ckks.
+    // As many values as there are slots: bfv and bgv take the integers, ckks the reals, of at most `largest`.
     struct Values {
         std::vector<std::uint64_t> integers;
         std::vector<double> reals;
@@ -146,11 +146,8 @@ public:
         Values values;
         std::uniform_real_distribution<double> real(-largest, largest);
         std::uniform_int_distribution<std::uint64_t> integer(1, std::max<std::uint64_t>(2, request_.plain_modulus) - 1);
-        if (request_.is_ckks()) {
-            std::generate_n(std::back_inserter(values.reals), request_.slots(), [&] { return real(random_); });
-        } else {
-            std::generate_n(std::back_inserter(values.integers), request_.slots(), [&] { return integer(random_); });
-        }
+        std::generate_n(std::back_inserter(values.integers), request_.slots(), [&] { return integer(random_); });
+        std::generate_n(std::back_inserter(values.reals), request_.slots(), [&] { return real(random_); });
         return values;
     }
 
