@@ -90,14 +90,13 @@ class Latency(Experiment):
 
     def _count_that_tells(self) -> int:
         """Of how many ciphertexts the time is taken: of a few, where one shows that the caches are no matter."""
-        most = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
-        few = subsampling.executed_computing(most)
-        if few == most:
-            return most
+        few = subsampling.executed_computing(self._executed)
+        if few == self._executed:
+            return few
         one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
         self._execute_cold(one, 1)
         row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # a stall looks like work
-        return few if subsampling.is_computing(self._row_bytes(), row_ns) else most
+        return few if subsampling.is_computing(self._row_bytes(), row_ns) else self._executed
 
     def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
         """The first execution of this operation in the process, which is fresh: told, where it is that. Its time."""
