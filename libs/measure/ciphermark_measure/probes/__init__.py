@@ -92,7 +92,9 @@ def samples_of(
 ) -> list[Sample]:
     """One sample of each metric, in a fixed order."""
     return [
-        Sample(metric, values[metric], stage, step=step, party=party) for metric in METRICS if metric in values
+        Sample(metric, values[metric], stage, step=step, party=party)
+        for metric in METRICS
+        if metric in values
     ]
 
 
