@@ -18,11 +18,7 @@ from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Exhausted
 from ciphermark_core.model import Parameters, Scheme
-from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.blobs import BlobStore
-from ciphermark_measure.parties.client import Client
 from ciphermark_measure.parties.in_process import InProcess
-from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.retrieval import batch_pir, columns, grids, seal_pir
@@ -37,6 +33,7 @@ from ciphermark_workloads.retrieval.seal_pir import SealPir
 
 from . import harness
 from .cells import Cell, each, has_managed, where
+from .checks.parties import Parties
 from .checks.rings import small_ring
 
 pytestmark = [pytest.mark.schemes("bfv", "bgv"), where(has_managed("add", "mul_plain", "rotate"))]
@@ -307,36 +304,10 @@ def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme, name: str
         assert 0 <= sum(map(len, parts)) - expected < 2000 * len(parts)
 
 
-class _Asked:
-    """A client with keys and a server with what it needs, in this process: what is sent goes through blobs."""
-
-    def __init__(self, folder: Path, variant: str, scheme: Scheme, case: str) -> None:
-        store, workload = BlobStore(folder), _workload(case)
-        self._client, self._server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
-        spec = recommended(workload, scheme, registry.declaration(variant), small_ring(variant, scheme))
-        made = self._client.answer(
-            messages.MakeKeys(variant, workload.name, spec, options=(SMALL | SEVERAL)[case])
-        )
-        assert isinstance(made, messages.KeysMade), made
-        loaded = self._server.answer(
-            messages.Load(variant, workload.name, made.material, (SMALL | SEVERAL)[case])
-        )
-        assert isinstance(loaded, messages.Loaded), loaded
-
-    def passed(self, seed: int) -> tuple[messages.Encrypted, messages.Evaluated, messages.Scored]:
-        """What is said in a pass for the index that a seed makes."""
-        source = messages.Source(seed)
-        sent = self._client.answer(messages.Encrypt("answer", source))
-        assert isinstance(sent, messages.Encrypted), sent
-        back = self._server.answer(messages.Evaluate("answer", sent.inputs, sent.public))
-        assert isinstance(back, messages.Evaluated), back
-        scored = self._client.answer(messages.Score(back.outputs, source))
-        assert isinstance(scored, messages.Scored), scored
-        return sent, back, scored
-
-
-def _no_data(name: str) -> None:
-    raise LookupError(f"there is no data set {name}")
+def _asked(folder: Path, variant: str, scheme: Scheme, case: str) -> Parties:
+    workload = _workload(case)
+    spec = recommended(workload, scheme, registry.declaration(variant), small_ring(variant, scheme))
+    return Parties(folder, variant, workload.name, (SMALL | SEVERAL)[case], parameters=spec)
 
 
 def _given(case: str, workload: AnyWorkload) -> Mapping[int, Any]:
@@ -368,7 +339,7 @@ def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     variant: str, scheme: Scheme, case: str, tmp_path: Path
 ) -> None:
     """As many ciphertexts of the same sizes, the same words in the clear, and the same program to execute."""
-    asked = _Asked(tmp_path, variant, scheme, case)
+    asked = _asked(tmp_path, variant, scheme, case)
     given = _given(case, _workload(case))
     others = [seed for seed in given if given[seed] != given[0]]
     seeds = [0, others[0], next(seed for seed in others if given[seed] != given[others[0]])]
@@ -376,7 +347,7 @@ def test_all_that_the_server_is_sent_is_alike_for_two_indices(
     assert [scored.complaint for _, _, scored in told] == [None] * 3
     assert len({sent.public.digest for sent, _, _ in told}) == 1
     assert len({back.program for _, back, _ in told}) == 1
-    sizes = [[len(part) for part in asked._server.got(sent.inputs)] for sent, _, _ in told]
+    sizes = [[len(part) for part in asked.server.got(sent.inputs)] for sent, _, _ in told]
     assert sizes[0] == sizes[1] == sizes[2]
     assert len(set(sizes[0])) == 1
     assert len({sum(blob.parts for blob in back.outputs) for _, back, _ in told}) == 1
@@ -390,12 +361,12 @@ def test_a_query_is_sent_with_seeds_where_the_library_writes_them(
 ) -> None:
     """Then half a query travels, and the server, which knows no secret, makes the other half of the seeds."""
     case = "fast-pir three blocks"
-    asked = _Asked(tmp_path, variant, scheme, case)
+    asked = _asked(tmp_path, variant, scheme, case)
     sent, _, scored = asked.passed(3)
     assert scored.complaint is None
     polynomial = 8 * 2 * ROW  # of one prime for data, of which OpenFHE has as many
     halves = 1 if registry.declaration(variant).writes_seeded else 2
-    parts = asked._server.got(sent.inputs)
+    parts = asked.server.got(sent.inputs)
     assert len(parts) == 3
     assert all(len(part) // polynomial == halves for part in parts), sent.inputs
     steps = {sample.step for sample in sent.samples if sample.stage == "answer"}

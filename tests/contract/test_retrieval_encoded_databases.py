@@ -14,14 +14,12 @@ from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import EXACT_SCHEMES, Sample, Scheme
 from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.blobs import BlobStore
-from ciphermark_measure.parties.client import Client
-from ciphermark_measure.parties.server import Server
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import recommended
 
 from . import harness
 from .cells import Cell, each, has_managed, where
+from .checks.parties import Parties
 from .checks.rings import small_ring
 
 pytestmark = [pytest.mark.schemes(*EXACT_SCHEMES), where(has_managed("add", "mul_plain", "rotate"))]
@@ -43,29 +41,17 @@ class _Passes(NamedTuple):
 
 
 def _passes(folder: Path, variant: str, scheme: Scheme, name: str) -> _Passes:
-    store, (options, _) = BlobStore(folder), PLAINTEXTS[name]
-    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
-    workload, ring = WORKLOADS[name].with_options(options), small_ring(variant, scheme)
+    (options, _), ring = PLAINTEXTS[name], small_ring(variant, scheme)
+    workload = WORKLOADS[name].with_options(options)
     spec = recommended(workload, scheme, registry.declaration(variant), ring)
-    made = client.answer(messages.MakeKeys(variant, name, spec, options=options))
-    assert isinstance(made, messages.KeysMade), made
-    server.answer(messages.Load(variant, name, made.material, options))
-    passes = _Passes([], [], made)
+    parties = Parties(folder, variant, name, options, parameters=spec)
+    passes = _Passes([], [], parties.keys)
     for seed in (1, 2):
-        sent = client.answer(messages.Encrypt("answer", messages.Source(seed)))
-        assert isinstance(sent, messages.Encrypted), sent
-        back = server.answer(messages.Evaluate("answer", sent.inputs, sent.public))
-        assert isinstance(back, messages.Evaluated), back
-        scored = client.answer(messages.Score(back.outputs, messages.Source(seed)))
-        assert isinstance(scored, messages.Scored), scored
+        _, back, scored = parties.passed(seed)
         assert scored.complaint is None
         passes.evaluated.append(back)
         passes.scored.append(scored)
     return passes
-
-
-def _no_data(name: str) -> None:
-    raise LookupError(f"there is no data set {name}")
 
 
 def _of(samples: tuple[Sample, ...], metric: str) -> list[float]:

@@ -15,22 +15,18 @@ from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Scheme
 from ciphermark_measure import confinement
 from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.blobs import Blob, BlobStore
-from ciphermark_measure.parties.client import Client
-from ciphermark_measure.parties.server import Server
+from ciphermark_measure.parties.blobs import Blob
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
 from ciphermark_workloads.retrieval.database import Database, Rows
 from ciphermark_workloads.retrieval.fast_pir import FastPir
 
+from .checks.parties import Parties, answered
+
 pytestmark = [pytest.mark.schemes("bfv"), pytest.mark.variants("seal")]
 
 DATABASE: dict[str, Value] = {"elements": 8192, "element_bytes": 64}
 NARROW = Override(modulus_bits=(45, 56))
-
-
-def _no_data(name: str) -> None:
-    raise LookupError(f"there is no data set {name}")
 
 
 class _OneBitOff(NamedTuple):
@@ -59,22 +55,12 @@ def _scored(
     servers: Mapping[str, AnyWorkload] = WORKLOADS,
 ) -> tuple[int, messages.Reply]:
     """The bytes of a query for an element of :data:`DATABASE`, and what the client says of the answer."""
-    store, options = BlobStore(folder), DATABASE | {"public_key_queries": is_public}
-    client, server = Client(store, WORKLOADS, _no_data), Server(store, servers)
+    options = DATABASE | {"public_key_queries": is_public}
     workload = WORKLOADS["fast-pir"].with_options(options)
     spec = recommended(workload, scheme, registry.declaration(variant), override)
-    made = client.answer(messages.MakeKeys(variant, workload.name, spec, options=options))
-    assert isinstance(made, messages.KeysMade), made
-    assert isinstance(
-        server.answer(messages.Load(variant, workload.name, made.material, options)), messages.Loaded
-    )
-    source = messages.Source(5)
-    sent = client.answer(messages.Encrypt("answer", source))
-    assert isinstance(sent, messages.Encrypted), sent
-    back = server.answer(messages.Evaluate("answer", sent.inputs, sent.public))
-    assert isinstance(back, messages.Evaluated), back
-    size = sum(blob.size_bytes for blob in sent.inputs)
-    return size, client.answer(messages.Score(back.outputs, source))
+    parties = Parties(folder, variant, workload.name, options, parameters=spec, servers=servers)
+    sent = parties.sent(5)
+    return sum(blob.size_bytes for blob in sent.inputs), parties.scored(parties.evaluated(sent), 5)
 
 
 def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
@@ -112,22 +98,16 @@ def test_a_batch_without_a_bucket_for_each_index_is_refused_before_anything_is_s
     """The indices of seed 9507 have too few buckets together, those of 9508 enough: told as unsupported, with nothing
     written for the server.
     """
-    store = BlobStore(tmp_path)
     options: dict[str, Value] = {"elements": 100, "element_bytes": 1, "wanted": 16}
-    client = Client(store, WORKLOADS, _no_data)
-    assert isinstance(
-        client.answer(messages.MakeKeys(variant, "batch-pir", scheme=scheme, options=options)),
-        messages.KeysMade,
-    )
+    parties = Parties(tmp_path, variant, "batch-pir", options, scheme=scheme)
     before = {*tmp_path.iterdir()}
-    refused = client.answer(messages.Encrypt("answer", messages.Source(9507)))
-    assert isinstance(refused, messages.Refused), refused
+    refused = answered(parties.client, messages.Encrypt("answer", messages.Source(9507)), messages.Refused)
     assert (refused.status, refused.error.partition(":")[0]) == (
         "unsupported",
         "16 indices do not find a bucket each among 24",
     )
     assert {*tmp_path.iterdir()} == before
-    assert isinstance(client.answer(messages.Encrypt("answer", messages.Source(9508))), messages.Encrypted)
+    parties.sent(9508)
     assert {*tmp_path.iterdir()} > before
 
 
@@ -146,36 +126,27 @@ def test_queries_of_too_few_or_too_many_ciphertexts_are_refused_before_any_work(
     variant: str, scheme: Scheme, name: str, tmp_path: Path
 ) -> None:
     """Whether or not the database is prepared by then; and the server answers the next query as ever."""
-    store, (options, count) = BlobStore(tmp_path), _ASKED[name]
-    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
-    made = client.answer(messages.MakeKeys(variant, name, scheme=scheme, options=dict(options)))
-    assert isinstance(made, messages.KeysMade), made
-    server.answer(messages.Load(variant, name, made.material, dict(options)))
-    sent = client.answer(messages.Encrypt("answer", messages.Source(1)))
-    assert isinstance(sent, messages.Encrypted), sent
+    options, count = _ASKED[name]
+    parties = Parties(tmp_path, variant, name, options, scheme=scheme)
+    server, sent = parties.server, parties.sent(1)
     parts = server.got(sent.inputs)
     assert len(parts) == count
     few, many = server.kept(parts[1:]), server.kept([*parts, parts[0]])
 
-    def answered(inputs: tuple[Blob, ...]) -> messages.Reply:
-        return server.answer(messages.Evaluate("answer", inputs, sent.public))
-
     def require_refused(inputs: tuple[Blob, ...]) -> None:
-        reply = answered(inputs)
-        assert isinstance(reply, messages.Refused), reply
+        reply = answered(server, messages.Evaluate("answer", inputs, sent.public), messages.Refused)
         told = f"{name} takes {count} ciphertexts in the stage answer, not {inputs[0].parts}"
         assert (reply.cause, told in reply.error) == ("UserError", True)
 
     for inputs in (few, many):
         require_refused(inputs)
     assert isinstance(server.answer(messages.Describe("answer")), messages.Refused)  # nothing was made
-    assert isinstance(answered(sent.inputs), messages.Evaluated)
+    parties.evaluated(sent)
     for inputs in (few, many):
         require_refused(inputs)
-    again = answered(sent.inputs)
-    assert isinstance(again, messages.Evaluated), again
+    again = parties.evaluated(sent)
     assert "encode" not in {sample.step for sample in again.samples}
-    scored = client.answer(messages.Score(again.outputs, messages.Source(1)))
+    scored = parties.scored(again, 1)
     assert isinstance(scored, messages.Scored), scored
     assert scored.complaint is None
 
@@ -185,13 +156,10 @@ def test_a_database_that_memory_does_not_hold_is_refused_before_it_is_made(
 ) -> None:
     """2^22 elements of 64 KiB are 256 GiB, and their plaintexts more."""
     monkeypatch.setattr(confinement, "memory_limit", lambda: 8192 << 20)
-    store, options = BlobStore(tmp_path), {"elements": 1 << 22, "element_bytes": 1 << 16}
-    client, server = Client(store, WORKLOADS, _no_data), Server(store, WORKLOADS)
-    made = client.answer(messages.MakeKeys(variant, "seal-pir", scheme=scheme, options={"elements": 9}))
-    assert isinstance(made, messages.KeysMade), made
-    refused = server.answer(messages.Load(variant, "seal-pir", made.material, dict(options)))
-    assert isinstance(refused, messages.Refused), refused
+    parties = Parties(tmp_path, variant, "seal-pir", {"elements": 9}, scheme=scheme)
+    server, material = parties.server, parties.keys.material
+    options: dict[str, Value] = {"elements": 1 << 22, "element_bytes": 1 << 16}
+    refused = answered(server, messages.Load(variant, "seal-pir", material, options), messages.Refused)
     assert refused.status == "out_of_memory"
     assert "on the server with these options, and 8192 MB are all that it may have" in refused.error
-    loaded = server.answer(messages.Load(variant, "seal-pir", made.material, {"elements": 9}))
-    assert isinstance(loaded, messages.Loaded), loaded
+    answered(server, messages.Load(variant, "seal-pir", material, {"elements": 9}), messages.Loaded)
