@@ -40,27 +40,18 @@ class NativeKeyOwner(Protocol):
 
     decrypt_integers: Binder
     decrypt_reals: Binder
-
-    def encrypt_integers(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding and public-key encryption."""
-
-    def encrypt_reals(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding and public-key encryption."""
+    # Rows, and the scale: encoding and public-key encryption.
+    encrypt_integers: Callable[[Rows, float], NativeBound]
+    encrypt_reals: Callable[[Rows, float], NativeBound]
+    # HElib's own serialization. A public key has the context, the encryption key and all key-switching matrices; the
+    # matrices are that from s², and those of automorphisms, one after the other.
+    dump_secret_key: Callable[[], bytes]
+    dump_public_key: Callable[[], bytes]
+    dump_relinearization_keys: Callable[[], bytes]
+    dump_rotation_keys: Callable[[], bytes]
 
     def load(self, data: bytes, /) -> Handle:
         """A ciphertext; raises ``RuntimeError`` for damaged bytes."""
-
-    def dump_secret_key(self) -> bytes:
-        """HElib's own serialization."""
-
-    def dump_public_key(self) -> bytes:
-        """HElib's own serialization: context, encryption key and all key-switching matrices."""
-
-    def dump_relinearization_keys(self) -> bytes:
-        """HElib's own serialization of the key-switching matrix from s²."""
-
-    def dump_rotation_keys(self) -> bytes:
-        """HElib's own serialization of the key-switching matrices of automorphisms, one after the other."""
 
 
 class NativeEvaluator(Protocol):
@@ -79,12 +70,9 @@ class NativeEvaluator(Protocol):
     relinearize: Binder
     mod_down: Binder
     automorphism: Binder
-
-    def encode_integers(self, values: Vector, like: Handle | None, level: int, scale: float, /) -> Handle:
-        """A bgv plaintext at the primes of ``like``, or where that is missing at those of a level."""
-
-    def encode_reals(self, values: Vector, like: Handle | None, level: int, scale: float, /) -> Handle:
-        """A ckks plaintext at the primes of ``like``, or where that is missing at those of a level."""
+    # A plaintext at the primes of a ciphertext, or where that is missing at those of a level; and the scale.
+    encode_integers: Callable[[Vector, Handle | None, int, float], Handle]
+    encode_reals: Callable[[Vector, Handle | None, int, float], Handle]
 
     def load(self, data: bytes, /) -> Handle:
         """A ciphertext; raises ``RuntimeError`` for damaged bytes."""

@@ -20,11 +20,21 @@ ProgramNode: TypeAlias = tuple[
 ]
 
 
+# With a compression: SEAL's own serialization.
+Dump: TypeAlias = Callable[[str], bytes]
+# Of vectors, each with a level and a scale, on so many threads: their plaintexts.
+Prepare: TypeAlias = Callable[[Sequence[tuple[Vector, int | None, float]], int], list[Handle]]
+
+
 class SealContext(Protocol):
     """A parameter set that SEAL accepted, with the encoder of its scheme."""
 
     switches_keys: bool
     modulus_bits: int
+    dump_parameters: Dump
+    # A vector as a plaintext: of bfv or bgv, with neither level nor scale; of ckks, at a level or at the top.
+    encode_integers: Callable[[Vector, int | None, float], Handle]
+    encode_reals: Callable[[Vector, int | None, float], Handle]
 
     def galois_element(self, steps: int, /) -> int:
         """The k of X → X^k that rotates by this many steps; raises ``ValueError`` for too many."""
@@ -40,72 +50,36 @@ class SealContext(Protocol):
     def from_residues(self, residues: Vector, level: int, /) -> Handle:
         """The inverse; raises ``ValueError`` for what is no ciphertext of the level."""
 
-    def encode_integers(self, values: Vector, level: int | None, scale: float, /) -> Handle:
-        """A bfv or bgv plaintext; it has neither level nor scale."""
-
-    def encode_reals(self, values: Vector, level: int | None, scale: float, /) -> Handle:
-        """A ckks plaintext at a level, or at the top."""
-
     def load(self, data: bytes, /) -> Handle:
         """A ciphertext; raises ``RuntimeError`` or ``ValueError`` for one of other parameters."""
-
-    def dump_parameters(self, compression: str, /) -> bytes:
-        """SEAL's own serialization of the parameters."""
 
 
 class NativeKeyOwner(Protocol):
     """Holds the secret key."""
 
-    def encrypt_integers(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding and public-key encryption."""
-
-    def encrypt_reals(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding and public-key encryption."""
-
-    def decrypt_integers(self, rows: Rows, /) -> NativeBound:
-        """Bind decryption and decoding."""
-
-    def decrypt_reals(self, rows: Rows, /) -> NativeBound:
-        """Bind decryption and decoding."""
+    # Rows, and the scale: encoding and public-key encryption. Decryption and decoding.
+    encrypt_integers: Callable[[Rows, float], NativeBound]
+    encrypt_reals: Callable[[Rows, float], NativeBound]
+    decrypt_integers: Binder
+    decrypt_reals: Binder
+    # Evaluation keys are new ones each time; those of rotations are for Galois elements in [1, 2N).
+    dump_secret_key: Dump
+    dump_public_key: Dump
+    dump_relinearization_keys: Dump
+    dump_rotation_keys: Callable[[Sequence[int], str], bytes]
+    # New ones, their uniform halves as seeds; and encryptions with the secret key, likewise.
+    dump_seeded_public_key: Dump
+    dump_seeded_relinearization_keys: Dump
+    dump_seeded_rotation_keys: Callable[[Sequence[int], str], bytes]
+    dump_seeded_integers: Callable[[Vector, float, str], bytes]
+    dump_seeded_reals: Callable[[Vector, float, str], bytes]
+    # New ones, made and forgotten: a secret key and its public key; the key of one Galois element.
+    generate_key_pair: Callable[[], None]
+    generate_relinearization_keys: Callable[[], None]
+    generate_rotation_key: Callable[[int], None]
 
     def noise_budget_bits(self, ciphertext: Handle, /) -> int:
         """Bits left (bfv, bgv)."""
-
-    def dump_secret_key(self, compression: str, /) -> bytes:
-        """SEAL's own serialization."""
-
-    def dump_public_key(self, compression: str, /) -> bytes:
-        """SEAL's own serialization."""
-
-    def dump_relinearization_keys(self, compression: str, /) -> bytes:
-        """New ones in SEAL's own serialization."""
-
-    def dump_rotation_keys(self, elements: Sequence[int], compression: str, /) -> bytes:
-        """New ones in SEAL's own serialization, for these Galois elements in [1, 2N)."""
-
-    def dump_seeded_public_key(self, compression: str, /) -> bytes:
-        """A new one, its uniform half as a seed."""
-
-    def dump_seeded_relinearization_keys(self, compression: str, /) -> bytes:
-        """New ones, their uniform halves as seeds."""
-
-    def dump_seeded_rotation_keys(self, elements: Sequence[int], compression: str, /) -> bytes:
-        """New ones, their uniform halves as seeds."""
-
-    def dump_seeded_integers(self, values: Vector, scale: float, compression: str, /) -> bytes:
-        """An encryption with the secret key, its uniform half as a seed."""
-
-    def dump_seeded_reals(self, values: Vector, scale: float, compression: str, /) -> bytes:
-        """An encryption with the secret key, its uniform half as a seed."""
-
-    def generate_key_pair(self) -> None:
-        """Make a secret key and its public key, and forget them."""
-
-    def generate_relinearization_keys(self) -> None:
-        """Make new ones, and forget them."""
-
-    def generate_rotation_key(self, element: int, /) -> None:
-        """Make a new one, and forget it."""
 
     def dump_rotation_key(self, element: int, /) -> bytes:
         """A new one by itself, uncompressed: what an evaluator loads."""
@@ -115,6 +89,14 @@ class NativeEvaluator(Protocol):
     """The operations of ``native/kernels.cpp``, and those that make plaintexts; and the keys that it was given."""
 
     transform_plain: Binder
+    # Encoding at the top level, with the scale; and by coefficients (bfv, bgv).
+    encode_integers: Callable[[Rows, float], NativeBound]
+    encode_reals: Callable[[Rows, float], NativeBound]
+    encode_coefficients: Binder
+    # In bfv and bgv in evaluation form at a level, or encoded alone for ``None``, without a scale: raises
+    # ``ValueError`` for numbers that are not in [0, t). In ckks at a level and scale.
+    prepare_integers: Prepare
+    prepare_reals: Prepare
 
     def load_relinearization_keys(self, data: bytes, /) -> None:
         """Raises ``RuntimeError`` or ``ValueError`` for keys of other parameters."""
@@ -127,27 +109,6 @@ class NativeEvaluator(Protocol):
 
         Raises ``TypeError`` for rows that do not fit it, ``Unsupported`` for one that there is not.
         """
-
-    def encode_integers(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding at the top level."""
-
-    def encode_reals(self, rows: Rows, scale: float, /) -> NativeBound:
-        """Bind encoding at the top level."""
-
-    def encode_coefficients(self, rows: Rows, /) -> NativeBound:
-        """Bind encoding by coefficients (bfv, bgv)."""
-
-    def prepare_integers(
-        self, vectors: Sequence[tuple[Vector, int | None, float]], threads: int, /
-    ) -> list[Handle]:
-        """The plaintexts of vectors (bfv, bgv), each in evaluation form at its level, or encoded alone for ``None``;
-        there is no scale. Raises ``ValueError`` for numbers that are not in [0, t).
-        """
-
-    def prepare_reals(
-        self, vectors: Sequence[tuple[Vector, int | None, float]], threads: int, /
-    ) -> list[Handle]:
-        """The plaintexts of vectors (ckks), each at its level and scale."""
 
 
 class NativeProgram(Protocol):

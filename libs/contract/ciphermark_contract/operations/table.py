@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ciphermark_contract import noise_bound
 from ciphermark_contract.keys import KeyRequest
@@ -32,59 +33,37 @@ def keys_of_elements(*elements: Number) -> KeyRequest:
     return KeyRequest.of(automorphisms=map(int, elements))
 
 
+# What circuits may use, and apply to its own result again and again.
+_repeatable = partial(Operation, is_repeatable=True, is_managed=True)
+
 _ROWS = (
-    Operation(
-        "negate", "The negative of a ciphertext.", _ONE, meaning.negated, is_repeatable=True, is_managed=True
-    ),
-    Operation(
-        "add",
-        "The sum of two ciphertexts.",
-        _TWO,
-        meaning.total,
-        shapes.added,
-        is_repeatable=True,
-        is_managed=True,
-        is_default=True,
-    ),
-    Operation(
-        "sub",
-        "The difference of two ciphertexts.",
-        _TWO,
-        meaning.difference,
-        shapes.added,
-        is_repeatable=True,
-        is_managed=True,
-    ),
-    Operation(
+    _repeatable("negate", "The negative of a ciphertext.", _ONE, meaning.negated),
+    _repeatable("add", "The sum of two ciphertexts.", _TWO, meaning.total, shapes.added, is_default=True),
+    _repeatable("sub", "The difference of two ciphertexts.", _TWO, meaning.difference, shapes.added),
+    _repeatable(
         "add_plain",
         "The sum of a ciphertext and an encoded plaintext.",
         _WITH_PLAIN,
         meaning.total,
         shapes.added,
         is_at_scale=True,
-        is_repeatable=True,
-        is_managed=True,
         is_default=True,
     ),
-    Operation(
+    _repeatable(
         "sub_plain",
         "A ciphertext less an encoded plaintext.",
         _WITH_PLAIN,
         meaning.difference,
         shapes.added,
         is_at_scale=True,
-        is_repeatable=True,
-        is_managed=True,
     ),
-    Operation(
+    _repeatable(
         "mul_plain",
         "The product of a ciphertext and an encoded plaintext, not rescaled.",
         _WITH_PLAIN,
         meaning.product,
         shapes.multiplied,
         is_multiplication=True,
-        is_repeatable=True,
-        is_managed=True,
         is_default=True,
     ),
     Operation(
@@ -110,7 +89,7 @@ _ROWS = (
         absence="has no product with a plaintext that was transformed before",
         is_multiplication=True,
     ),
-    Operation(
+    _repeatable(
         "mul",
         "The product of two ciphertexts, of three polynomials: neither relinearized nor rescaled.",
         _TWO,
@@ -118,11 +97,9 @@ _ROWS = (
         shapes.multiplied,
         is_multiplication=True,
         is_product=True,
-        is_repeatable=True,
-        is_managed=True,
         is_default=True,
     ),
-    Operation(
+    _repeatable(
         "square",
         "The product of a ciphertext with itself, of three polynomials.",
         _ONE,
@@ -130,8 +107,6 @@ _ROWS = (
         shapes.squared,
         is_multiplication=True,
         is_product=True,
-        is_repeatable=True,
-        is_managed=True,
     ),
     Operation(
         "mul_full",
@@ -174,7 +149,7 @@ _ROWS = (
         shapes.switched,
         is_maintenance=True,
     ),
-    Operation(
+    _repeatable(
         "rotate",
         "Slots turned by some steps within each row, with one key: an automorphism and a key switching.",
         _ONE,
@@ -183,11 +158,9 @@ _ROWS = (
         argument=operation.STEPS,
         keys=keys_of_steps,
         is_rotation=True,
-        is_repeatable=True,
-        is_managed=True,
         is_default=True,
     ),
-    Operation(
+    _repeatable(
         "rotate_columns",
         "The two rows of slots swapped.",
         _ONE,
@@ -197,8 +170,6 @@ _ROWS = (
         not_in="ckks slots form one row, not two",
         keys=lambda: keys_of_elements(-1),
         is_rotation=True,
-        is_repeatable=True,
-        is_managed=True,
         is_default=True,
     ),
     Operation(
@@ -214,7 +185,7 @@ _ROWS = (
         is_rotation=True,
         is_managed=True,
     ),
-    Operation(
+    _repeatable(
         "substitute",
         "The automorphism X → X^k of a Galois element k: slots change places as the library orders them.",
         _ONE,
@@ -224,10 +195,8 @@ _ROWS = (
         argument=operation.ELEMENT,
         keys=keys_of_elements,
         is_rotation=True,
-        is_repeatable=True,
-        is_managed=True,
     ),
-    Operation(
+    _repeatable(
         "conjugate",
         "Every slot conjugated; real values stay.",
         _ONE,
@@ -238,18 +207,14 @@ _ROWS = (
         absence="has no call that conjugates",
         keys=lambda: keys_of_elements(-1),
         is_rotation=True,
-        is_repeatable=True,
-        is_managed=True,
     ),
-    Operation(
+    _repeatable(
         "add_scalar",
         "The sum of a ciphertext and one number, in every slot.",
         _ONE,
         meaning.total,
         absence=_NO_SCALAR,
         argument=operation.SCALAR,
-        is_repeatable=True,
-        is_managed=True,
     ),
     Operation(
         "mul_scalar",
@@ -272,7 +237,7 @@ _ROWS = (
         argument=operation.COUNT,
         is_multiplication=True,
     ),
-    Operation(
+    _repeatable(
         "mul_monomial",
         "The product of a ciphertext and X^k: its coefficients shifted, and no noise added.",
         _ONE,
@@ -281,8 +246,6 @@ _ROWS = (
         not_in="slots of a product with X^k are complex",
         absence="has no call for a product with X^k",
         argument=operation.EXPONENT,
-        is_repeatable=True,
-        is_managed=True,
     ),
     Operation(
         "add_many",
