@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import golden
 import pytest
 
 from ciphermark_benchmark.api import suites as limited
@@ -93,229 +95,116 @@ def changed(old, new):
 
 WRONG = {
     # unknown keys, at every level, with the nearest one
-    "key of the suite": (
-        changed("budget:", "bugdet:"),
-        3,
-        ["unknown key 'bugdet'", "did you mean 'budget'?"],
-    ),
-    "key of the budget": (
-        changed("samples", "sample"),
-        3,
-        ["unknown key 'sample'", "did you mean 'samples'?"],
-    ),
-    "key of an experiment": (
-        changed("operations", "operation"),
-        12,
-        ["unknown key 'operation'", "did you mean 'operations'?", "keys here: kind, variants"],
-    ),
-    "key of plain_modulus": (
-        changed("{bits: 20}", "{bit: 20}"),
-        10,
-        ["unknown key 'bit'", "did you mean 'bits'?", "keys here: bits, value"],
-    ),
-    "a key like none": (changed("seed:", "xyzzy:"), 2, ["unknown key 'xyzzy'; keys here: name, seed"]),
+    "key of the suite": changed("budget:", "bugdet:"),
+    "key of the budget": changed("samples", "sample"),
+    "key of an experiment": changed("operations", "operation"),
+    "key of plain_modulus": changed("{bits: 20}", "{bit: 20}"),
+    "a key like none": changed("seed:", "xyzzy:"),
     # unknown words
-    "variant": (
-        changed("seal-hexl", "seal-hexel"),
-        6,
-        ["unknown variant 'seal-hexel'", "known variants: cleartext", "did you mean 'seal-hexl'?"],
-    ),
-    "label with a NUL": (changed("[seal,", '["seal@a\\0b",'), 6, ["cannot be a label of the variant 'seal'"]),
-    "label with a newline": (
-        changed("[seal,", '["seal@a\\nb",'),
-        6,
-        ["cannot be a label of the variant 'seal'"],
-    ),
-    "label of 200 kB": (
-        changed("[seal,", f"[seal@{'a' * 200_000},"),
-        6,
-        ["cannot be a label of the variant 'seal'"],
-    ),
-    "labelled variant": (changed("[seal,", "[sael@again,"), 6, ["'sael@again'", "did you mean 'seal'?"]),
-    "scheme": (changed("ckks", "ckkss"), 7, ["'ckkss' is not one of 'bfv', 'bgv' or 'ckks'", "'ckks'?"]),
-    "kind": (
-        changed("arithmetic", "arithmetik"),
-        5,
-        ["'arithmetik' is not one of", "did you mean 'arithmetic'?"],
-    ),
-    "operation": (
-        changed("mul]", "mull]"),
-        12,
-        ["unknown operation 'mull' for arithmetic", "did you mean 'mul'?", "it knows negate, add"],
-    ),
-    "operation of another kind": (
-        changed("add, mul", "zstd"),
-        12,
-        ["unknown operation 'zstd' for arithmetic"],
-    ),
-    "data pattern": (
-        changed("sizes: [full, 100]", "data: [rnd]"),
-        11,
-        ["'rnd' is not one of 'same' or 'random'"],
-    ),
-    "size": (changed("full", "ful"), 11, ["sizes.0: 'ful' is not one of 'full'; did you mean 'full'?"]),
-    "security": (
-        changed("sizes: [full, 100]", "security: 100"),
-        11,
-        ["100 is not one of 128, 192, 256 or 'none'"],
-    ),
-    "allow": (
-        changed("sizes: [full, 100]", "allow: [small-prime]"),
-        11,
-        ["'small-prime' is not one of 'small-primes'; did you mean"],
-    ),
-    "repetition": (
-        changed("sizes: [full, 100]", "modulus_bits: defautl"),
-        11,
-        ["modulus_bits: 'defautl' is not one of 'default' or 'for-depth'; did you mean 'default'?"],
-    ),
+    "variant": changed("seal-hexl", "seal-hexel"),
+    "label with a NUL": changed("[seal,", '["seal@a\\0b",'),
+    "label with a newline": changed("[seal,", '["seal@a\\nb",'),
+    "label of 200 kB": changed("[seal,", f"[seal@{'a' * 200_000},"),
+    "labelled variant": changed("[seal,", "[sael@again,"),
+    "scheme": changed("ckks", "ckkss"),
+    "kind": changed("arithmetic", "arithmetik"),
+    "operation": changed("mul]", "mull]"),
+    "operation of another kind": changed("add, mul", "zstd"),
+    "data pattern": changed("sizes: [full, 100]", "data: [rnd]"),
+    "size": changed("full", "ful"),
+    "security": changed("sizes: [full, 100]", "security: 100"),
+    "allow": changed("sizes: [full, 100]", "allow: [small-prime]"),
+    "repetition": changed("sizes: [full, 100]", "modulus_bits: defautl"),
     # ring dimensions
-    "N of 4000": (changed("4096", "4000"), 8, ["ring_dimension.0", "must be a power of two, not 4000"]),
-    "N of 0": (changed("4096", "0"), 8, ["must be a power of two, not 0"]),
-    "N of 1": (changed("4096", "1"), 8, ["must be a power of two, not 1"]),
-    "N below 0": (changed("8192", "-8192"), 8, ["ring_dimension.1", "must be a power of two, not -8192"]),
-    "N beyond all tables": (changed("4096", str(1 << 60)), 8, ["must be at most 131072"]),
+    "N of 4000": changed("4096", "4000"),
+    "N of 0": changed("4096", "0"),
+    "N of 1": changed("4096", "1"),
+    "N below 0": changed("8192", "-8192"),
+    "N beyond all tables": changed("4096", str(1 << 60)),
     # empty lists
-    "no variants": (changed("[seal, seal-hexl]", "[]"), 6, ["variants: must not be empty"]),
-    "no schemes": (changed("[bfv, ckks]", "[]"), 7, ["schemes: must not be empty"]),
-    "no ring": (changed("[4096, 8192]", "[]"), 8, ["ring_dimension: must not be empty"]),
-    "no operations": (changed("[add, mul]", "[]"), 12, ["operations: must not be empty"]),
-    "no sizes": (changed("[full, 100]", "[]"), 11, ["sizes: must not be empty"]),
-    "no primes": (changed("sizes: [full, 100]", "modulus_bits: []"), 11, ["modulus_bits: must not be empty"]),
-    "no experiments": ("name: a\nexperiments: []\n", 2, ["experiments: must not be empty"]),
+    "no variants": changed("[seal, seal-hexl]", "[]"),
+    "no schemes": changed("[bfv, ckks]", "[]"),
+    "no ring": changed("[4096, 8192]", "[]"),
+    "no operations": changed("[add, mul]", "[]"),
+    "no sizes": changed("[full, 100]", "[]"),
+    "no primes": changed("sizes: [full, 100]", "modulus_bits: []"),
+    "no experiments": "name: a\nexperiments: []\n",
     # duplicates
-    "variant twice": (changed("seal-hexl", "seal"), 6, ["'seal' is listed twice"]),
-    "scheme twice": (changed("ckks", "bfv"), 7, ["'bfv' is listed twice"]),
-    "N twice": (changed("8192", "4096"), 8, ["4096 is listed twice"]),
-    "operation twice": (changed("[add, mul]", "[add, mul, add]"), 12, ["'add' is listed twice"]),
-    "size twice": (changed("[full, 100]", "[full, 100, full]"), 11, ["'full' is listed twice"]),
-    "key twice": (GOOD + "name: again\n", 13, ["not YAML", 'duplicate key "name"']),
+    "variant twice": changed("seal-hexl", "seal"),
+    "scheme twice": changed("ckks", "bfv"),
+    "N twice": changed("8192", "4096"),
+    "operation twice": changed("[add, mul]", "[add, mul, add]"),
+    "size twice": changed("[full, 100]", "[full, 100, full]"),
+    "key twice": GOOD + "name: again\n",
     # wrong types and values
-    "word for a number": (
-        changed("seed: 7", "seed: seven"),
-        2,
-        ["seed: must be a whole number, not 'seven'"],
-    ),
-    "N as text": (changed("4096", "'4096'"), 8, ["must be a whole number, not '4096'"]),
-    "N as a fraction": (changed("4096", "4096.5"), 8, ["must be a whole number, not 4096.5"]),
-    "N as a truth": (changed("4096", "true"), 8, ["must be a whole number, not True"]),
-    "time as text": (changed("0.1", "'0.1'"), 3, ["min_time_s: must be a number, not '0.1'"]),
-    "number for a name": (changed("mine", "5"), 1, ["name: must be text, not 5"]),
-    "name with a space": (changed("mine", "'a b'"), 1, ["name: String should match pattern"]),
-    "scalar for a list": (
-        changed("[seal, seal-hexl]", "seal"),
-        6,
-        ["variants: must be a list in brackets, not 'seal'"],
-    ),
-    "list for a mapping": (
-        changed("{samples: 3, min_time_s: 0.1}", "[3]"),
-        3,
-        ["budget: must be a mapping of keys to values, not [3]"],
-    ),
-    "mapping for a list": ("name: a\nexperiments: {kind: depth}\n", 2, ["experiments: must be a list"]),
-    "number for an experiment": (
-        "name: a\nexperiments: [1]\n",
-        2,
-        ["must be a mapping of keys to values, not 1"],
-    ),
-    "negative seed": (changed("7", "-7"), 2, ["seed: must be greater than or equal to 0"]),
-    "no samples": (changed("samples: 3", "samples: 0"), 3, ["samples: must be greater than or equal to 1"]),
-    "size of 0": (changed("100", "0"), 11, ["sizes.1: must be greater than or equal to 1"]),
-    "prime of 61 bits": (
-        changed("sizes: [full, 100]", "modulus_bits: [60, 61]"),
-        11,
-        ["modulus_bits.1: must be less than or equal to 60"],
-    ),
-    "t with bits and value": (
-        changed("{bits: 20}", "{bits: 20, value: 65537}"),
-        10,
-        ["plain_modulus takes either bits or value"],
-    ),
-    "t with neither": (changed("{bits: 20}", "{}"), 10, ["plain_modulus takes either bits or value"]),
-    "t beyond 60 bits": (changed("bits: 20", f"value: {1 << 80}"), 10, ["value: must be less than"]),
-    "endless timeout": (
-        changed("samples: 3", "timeout_s: .inf"),
-        3,
-        ["timeout_s: must be less than or equal to"],
-    ),
-    "no time at all": (changed("samples: 3", "timeout_s: 0"), 3, ["timeout_s: must be greater than 0"]),
-    "time that is no number": (changed("0.1", ".nan"), 3, ["min_time_s: must be"]),
-    "memory beyond all machines": (
-        changed("samples: 3", f"memory_mb: {10**18}"),
-        3,
-        ["memory_mb: must be less"],
-    ),
+    "word for a number": changed("seed: 7", "seed: seven"),
+    "N as text": changed("4096", "'4096'"),
+    "N as a fraction": changed("4096", "4096.5"),
+    "N as a truth": changed("4096", "true"),
+    "time as text": changed("0.1", "'0.1'"),
+    "number for a name": changed("mine", "5"),
+    "name with a space": changed("mine", "'a b'"),
+    "scalar for a list": changed("[seal, seal-hexl]", "seal"),
+    "list for a mapping": changed("{samples: 3, min_time_s: 0.1}", "[3]"),
+    "mapping for a list": "name: a\nexperiments: {kind: depth}\n",
+    "number for an experiment": "name: a\nexperiments: [1]\n",
+    "negative seed": changed("7", "-7"),
+    "no samples": changed("samples: 3", "samples: 0"),
+    "size of 0": changed("100", "0"),
+    "prime of 61 bits": changed("sizes: [full, 100]", "modulus_bits: [60, 61]"),
+    "t with bits and value": changed("{bits: 20}", "{bits: 20, value: 65537}"),
+    "t with neither": changed("{bits: 20}", "{}"),
+    "t beyond 60 bits": changed("bits: 20", f"value: {1 << 80}"),
+    "endless timeout": changed("samples: 3", "timeout_s: .inf"),
+    "no time at all": changed("samples: 3", "timeout_s: 0"),
+    "time that is no number": changed("0.1", ".nan"),
+    "memory beyond all machines": changed("samples: 3", f"memory_mb: {10**18}"),
     # budgets that contradict themselves
-    "precision of nothing": (
-        changed("samples: 3", "precision: 0%"),
-        3,
-        ["precision: must be more than 0 %", "2%"],
-    ),
-    "precision of most": (changed("samples: 3", "precision: 51%"), 3, ["at most 50%", "not '51%'"]),
-    "precision in words": (
-        changed("samples: 3", "precision: high"),
-        3,
-        ["precision: must be more", "'high'"],
-    ),
-    "precision as a flag": (changed("samples: 3", "precision: true"), 3, ["precision: must be more", "True"]),
-    "limits of nothing": (
-        changed("samples: 3", "most_samples: 30, most_time_s: 3"),
-        3,
-        ["most_samples and most_time_s limit what a `precision` asks for, and there is none"],
-    ),
-    "less at most than at least": (
-        changed("samples: 3", "precision: 2%, samples: 30, most_samples: 29"),
-        3,
-        ["budget: most_samples (29) is less than samples (30)"],
-    ),
-    "too few for an interval": (
-        changed("samples: 3", "precision: 2%, samples: 3, most_samples: 7"),
-        3,
-        ["most_samples (7) is too few", "needs 8"],
-    ),
-    "shorter at most than at least": (
-        changed("samples: 3", "precision: 2%, most_time_s: 0.05"),
-        3,
-        ["min_time_s (0.1) is more than most_time_s (0.05)"],
-    ),
-    "a limit after the end": (
-        changed("samples: 3", "precision: 2%, most_time_s: 30, timeout_s: 20"),
-        3,
-        ["most_time_s (30) is more than timeout_s (20)"],
-    ),
-    "an end before the least time": (
-        changed("samples: 3", "timeout_s: 0.05"),
-        3,
-        ["min_time_s (0.1) is more than timeout_s (0.05)"],
-    ),
-    "size beyond all disks": (changed("100", str(10**30)), 11, ["sizes.1: must be less than"]),
-    "endless cap": (changed("sizes: [full, 100]", f"cap: {10**30}"), 11, ["cap: must be less than"]),
+    "precision of nothing": changed("samples: 3", "precision: 0%"),
+    "precision of most": changed("samples: 3", "precision: 51%"),
+    "precision in words": changed("samples: 3", "precision: high"),
+    "precision as a flag": changed("samples: 3", "precision: true"),
+    "limits of nothing": changed("samples: 3", "most_samples: 30, most_time_s: 3"),
+    "less at most than at least": changed("samples: 3", "precision: 2%, samples: 30, most_samples: 29"),
+    "too few for an interval": changed("samples: 3", "precision: 2%, samples: 3, most_samples: 7"),
+    "shorter at most than at least": changed("samples: 3", "precision: 2%, most_time_s: 0.05"),
+    "a limit after the end": changed("samples: 3", "precision: 2%, most_time_s: 30, timeout_s: 20"),
+    "an end before the least time": changed("samples: 3", "timeout_s: 0.05"),
+    "size beyond all disks": changed("100", str(10**30)),
+    "endless cap": changed("sizes: [full, 100]", f"cap: {10**30}"),
     # missing keys
-    "no name": (changed("name: mine\n", ""), 1, ["the suite lacks the key 'name'"]),
-    "no kind": (changed("kind: arithmetic\n    ", ""), 5, ["experiments.0 lacks the key 'kind'"]),
+    "no name": changed("name: mine\n", ""),
+    "no kind": changed("kind: arithmetic\n    ", ""),
     # no YAML, or YAML of another shape
-    "open bracket": ("name: [\n", 2, ["not YAML"]),
-    "tab": ("name: a\n\tseed: 1\n", 2, ["not YAML", "cannot start any token"]),
-    "two colons": ("name: a\nseed: b: c\n", 2, ["not YAML", "mapping values are not allowed"]),
-    "two documents": (GOOD + "---\nname: b\n", 13, ["not YAML", "another document"]),
-    "control character": ("name: a\nseed: \x01\n", 2, ["not YAML: the character U+0001 is not allowed"]),
-    "list": ("- a\n- b\n", 1, ["a suite is a mapping with name, seed, budget and experiments"]),
-    "scalar": ("hello\n", 1, ["a suite is a mapping"]),
-    "nothing": ("", 1, ["a suite is a mapping"]),
-    "only a comment": ("# hello\n", 1, ["a suite is a mapping"]),
-    "number for a key": (GOOD + "1: x\n", 13, ["Keys should be strings"]),
+    "open bracket": "name: [\n",
+    "tab": "name: a\n\tseed: 1\n",
+    "two colons": "name: a\nseed: b: c\n",
+    "two documents": GOOD + "---\nname: b\n",
+    "control character": "name: a\nseed: \x01\n",
+    "list": "- a\n- b\n",
+    "scalar": "hello\n",
+    "nothing": "",
+    "only a comment": "# hello\n",
+    "number for a key": GOOD + "1: x\n",
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_every_mistake_is_told_with_file_line_and_remedy(name):
-    text, line, words = WRONG[name]
-    (complaint,) = complaints(text)
-    assert complaint.startswith(f"mine.yaml:{line}: ")
-    for word in words:
-        assert word in complaint
+# Lists that grow with the tables: the first two words stay.
+LISTS = (
+    (r"(known variants:|it knows|keys here:)( [\w-]+, [\w-]+)[\w, -]+", r"\1\2, …"),
+    (r"(is not one of '\w+', '\w+'), '\w+', .* or '\w+'", r"\1, …"),
+)
+
+
+def test_every_mistake_is_told_with_file_line_and_remedy():
+    answers = {name: complaints(text) for name, text in WRONG.items()}
+    assert {name: len(lines) for name, lines in answers.items()} == dict.fromkeys(WRONG, 1)
+    text = "".join(f"{name}\n    {line}\n" for name, (line,) in answers.items())
     for internal in ("Value error", "pydantic", "Input should", "BudgetText", "ExperimentText", "literal["):
-        assert internal not in complaint
+        assert internal not in text
+    for words, short in LISTS:
+        text = re.sub(words, short, text)
+    golden.compare("suite-mistakes.txt", text)
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_lines():
