@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import sys
@@ -28,6 +29,7 @@ def _loaded() -> Callable[[], None]:
         except UserError as error:
             print(f"ciphermark-dashboard: {error}", file=sys.stderr)
             sys.exit(2)
+        gc.set_threshold(50_000, 20, 50)  # pages make many rows at once
         concealed = found.token or secrets.token_hex()  # the log must not show it
         serve(app.made(found), Listening("dashboard", found.host, found.port, concealed, found.log_level))
 

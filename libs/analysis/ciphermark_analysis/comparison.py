@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
+from operator import itemgetter
 from statistics import median
 from typing import Any
 
@@ -66,7 +67,12 @@ OWN = (
     "quiet_share",
     "slow_down",
 )
-_SAME_FIGURE = ("case_key", "phase", "metric", "repetitions")
+_BESIDE = (*PLACE, *JUDGED, *(f"{side}_{name}" for side in "ab" for name in OWN))
+_place_of, _own_of = itemgetter(*PLACE, *JUDGED), itemgetter(*OWN)
+_NONE = (None,) * len(OWN)
+# The columns of ``results`` that a comparison reads.
+READ = tuple(dict.fromkeys(("case_key", *PLACE, *JUDGED, *OWN)))
+_same_figure = itemgetter("case_key", "phase", "metric", "repetitions")
 _ORDER = (
     "size",
     "data_pattern",
@@ -97,16 +103,11 @@ def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
     return sorted(found, key=_place)
 
 
-def _same_figure(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _SAME_FIGURE)
-
-
 def _beside(a: Row | None, b: Row | None) -> Row:
     known = a or b
     assert known is not None
-    place = {name: known[name] for name in (*PLACE, *JUDGED)}
-    own = {f"{side}_{name}": row[name] if row else None for side, row in (("a", a), ("b", b)) for name in OWN}
-    return place | own
+    values = (*_place_of(known), *(_own_of(a) if a else _NONE), *(_own_of(b) if b else _NONE))
+    return dict(zip(_BESIDE, values, strict=True))
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -198,6 +199,7 @@ _MEDIANS = ("a_median", "b_median")
 _QUIET = ("a_quiet_share", "b_quiet_share")
 _OWN = tuple(f"{run}_{name}" for name in ("key_switching", "digits", "parameter_set_id") for run in "ab")
 _JUDGED = ("ratio", "ratio_low", "ratio_high", "anchor_ratio", "verdict", "remark")
+_told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET)
 COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET, *_JUDGED)
 
 # From ok to one of these is worse than any figure; the others say that nobody tried.
@@ -285,7 +287,7 @@ def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
     found = judged(row, any_security)
     figures = (found.ratio, found.low, found.high, found.anchors, found.verdict, found.remark)
-    return (*(row[name] for name in (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET)), *figures)
+    return (*_told_of(row), *figures)
 
 
 def differences(row: Row, other: Row) -> str:
@@ -325,8 +327,7 @@ def _are_above_zero(row: Row) -> bool:
     return all(value > 0 for value in known if value is not None)
 
 
-def _case(row: Row) -> Any:
-    return row["variant"], row["comparison_key"]
+_case = itemgetter("variant", "comparison_key")
 
 
 def _sides(row: Row) -> list[str]:

@@ -9,12 +9,14 @@ is the same in both runs or the anchor, cancels what both hosts did to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ciphermark_analysis import comparison
 from ciphermark_analysis.comparison import COLUMNS, with_judgement
 
 Row = Mapping[str, Any]
+_Judged = tuple[Row, float, str]  # with the ratio and the verdict
 
 ANCHOR = "anchor"
 TOGETHER = "moved together"
@@ -23,7 +25,7 @@ UNKNOWN = "and no anchor of both runs tells of the host"
 _MOVES = ("slower", "faster")
 _FEWEST = 3  # variants of which one says that they moved together
 _ALIKE = 1.25  # the most that their ratios differ by
-_FIGURE = ("comparison_key", "phase", "metric", "repetitions")
+_figure = itemgetter("comparison_key", "phase", "metric", "repetitions")
 
 
 def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
@@ -68,10 +70,6 @@ def _has_times(row: Row) -> bool:
     return all(row[f"{side}_median"] is not None and row[f"{side}_median"] > 0 for side in "ab")
 
 
-def _figure(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _FIGURE)
-
-
 def _of_anchor(row: Row) -> tuple[float, float, float] | None:
     a, b = row["a_anchor_s"], row["b_anchor_s"]
     return (a / b,) * 3 if a and b else None
@@ -103,31 +101,28 @@ def _scaled(row: Row, middle: float, low: float, high: float) -> Row:
 
 def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """The judgements of rows; where all variants of a comparison moved alike, with what made them."""
-    place = COLUMNS.index("verdict")
-    rows = [
-        {**row, **dict(zip(COLUMNS, values, strict=True))} for row, values in zip(known, judged, strict=True)
-    ]
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["unit"] == "s" and row["ratio"]:
-            groups.setdefault(_figure(row), []).append(row)
+    ratio, place = COLUMNS.index("ratio"), COLUMNS.index("verdict")
+    groups: dict[tuple[Any, ...], list[_Judged]] = {}
+    for row, values in zip(known, judged, strict=True):
+        if row["unit"] == "s" and values[ratio]:
+            groups.setdefault(_figure(row), []).append((row, values[ratio], values[place]))
     verdicts = {figure: _verdict(group) for figure, group in groups.items()}
     found = []
-    for row, values in zip(rows, judged, strict=True):
-        verdict = verdicts.get(_figure(row)) if row["verdict"] in _MOVES else None
+    for row, values in zip(known, judged, strict=True):
+        verdict = verdicts.get(_figure(row)) if values[place] in _MOVES else None
         found.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
     return found
 
 
-def _verdict(group: Sequence[Row]) -> str | None:
+def _verdict(group: Sequence[_Judged]) -> str | None:
     """What to say of a comparison whose variants all moved in one direction and alike; else nothing."""
-    ratios = [row["ratio"] for row in group]
-    verdicts = {row["verdict"] for row in group}
+    ratios = [ratio for _, ratio, _ in group]
+    verdicts = {verdict for *_, verdict in group}
     are_alike = len(verdicts) == 1 and verdicts < set(_MOVES) and max(ratios) / min(ratios) <= _ALIKE
     if len(group) < _FEWEST or not are_alike:
         return None
     (verdict,) = verdicts
-    known = [(row["ratio"], bounds) for row in group if (bounds := comparison.of_hosts(row)) is not None]
+    known = [(ratio, bounds) for row, ratio, _ in group if (bounds := comparison.of_hosts(row)) is not None]
     if not known:
         return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
     of_host = sum(low <= ratio <= high for ratio, (low, high) in known)

@@ -65,6 +65,7 @@ class Figure:
 
     ``view`` names what it reads; ``narrowed_by`` are the columns by which readers choose rows, ``may_lack`` those of
     them that a row need not have a value in; ``where`` is what all its rows have; ``order`` is that of its rows.
+    ``read`` are the columns that it takes, by default all: of very many rows the others cost more than the query.
     ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
     makes it of an answer for each run, from a query about one run that is asked for all of them at once.
 
@@ -86,6 +87,7 @@ class Figure:
     narrowed_by: tuple[str, ...] = ()
     may_lack: tuple[str, ...] = ()
     order: str = ""
+    read: tuple[str, ...] = ("*",)
     chart: Draw | None = None
     page: str = ""
     tell: Tell | None = None

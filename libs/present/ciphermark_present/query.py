@@ -47,7 +47,7 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
     conditions += [_condition(name, value, figure) for name, value in narrowed.items()]
     where = "\n    and ".join(conditions)
     return Query(
-        f"select *\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}",
+        f"select {', '.join(figure.read)}\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}",
         parameters,
         is_uncorrected,
     )

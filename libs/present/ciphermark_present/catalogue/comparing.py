@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ciphermark_analysis.comparison import COLUMNS, LEVELS, paired, settled
+from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, paired, settled
 from ciphermark_analysis.two_runs import TOGETHER, judgements
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import charting, formats, headings, parameters
@@ -160,6 +160,7 @@ TWO_RUNS = Figure(
     view="run_figures",
     narrowed_by=(),
     order="case_key, phase, metric, repetitions",
+    read=READ,
     chart=draw_two_runs,
     combine=judged,
     columns=(
