@@ -72,6 +72,49 @@ def dressed(chart: C) -> C:
     ).configure_axisY(labelLimit=_LABEL_LIMIT)
 
 
+def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has of its own
+    chart: Any,  # in layers or not
+    by: str,
+    order: Sequence[str] | None = None,
+    *,
+    columns: int = 2,
+    width: int = WIDTH,
+    height: int | alt.Step = HEIGHT,
+    scales: Sequence[str] = (),
+    axes: Sequence[str] = (),
+    **header: Any,
+) -> alt.FacetChart:
+    """A small chart for each value of the field ``by``, in order; each has ``scales`` and ``axes`` of its own."""
+    header |= {} if order is None else {"sort": [*order]}
+    charts = chart.properties(width=width, height=height).facet(
+        facet=alt.Facet(f"{by}:N", title=None, **header), columns=columns
+    )
+    if scales:
+        charts = charts.resolve_scale(**dict.fromkeys(scales, "independent"))
+    if axes:
+        charts = charts.resolve_axis(**dict.fromkeys(axes, "independent"))
+    return dressed(charts)
+
+
+def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> Chart:
+    """Times by ``workload`` and variant, logarithmic, a small chart for each of the ``parts`` of a workload."""
+    names = variants_of(rows)
+    axis = seconds_axis(row[value] for row in rows)
+    dots = (
+        alt.Chart(data(rows, "variant", "workload", part, value))
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            x=alt.X(f"{value}:Q", title=None, scale=log_scale(), axis=axis),
+            y=alt.Y("workload:N", title=None, axis=bands()),
+            yOffset=alt.YOffset("variant:N", sort=names),
+            color=colour(names),
+            shape=shape(names),
+            tooltip=tips("variant:N", "workload:N", f"{part}:N", alt.Tooltip(f"{value}:Q", format=".3s")),
+        )
+    )
+    return small_charts(dots, part, parts, columns=3, width=240, height=alt.Step(9), axes=("x",))
+
+
 def log_scale() -> alt.Scale:
     """A logarithmic scale that ends where the values do, not at the next power of ten."""
     return alt.Scale(type="log", nice=False, padding=_MARGIN)
@@ -305,7 +348,7 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     ``what``, whose lines head it. ``parts`` are all names of parts, in the order of the legend, whose title
     is ``title``.
     """
-    return dressed(
+    chart = (
         alt.Chart(data(rows, "bar", "what", "part", "place", "seconds"))
         .mark_bar()
         .encode(
@@ -323,9 +366,10 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
             order=alt.Order("place:Q"),
             tooltip=tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
         )
-        .properties(width=_BAR_WIDTH, height=alt.Step(_BAR_STEP))
-        .facet(facet=alt.Facet("what:N", title=None, header=alt.Header(labelExpr=_SPLIT)), columns=2)
-        .resolve_scale(x="independent", y="independent")
+    )
+    header = alt.Header(labelExpr=_SPLIT)
+    return small_charts(
+        chart, "what", width=_BAR_WIDTH, height=alt.Step(_BAR_STEP), scales=("x", "y"), header=header
     )
 
 
@@ -367,10 +411,5 @@ def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: a
     columns = ("variant", "operation", "ring", value, "text")
     fullest = Counter(row["operation"] for row in rows).most_common(1)[0][1]
     layers = [bars, texts] if fullest <= _MOST_TEXTS else [bars]
-    return dressed(
-        alt.layer(*layers, data=data(rows, *columns))
-        .properties(width=WIDTH, height=HEIGHT)
-        .facet(facet=alt.Facet("operation:N", title=None), columns=2)
-        .resolve_scale(y="independent")
-        .resolve_axis(x="independent")
-    )
+    chart = alt.layer(*layers, data=data(rows, *columns))
+    return small_charts(chart, "operation", scales=("y",), axes=("x",))

@@ -34,6 +34,21 @@ def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
     return [list(group) for _, group in groupby(sorted(rows, key=key), key=key)]
 
 
+def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]:
+    """Of the rows that have the same in ``names`` the one with the least time in ``column``; none without a time."""
+    least: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        place = tuple(row[name] for name in names)
+        if row[column] is not None and (place not in least or row[column] < least[place][column]):
+            least[place] = row
+    return list(least.values())
+
+
+def threads(row: Row) -> str:
+    """How many threads there were, where not one."""
+    return f"{row['threads']} threads" if row["threads"] > 1 else ""
+
+
 def place(parameters: Row) -> str:
     """The scheme and the level that a figure is about."""
     return f"{parameters['scheme']} at {level(parameters['security_compared'])} (2018)"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ciphermark_present import charting, formats
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     LOG_QP,
@@ -36,7 +37,7 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
         return None
     step = math.ceil(len(rows) / _MOST_SAMPLES)
     names = charting.variants_of(rows)
-    chart = charting.dressed(
+    samples = (
         alt.Chart(charting.data(rows[::step], *_COLUMNS))
         .mark_point(filled=True, size=45)
         .encode(
@@ -56,11 +57,8 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
                 "is_disturbed:N",
             ),
         )
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("phase:N", title=None), columns=2)
-        .resolve_scale(y="independent")
-        .resolve_axis(x="independent")
     )
+    chart = charting.small_charts(samples, "phase", scales=("y",), axes=("x",))
     if step == 1:
         return chart
     return chart.properties(title=f"One of {step} samples is drawn; all {len(rows):,} are in the CSV")
@@ -90,10 +88,10 @@ CASE_SAMPLES = Figure(
         Column("phase", "Phase"),
         Column("process", "Process", formats.text, is_number=True),
         Column("ordinal", "Sample", formats.text, is_number=True),
-        Column("corrected", "Time", formats.seconds, is_number=True),
-        Column("value", "As it was taken", formats.seconds, is_number=True),
-        Column("slow_down", "Slowed", formats.digits, is_number=True),
-        Column("loops", "Executions", formats.digits, is_number=True),
+        columns.seconds("corrected", "Time"),
+        columns.seconds("value", "As it was taken"),
+        columns.count("slow_down", "Slowed"),
+        columns.count("loops", "Executions"),
         Column("is_warmup", "Warm-up", formats.yes),
         Column("is_disturbed", "Disturbed", formats.yes),
     ),
@@ -114,7 +112,7 @@ CASE_OUTCOMES = Figure(
         LOG_QP,
         SECURITY_2018,
         SECURITY_2024,
-        Column("max_abs_error", "Largest error", formats.digits, is_number=True),
+        columns.count("max_abs_error", "Largest error"),
         Column("version", "Version", formats.text),
     ),
 )
@@ -132,8 +130,8 @@ CASE_FIGURES = Figure(
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
-        Column("n", "Samples", formats.digits, is_number=True),
+        columns.count("n", "Samples"),
         Column("quiet_share", "Quiet", formats.percent, is_number=True),
-        Column("slow_down", "Slowed", formats.digits, is_number=True),
+        columns.count("slow_down", "Slowed"),
     ),
 )

@@ -80,6 +80,26 @@ def of_dimension(dimension: Dimension[Any]) -> Column:
     return Column(dimension.name, dimension.heading, **(declared | _HOW.get(dimension.name, {})))
 
 
+def seconds(name: str, label: str, short: str = "") -> Column:
+    """A time."""
+    return Column(name, label, formats.seconds, is_number=True, short=short, brief=formats.brief_seconds)
+
+
+def size(name: str, label: str, short: str = "") -> Column:
+    """Bytes."""
+    return Column(name, label, formats.size, is_number=True, short=short, brief=formats.brief_size)
+
+
+def share(name: str, label: str, short: str = "") -> Column:
+    """A share of 1."""
+    return Column(name, label, formats.share, is_number=True, short=short, brief=formats.brief_share)
+
+
+def count(name: str, label: str) -> Column:
+    """A number without a unit."""
+    return Column(name, label, formats.digits, is_number=True)
+
+
 _DECLARED = {dimension.name: of_dimension(dimension) for dimension in descriptor.columns()}
 VARIANT = _DECLARED["variant"]
 OPERATION = _DECLARED["operation"]
@@ -97,17 +117,9 @@ SECURITY_2018 = _DECLARED["security_2018"]
 SECURITY_2024 = _DECLARED["security_2024"]
 STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
-PEAK = Column(
-    "peak_bytes", "Peak memory", formats.size, is_number=True, short="peak", brief=formats.brief_size
-)
-INTERVAL = (
-    Column("ci_low", "95 % from", formats.seconds, is_number=True),
-    Column("ci_high", "to", formats.seconds, is_number=True),
-)
-RATIO_INTERVAL = (
-    Column("ci_low", "95 % from", formats.digits, is_number=True),
-    Column("ci_high", "to", formats.digits, is_number=True),
-)
+PEAK = size("peak_bytes", "Peak memory", "peak")
+INTERVAL = (seconds("ci_low", "95 % from"), seconds("ci_high", "to"))
+RATIO_INTERVAL = (count("ci_low", "95 % from"), count("ci_high", "to"))
 # Tables have those of these in which their rows differ: of a case, and of what a library made of it.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())

@@ -11,6 +11,7 @@ from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, paired, settle
 from ciphermark_analysis.two_runs import TOGETHER, judgements
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import charting, formats, headings, parameters
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
@@ -177,10 +178,10 @@ TWO_RUNS = Figure(
         Column("metric", "Metric", formats.text),
         Column("a_median", "a", is_number=True, unit="unit"),
         Column("b_median", "b", is_number=True, unit="unit"),
-        Column("ratio", "a / b", formats.digits, is_number=True),
-        Column("ratio_low", "95 % from", formats.digits, is_number=True),
-        Column("ratio_high", "to", formats.digits, is_number=True),
-        Column("anchor_ratio", "Anchor a / b", formats.digits, is_number=True),
+        columns.count("ratio", "a / b"),
+        columns.count("ratio_low", "95 % from"),
+        columns.count("ratio_high", "to"),
+        columns.count("anchor_ratio", "Anchor a / b"),
         Column("remark", "Parameters", _text),
     ),
     empty="No case is judged so.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_present import formats, headings, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
@@ -16,7 +17,7 @@ from ciphermark_present.catalogue.columns import (
     VECTOR,
     N,
 )
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Figure
 from ciphermark_present.printed import Cells, Head, Listing, Wanted, of
 from ciphermark_present.query import Row
 
@@ -43,13 +44,13 @@ FIRST_EXECUTIONS = Figure(
         DATA,
         THREADS,
         VARIANT,
-        Column("cold_s", "Cold", formats.seconds, is_number=True),
-        Column("cold_n", "Processes", formats.digits, is_number=True),
-        Column("first_touch_s", "First touch", formats.seconds, is_number=True),
-        Column("n", "Touched", formats.digits, is_number=True),
-        Column("warm_s", "Warm", formats.seconds, is_number=True),
-        Column("cold_ratio", "Cold / warm", formats.digits, is_number=True),
-        Column("first_touch_ratio", "First touch / warm", formats.digits, is_number=True),
+        columns.seconds("cold_s", "Cold"),
+        columns.count("cold_n", "Processes"),
+        columns.seconds("first_touch_s", "First touch"),
+        columns.count("n", "Touched"),
+        columns.seconds("warm_s", "Warm"),
+        columns.count("cold_ratio", "Cold / warm"),
+        columns.count("first_touch_ratio", "First touch / warm"),
     ),
 )
 

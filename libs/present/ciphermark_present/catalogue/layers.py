@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters
+from ciphermark_present import charting, formats, headings, parameters, sentences
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     OPTIONS,
@@ -88,16 +89,12 @@ def _options(dimensions: Mapping[str, Any], varied: Sequence[str]) -> list[str]:
 
 
 def _computed(row: Row) -> str:
-    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
-    return charting.joined(row["operation"], row["scheme"], formats.level(row["security_2018"]), threads)
+    level = formats.level(row["security_2018"])
+    return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 
 def _counts(operations: Mapping[str, int] | None) -> str:
     return ", ".join(f"{n} {name}" for name, n in sorted((operations or {}).items())) or formats.NOTHING
-
-
-def _size(name: str, label: str) -> Column:
-    return Column(name, label, formats.size, is_number=True, brief=formats.brief_size)
 
 
 LAYER = Column("layer", "Layer")
@@ -114,12 +111,12 @@ COLUMNS = (
     Column("end_level", "To level", formats.text, is_number=True),
     Column("end_scale_bits", "Scale, bits", formats.bits, is_number=True),
     Column("operations", "Operations", _counts),
-    _size("operand_bytes", "Takes"),
-    _size("result_bytes", "Gives"),
-    Column("layer_time", "Time", formats.seconds, is_number=True, brief=formats.brief_seconds),
+    columns.size("operand_bytes", "Takes"),
+    columns.size("result_bytes", "Gives"),
+    columns.seconds("layer_time", "Time"),
     *INTERVAL,
-    Column("layer_share", "Share", formats.share, is_number=True),
-    Column("layer_largest", "Largest value", formats.digits, is_number=True),
+    columns.share("layer_share", "Share"),
+    columns.count("layer_largest", "Largest value"),
     Column("layer_error", "Largest error", formats.small, is_number=True),
 )
 OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # what only circuits over floating point have
@@ -141,8 +138,7 @@ def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
     cases: list[Row] = []
     for rows in grouped(answers[0], lambda row: (row["case_key"], row["parameter_set_id"])):
         first = rows[0]
-        threads = f"{first['threads']} threads" if first["threads"] > 1 else ""
-        workload = ", ".join(filter(None, (first["operation"], first["options"], threads)))
+        workload = charting.joined(first["operation"], first["options"] or "", sentences.threads(first))
         cases.append(
             {**first, "workload": workload, "times": {row["layer"]: row["layer_time"] for row in rows}}
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ciphermark_present import charting, formats, headings, sentences, subject
-from ciphermark_present.catalogue import comparing
+from ciphermark_present.catalogue import columns, comparing
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     INTERVAL,
@@ -81,7 +81,7 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
     ]
     names = charting.variants_of(rows)
     order = [f"N = {ring}" for ring in charting.ring_order(labelled)]
-    return charting.dressed(
+    chart = (
         alt.Chart(charting.data(labelled, "variant", "what", "place", "bytes"))
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
@@ -97,10 +97,8 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
             shape=charting.shape(names),
             tooltip=charting.tips("variant:N", "what:N", "place:N", alt.Tooltip("bytes:Q", format=",")),
         )
-        .properties(width=charting.WIDTH, height=alt.Step(12))
-        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
-        .resolve_axis(x="independent")
     )
+    return charting.small_charts(chart, "place", order, height=alt.Step(12), axes=("x",))
 
 
 KEY_GENERATION = Figure(
@@ -120,9 +118,9 @@ KEY_GENERATION = Figure(
         N,
         CHAIN,
         VARIANT,
-        Column("median", "Median", formats.seconds, is_number=True),
+        columns.seconds("median", "Median"),
         *INTERVAL,
-        Column("n", "Samples", formats.digits, is_number=True),
+        columns.count("n", "Samples"),
         LOG_QP,
         SECURITY_2018,
     ),
@@ -177,8 +175,8 @@ SIZES = Figure(
         CHAIN,
         SIZE,
         VARIANT,
-        Column("bytes", "Bytes", formats.size, is_number=True),
-        Column("expansion", "Expansion", formats.digits, is_number=True),
+        columns.size("bytes", "Bytes"),
+        columns.count("expansion", "Expansion"),
     ),
 )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
@@ -110,13 +111,8 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
         size=alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 160, 25)),
         tooltip=charting.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
     )
-    return charting.dressed(
-        alt.layer(line, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
-        .resolve_scale(x="independent")
-        .resolve_axis(y="independent")
-    )
+    chart = alt.layer(line, points, data=charting.data(known, *columns))
+    return charting.small_charts(chart, "place", order, scales=("x",), axes=("y",))
 
 
 def draw_bits_left(rows: Sequence[Row]) -> Chart | None:
@@ -159,7 +155,7 @@ NOISE = Figure(
         CHAIN,
         SIZE,
         VARIANT,
-        Column("repetitions", "Operations", formats.digits, is_number=True),
+        columns.count("repetitions", "Operations"),
         Column("bits", "Bits left", formats.bits, is_number=True),
         Column("meaning", "Of"),
         _ADDITION,
@@ -190,7 +186,7 @@ BITS_LEFT = Figure(
         VARIANT,
         Column("bits", "Bits left", formats.bits, is_number=True),
         Column("meaning", "Of"),
-        Column("n", "Samples", formats.digits, is_number=True),
+        columns.count("n", "Samples"),
         _ADDITION,
     ),
 )
@@ -211,7 +207,7 @@ DEPTH = Figure(
         CHAIN,
         SIZE,
         VARIANT,
-        Column("depth", "Operations", formats.digits, is_number=True),
+        columns.count("depth", "Operations"),
         Column("is_capped", "At the cap", formats.yes),
         STATUS,
         REASON,

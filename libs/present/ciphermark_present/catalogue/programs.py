@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import charting, formats, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SIZE, THREADS, VARIANT, WORKLOAD
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
@@ -84,12 +85,8 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     layers = [squares, numbers] if len({row["level"] for row in rows}) <= _MOST_LEVELS else [squares]
     header = alt.Header(labelExpr="split(datum.value, '\\n')")
     order = list(dict.fromkeys(row["place"] for row in rows))
-    return charting.dressed(
-        alt.layer(*layers, data=charting.data(rows, "place", "counted", "level", "n", "shade"))
-        .properties(width=charting.WIDTH, height=alt.Step(20))
-        .facet(facet=alt.Facet("place:N", title=None, sort=order, header=header), columns=2)
-        .resolve_scale(x="independent")
-    )
+    chart = alt.layer(*layers, data=charting.data(rows, "place", "counted", "level", "n", "shade"))
+    return charting.small_charts(chart, "place", order, height=alt.Step(20), scales=("x",), header=header)
 
 
 _NARROWED_BY = ("experiment", "operation", "variant")
@@ -126,10 +123,10 @@ PROGRAMS = Figure(
         VARIANT,
         PROGRAM,
         Column("is_equal_program", "Same for all", formats.yes),
-        Column("nodes", "Nodes", formats.digits, is_number=True),
-        Column("program_depth", "Depth", formats.digits, is_number=True),
-        Column("constants", "Constants", formats.digits, is_number=True),
-        Column("live_ciphertexts", "Live ciphertexts", formats.digits, is_number=True),
+        columns.count("nodes", "Nodes"),
+        columns.count("program_depth", "Depth"),
+        columns.count("constants", "Constants"),
+        columns.count("live_ciphertexts", "Live ciphertexts"),
     ),
     empty=_NOTHING,
 )
@@ -155,7 +152,7 @@ COUNTS = Figure(
         PROGRAM,
         Column("level", "Level", formats.text, is_number=True),
         Column("counted", "Operation"),
-        Column("n", "Times", formats.digits, is_number=True),
+        columns.count("n", "Times"),
     ),
     empty=_NOTHING,
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     INTERVAL,
     LOG_QP,
@@ -57,12 +58,8 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         strokeDash=alt.StrokeDash("choice:N", title="Ring dimension")
     )
     points = timings.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    return charting.dressed(
-        alt.layer(lines, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(x="independent", y="independent")
-    )
+    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
 def _named(rows: Sequence[Row]) -> list[Row]:
@@ -135,13 +132,13 @@ REPETITIONS = Figure(
     chart=draw_repetitions,
     columns=(
         RANKED,
-        Column("repetitions", "In a row", formats.digits, is_number=True),
+        columns.count("repetitions", "In a row"),
         VARIANT,
         N,
         SIZE,
         Column("ring_dimension_is_minimum", "Smallest secure N", formats.yes),
         STATUS,
-        Column("median", "Total time", formats.seconds, is_number=True),
+        columns.seconds("median", "Total time"),
         *INTERVAL,
         PEAK,
         Column("bits_left", "Bits left", formats.bits, is_number=True),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import charting, formats, parameters, sentences, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
@@ -204,19 +205,11 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
     whiskers = base.mark_rule().encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
     one = charting.one()
     columns = ("variant", "operation", "place", "ratio", "from", "to", "verdict")
-    return charting.dressed(
-        alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(chosen, "ratio"), *columns))
-        .properties(width=charting.WIDTH, height=alt.Step(9))
-        .facet(facet=_by_n(chosen), columns=2)
-        .resolve_axis(x="independent")
+    order = [f"N = {ring}" for ring in charting.ring_order(chosen)]
+    chart = alt.layer(
+        one, whiskers, points, data=charting.data(charting.with_ends(chosen, "ratio"), *columns)
     )
-
-
-def _by_n(rows: Sequence[Row]) -> alt.Facet:
-    order = list(
-        dict.fromkeys(row["place"] for row in sorted(rows, key=lambda row: int(row["ring_dimension"])))
-    )
-    return alt.Facet("place:N", title=None, sort=order)
+    return charting.small_charts(chart, "place", order, height=alt.Step(9), axes=("x",))
 
 
 def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
@@ -245,12 +238,9 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
         ),
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
-    return charting.dressed(
-        alt.layer(line, whiskers, points, data=charting.data(charting.with_ends(known, "median"), *_COLUMNS))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("label:N", title=None), columns=2)
-        .resolve_scale(y="independent")
-        .resolve_axis(x="independent")
+    data = charting.data(charting.with_ends(known, "median"), *_COLUMNS)
+    return charting.small_charts(
+        alt.layer(line, whiskers, points, data=data), "label", scales=("y",), axes=("x",)
     )
 
 
@@ -311,12 +301,8 @@ def draw_speedup(rows: Sequence[Row]) -> Chart | None:
     one = charting.one()
     columns = ("operation", "place", "ratio", "from", "to", "verdict")
     order = [f"N = {ring}" for ring in charting.ring_order(known)]
-    return charting.dressed(
-        alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(known, "ratio"), *columns))
-        .properties(width=charting.WIDTH, height=alt.Step(24))
-        .facet(facet=alt.Facet("place:N", title=None, sort=order), columns=2)
-        .resolve_axis(x="independent")
-    )
+    chart = alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(known, "ratio"), *columns))
+    return charting.small_charts(chart, "place", order, height=alt.Step(24), axes=("x",))
 
 
 def _grid_cell(row: Row) -> str:
@@ -375,14 +361,14 @@ LEADERBOARD = Figure(
         Column("label", "Variant"),
         Column("division", "Division"),
         Column("rank", "Rank", formats.text, is_number=True),
-        Column("mean_ratio", "× fastest", formats.digits, is_number=True),
+        columns.count("mean_ratio", "× fastest"),
         *RATIO_INTERVAL,
-        Column("common_cases", "Common cases", formats.digits, is_number=True),
-        Column("fastest_in", "Fastest or tied in", formats.digits, is_number=True),
-        Column("compared_cases", "of shared cases", formats.digits, is_number=True),
-        Column("ok", "Trials ok", formats.digits, is_number=True),
-        Column("unsupported", "Unsupported", formats.digits, is_number=True),
-        Column("failed", "Failed", formats.digits, is_number=True),
+        columns.count("common_cases", "Common cases"),
+        columns.count("fastest_in", "Fastest or tied in"),
+        columns.count("compared_cases", "of shared cases"),
+        columns.count("ok", "Trials ok"),
+        columns.count("unsupported", "Unsupported"),
+        columns.count("failed", "Failed"),
     ),
     empty="No library has a timed trial under these filters.",
     is_table_open=True,
@@ -418,10 +404,10 @@ MATRIX = Figure(
         THREADS,
         VARIANT,
         STATUS,
-        Column("median", "Median", formats.seconds, is_number=True),
-        Column("ratio", "× fastest", formats.digits, is_number=True),
-        Column("ci_low", "95 % from", formats.digits, is_number=True),
-        Column("ci_high", "to", formats.digits, is_number=True),
+        columns.seconds("median", "Median"),
+        columns.count("ratio", "× fastest"),
+        columns.count("ci_low", "95 % from"),
+        columns.count("ci_high", "to"),
         Column("verdict", "Against the fastest", formats.text),
         Column("is_equal_parameters", "Same parameters", formats.yes),
         LOG_QP,
@@ -447,9 +433,9 @@ LATENCY = Figure(
         N,
         SIZE,
         VARIANT,
-        Column("median", "Median", formats.seconds, is_number=True),
+        columns.seconds("median", "Median"),
         *INTERVAL,
-        Column("n", "Samples", formats.digits, is_number=True),
+        columns.count("n", "Samples"),
         LOG_QP,
         SECURITY_2018,
         SECURITY_2024,
@@ -492,9 +478,9 @@ BY_DATA = Figure(
         CHAIN,
         SIZE,
         VARIANT,
-        Column("same_s", "One value in all slots", formats.seconds, is_number=True),
-        Column("random_s", "Random values", formats.seconds, is_number=True),
-        Column("ratio", "Random / same", formats.digits, is_number=True),
+        columns.seconds("same_s", "One value in all slots"),
+        columns.seconds("random_s", "Random values"),
+        columns.count("ratio", "Random / same"),
         *RATIO_INTERVAL,
         Column("verdict", "Verdict"),
     ),
@@ -520,10 +506,10 @@ SPEEDUP = Figure(
         SIZE,
         Column("variant_on", "With HEXL"),
         Column("variant_off", "Without"),
-        Column("ratio", "Speed-up", formats.digits, is_number=True),
+        columns.count("ratio", "Speed-up"),
         *RATIO_INTERVAL,
         Column("verdict", "HEXL is"),
-        Column("n", "Pairs", formats.digits, is_number=True),
+        columns.count("n", "Pairs"),
     ),
     empty="This run has no pair of builds with and without HEXL under these filters.",
 )

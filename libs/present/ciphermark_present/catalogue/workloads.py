@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_core.metrics import METRICS
-from ciphermark_present import catalogue, charting, formats, headings, parameters, subject
+from ciphermark_present import catalogue, charting, formats, headings, parameters, sentences, subject
+from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -17,7 +18,7 @@ from ciphermark_present.catalogue.columns import (
     WORKLOAD,
     N,
 )
-from ciphermark_present.charting import Chart, alt
+from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds
 from ciphermark_present.printed import Cells, Head, Listing, Pivot, Printed, Wanted, of, pivoted
@@ -26,13 +27,9 @@ from ciphermark_present.query import Row
 
 def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who has the least median time for each stage of each workload, by scheme, size and level."""
-    least: dict[tuple[object, ...], Row] = {}
-    for row in every:
-        if row["metric"] == "time" and not row["part"]:
-            place = tuple(row[name] for name in ("operation", "scheme", "size", "security_2018", "stage"))
-            if place not in least or row["median"] < least[place]["median"]:
-                least[place] = row
-    for row in least.values():
+    whole = [row for row in every if row["metric"] == "time" and not row["part"]]
+    place = ("operation", "scheme", "size", "security_2018", "stage")
+    for row in sentences.fastest(whole, place, "median"):
         yield (
             f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at {level(row['security_2018'])} (2018): "
             f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
@@ -53,32 +50,13 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
         {**row, "workload": charting.joined(_named(row), label)}
         for row, label in zip(known, labels, strict=True)
     ]
-    names = charting.variants_of(times)
-    axis = charting.seconds_axis(row["median"] for row in times)
-    order = list(dict.fromkeys(row["stage"] for row in times))
-    return charting.dressed(
-        alt.Chart(charting.data(times, "variant", "workload", "stage", "median"))
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(
-            x=alt.X("median:Q", title=None, scale=charting.log_scale(), axis=axis),
-            y=alt.Y("workload:N", title=None, axis=charting.bands()),
-            yOffset=alt.YOffset("variant:N", sort=names),
-            color=charting.colour(names),
-            shape=charting.shape(names),
-            tooltip=charting.tips(
-                "variant:N", "workload:N", "stage:N", alt.Tooltip("median:Q", format=".3s")
-            ),
-        )
-        .properties(width=240, height=alt.Step(9))
-        .facet(facet=alt.Facet("stage:N", title=None, sort=order), columns=3)
-        .resolve_axis(x="independent")
-    )
+    return charting.timed_dots(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
 
 
 def _named(row: Row) -> str:
     options = row["options"] or f"{row['size']:,}"
     place = f"{row['operation']}, {options}, {row['scheme']}, {level(row['security_2018'])}"
-    return f"{place}, {row['threads']} threads" if row["threads"] > 1 else place
+    return charting.joined(place, sentences.threads(row))
 
 
 def _label(metric: str | None) -> str:
@@ -120,7 +98,7 @@ WORKLOADS = Figure(
         MEDIAN,
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
-        Column("n", "Samples", formats.digits, is_number=True),
+        columns.count("n", "Samples"),
         REASON,
     ),
     empty="This run has no workload of such a family.",

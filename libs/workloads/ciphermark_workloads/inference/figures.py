@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters
-from ciphermark_present.catalogue import layers
+from ciphermark_present import charting, formats, headings, page, parameters, sentences
+from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
@@ -25,12 +25,7 @@ _PLACE = ("operation", "options", "scheme", "images", "threads", "security_2018"
 
 def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who classifies soonest by each network, for each scheme, level and number of images in a pass."""
-    least: dict[tuple[object, ...], Row] = {}
-    for row in every:
-        place = tuple(row[name] for name in _PLACE)
-        if row["infer_s"] is not None and (place not in least or row["infer_s"] < least[place]["infer_s"]):
-            least[place] = row
-    for row in least.values():
+    for row in sentences.fastest(every, _PLACE, "infer_s"):
         several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
         threads = "" if row["threads"] == 1 else f", {row['threads']} threads"
         yield (
@@ -77,11 +72,7 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     points = marks.mark_point(filled=True, size=60, opacity=1).encode(
         shape=charting.shape(names), detail="apart:N"
     )
-    return charting.dressed(
-        alt.layer(lines, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-    )
+    return charting.small_charts(alt.layer(lines, points, data=charting.data(known, *columns)), "what")
 
 
 def draw_parts(rows: Sequence[Row]) -> Chart | None:
@@ -119,44 +110,36 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _chart(row: Row) -> str:
-    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
-    return charting.joined(row["operation"], row["scheme"], formats.level(row["security_2018"]), threads)
+    level = formats.level(row["security_2018"])
+    return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 
-def _seconds(name: str, label: str, short: str = "") -> Column:
-    return Column(name, label, formats.seconds, is_number=True, short=short, brief=formats.brief_seconds)
-
-
-def _bytes(name: str, label: str) -> Column:
-    return Column(name, label, formats.size, is_number=True, brief=formats.brief_size)
-
-
-IMAGES = Column("images", "Images", formats.digits, is_number=True)
+IMAGES = columns.count("images", "Images")
 COSTS = (
-    _seconds("infer_s", "Network"),
-    Column("images_per_s", "Images/s", formats.digits, is_number=True),
-    _bytes("upload", "Upload"),
-    _bytes("download", "Download"),
-    _bytes("keys_size", "Keys"),
-    _bytes("weights_size", "Weights"),
+    columns.seconds("infer_s", "Network"),
+    columns.count("images_per_s", "Images/s"),
+    columns.size("upload", "Upload"),
+    columns.size("download", "Download"),
+    columns.size("keys_size", "Keys"),
+    columns.size("weights_size", "Weights"),
 )
 QUALITY = (
     Column("agreeing", "Agreement", formats.text),
     Column("correct", "Right class", formats.text),
     Column("logit_error", "Largest error of a logit", formats.digits, is_number=True, short="logit error"),
-    Column("margin", "Margin", formats.digits, is_number=True),
+    columns.count("margin", "Margin"),
 )
 _PARTS = (
-    _seconds("encrypt_s", "Pack and encrypt"),
-    _seconds("infer_s", "Network"),
-    _seconds("serialize_s", "Write and read"),
-    _seconds("decrypt_s", "Decrypt"),
-    _seconds("client_s", "Client"),
-    _seconds("server_s", "Server"),
-    _seconds("preparation_s", "Prepared once"),
-    _seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
-    _seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
-    _seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
+    columns.seconds("encrypt_s", "Pack and encrypt"),
+    columns.seconds("infer_s", "Network"),
+    columns.seconds("serialize_s", "Write and read"),
+    columns.seconds("decrypt_s", "Decrypt"),
+    columns.seconds("client_s", "Client"),
+    columns.seconds("server_s", "Server"),
+    columns.seconds("preparation_s", "Prepared once"),
+    columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
+    columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
+    columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
 )
 _ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, VARIANT, N, SECURITY_2018)
 _ORDER = "operation, options, scheme, threads, images, infer_s, variant"
@@ -209,8 +192,7 @@ PUBLISHED_INFERENCES = replace(
 
 def workload_with_options(row: Row) -> str:
     """With what a suite varied of it, images of a pass among them, and threads, where not one."""
-    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
-    return ", ".join(filter(None, (row["operation"], row["options"], threads)))
+    return ", ".join(filter(None, (row["operation"], row["options"], sentences.threads(row))))
 
 
 def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:

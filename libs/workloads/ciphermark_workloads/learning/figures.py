@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, sentences, subject
-from ciphermark_present.catalogue import published
+from ciphermark_present.catalogue import columns, published
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
     REASON,
@@ -19,7 +19,7 @@ from ciphermark_present.catalogue.columns import (
     WORKLOAD,
     N,
 )
-from ciphermark_present.charting import Chart, alt
+from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.formats import level, seconds, share
 from ciphermark_present.page import Page
@@ -53,28 +53,7 @@ def draw_phases(rows: Sequence[Row]) -> Chart | None:
     ]
     if not times:
         return None
-    names = charting.variants_of(times)
-    axis = charting.seconds_axis(row["seconds"] for row in times)
-    return charting.dressed(
-        alt.Chart(charting.data(times, "variant", "workload", "phase", "seconds"))
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(
-            x=alt.X("seconds:Q", title=None, scale=charting.log_scale(), axis=axis),
-            y=alt.Y("workload:N", title=None, axis=charting.bands()),
-            yOffset=alt.YOffset("variant:N", sort=names),
-            color=charting.colour(names),
-            shape=charting.shape(names),
-            tooltip=charting.tips(
-                "variant:N", "workload:N", "phase:N", alt.Tooltip("seconds:Q", format=".3s")
-            ),
-        )
-        .properties(width=240, height=alt.Step(9))
-        .facet(
-            facet=alt.Facet("phase:N", title=None, sort=list(_PHASE_NAMES.values())),
-            columns=len(_PHASE_NAMES),
-        )
-        .resolve_axis(x="independent")
-    )
+    return charting.timed_dots(times, "phase", "seconds", [*_PHASE_NAMES.values()])
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -100,17 +79,9 @@ def _label(row: Row, has_levels: bool) -> str:
         row["options"],
         row["scheme"],
         level(row["security_2018"]) if has_levels else None,
-        f"{row['threads']} threads" if row["threads"] > 1 else None,
+        sentences.threads(row),
     )
     return ", ".join(filter(None, told))
-
-
-def _seconds(name: str, label: str, short: str = "") -> Column:
-    return Column(name, label, formats.seconds, is_number=True, short=short, brief=formats.brief_seconds)
-
-
-def _share(name: str, label: str, short: str = "") -> Column:
-    return Column(name, label, formats.share, is_number=True, short=short, brief=formats.brief_share)
 
 
 def _error(name: str, label: str, short: str) -> Column:
@@ -137,9 +108,9 @@ def _cpu(party: str) -> Column:
 
 
 _STAGE_TIMES = (
-    _seconds("prepare_s", "Prepare"),
-    _seconds("train_s", "Train"),
-    _seconds("infer_s", "Infer"),
+    columns.seconds("prepare_s", "Prepare"),
+    columns.seconds("train_s", "Train"),
+    columns.seconds("infer_s", "Infer"),
 )
 _MSE = Column(
     "mse",
@@ -150,12 +121,12 @@ _MSE = Column(
     brief=lambda value: formats.brief_digits(value) or formats.NOTHING,
 )
 _EXPANSION = Column("expansion", "Expansion", formats.digits, is_number=True, brief=formats.times)
-_SENT = Column("sent_bytes", "Sent", formats.size, is_number=True, brief=formats.brief_size)
+_SENT = columns.size("sent_bytes", "Sent")
 QUALITY = (
     *_STAGE_TIMES,
-    _share("accuracy", "Accuracy"),
+    columns.share("accuracy", "Accuracy"),
     _MSE,
-    _share("agreement", "Agreement", "agree"),
+    columns.share("agreement", "Agreement", "agree"),
     _error("noise_error", "Noise error", "noise"),
     _error("rounding_error", "Rounding error", "rounding"),
     _EXPANSION,
@@ -210,9 +181,9 @@ LEARNING = Figure(
     columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
     empty="This run has no workload.",
 )
-_TIME = _seconds("time_s", "Time")
-_SERIALIZATION = _seconds("serialization_s", "Serialization")
-_TRANSFER = _seconds("transfer_s", "Transfer")
+_TIME = columns.seconds("time_s", "Time")
+_SERIALIZATION = columns.seconds("serialization_s", "Serialization")
+_TRANSFER = columns.seconds("transfer_s", "Transfer")
 COSTS = (
     _TIME,
     _cpu("client"),
@@ -245,7 +216,7 @@ STAGES = Figure(
         VARIANT,
         N,
         _TIME,
-        _seconds("evaluate_s", "Evaluation"),
+        columns.seconds("evaluate_s", "Evaluation"),
         _SERIALIZATION,
         _TRANSFER,
         _cpu("client"),

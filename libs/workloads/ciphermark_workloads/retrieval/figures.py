@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters
-from ciphermark_present.catalogue import layers
+from ciphermark_present import charting, formats, headings, page, parameters, sentences
+from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
@@ -18,27 +18,15 @@ from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("retrieval",))
+_ASKED_FOR = (
+    *("operation", "scheme", "database_size", "answered_size"),
+    *("inputs", "threads", "security_2018"),
+)
 
 
 def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who answers soonest by each protocol, for each database, length of what is got, scheme and level."""
-    least: dict[tuple[object, ...], Row] = {}
-    for row in every:
-        place = tuple(
-            row[name]
-            for name in (
-                "operation",
-                "scheme",
-                "database_size",
-                "answered_size",
-                "inputs",
-                "threads",
-                "security_2018",
-            )
-        )
-        if row["answer_s"] is not None and (place not in least or row["answer_s"] < least[place]["answer_s"]):
-            least[place] = row
-    for row in least.values():
+    for row in sentences.fastest(every, _ASKED_FOR, "answer_s"):
         yield (
             f"{row['operation']} in {row['scheme']} over {size(row['database_size'])} at {level(row['security_2018'])} "
             f"(2018): least median time of an answer {seconds(row['answer_s'])} ({row['variant']}), "
@@ -77,12 +65,8 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
     )
     lines = times.mark_line(strokeWidth=1.5)
     points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    return charting.dressed(
-        alt.layer(lines, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(y="independent")
-    )
+    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    return charting.small_charts(chart, "what", scales=("y",))
 
 
 def draw_moved(rows: Sequence[Row]) -> Chart | None:
@@ -119,12 +103,8 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
             "inputs:Q",
         ),
     )
-    return charting.dressed(
-        alt.layer(front, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(x="independent", y="independent")
-    )
+    chart = alt.layer(front, points, data=charting.data(known, *columns))
+    return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
 def draw_at_once(rows: Sequence[Row]) -> Chart | None:
@@ -148,12 +128,8 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     points = times.mark_point(filled=True, size=70, opacity=1).encode(
         shape=alt.Shape("operation:N", title="Protocol")
     )
-    return charting.dressed(
-        alt.layer(lines, points, data=charting.data(known, *columns))
-        .properties(width=charting.WIDTH, height=charting.HEIGHT)
-        .facet(facet=alt.Facet("what:N", title=None), columns=2)
-        .resolve_scale(y="independent")
-    )
+    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    return charting.small_charts(chart, "what", scales=("y",))
 
 
 def _alike(row: Row) -> str:
@@ -193,25 +169,15 @@ def _protocol(row: Row) -> str:
 def _database(row: Row) -> str:
     element = f"{formats.size(row['answered_size'] / row['answers'])} an element"
     database = f"{formats.size(row['database_size'])}, {element}"
-    return charting.joined(database, row["scheme"], _threads(row), formats.level(row["security_2018"]))
+    return charting.joined(
+        database, row["scheme"], sentences.threads(row), formats.level(row["security_2018"])
+    )
 
 
 def _got(row: Row) -> str:
     """How much a query brings; how many there are in a pass, where not one."""
     queries = f"{row['inputs']} queries" if row["inputs"] > 1 else ""
-    return charting.joined(f"{formats.size(row['answered_size'])} got", queries, _threads(row))
-
-
-def _threads(row: Row) -> str:
-    return f"{row['threads']} threads" if row["threads"] > 1 else ""
-
-
-def _seconds(name: str, label: str, short: str = "") -> Column:
-    return Column(name, label, formats.seconds, is_number=True, short=short, brief=formats.brief_seconds)
-
-
-def _bytes(name: str, label: str) -> Column:
-    return Column(name, label, formats.size, is_number=True, brief=formats.brief_size)
+    return charting.joined(f"{formats.size(row['answered_size'])} got", queries, sentences.threads(row))
 
 
 def _percentage(value: float | None) -> str:
@@ -227,15 +193,15 @@ def _speed(name: str, label: str) -> Column:
 
 
 COSTS = (
-    _seconds("answer_s", "Answer"),
+    columns.seconds("answer_s", "Answer"),
     _speed("throughput", "Throughput"),
-    _seconds("element_s", "Answer, an element", "an element"),
-    _bytes("upload", "Upload"),
-    _bytes("download", "Download"),
-    _bytes("keys_size", "Keys"),
+    columns.seconds("element_s", "Answer, an element", "an element"),
+    columns.size("upload", "Upload"),
+    columns.size("download", "Download"),
+    columns.size("keys_size", "Keys"),
 )
 STORES = (
-    _bytes("store_size", "Store"),
+    columns.size("store_size", "Store"),
     Column("store_expansion", "By the database", formats.digits, is_number=True, short="by the database"),
     _speed("memory_bandwidth", "Bandwidth"),
     Column("bandwidth_share", "Of bandwidth", formats.share, is_number=True, short="of bandwidth"),
@@ -243,15 +209,15 @@ STORES = (
     Column("noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"),
 )
 LINKS = (
-    _seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
-    _seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
-    _seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
+    columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
+    columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
+    columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
 )
 _ASKED = (
     WORKLOAD,
-    _bytes("database_size", "Database"),
-    Column("answers", "Elements got", formats.digits, is_number=True),
-    _bytes("answered_size", "Of together"),
+    columns.size("database_size", "Database"),
+    columns.count("answers", "Elements got"),
+    columns.size("answered_size", "Of together"),
     OPTIONS,
     SCHEME,
     THREADS,
@@ -313,11 +279,11 @@ AT_ONCE = Figure(
     chart=draw_at_once,
     columns=(
         *_ASKED,
-        Column("inputs", "Queries", formats.digits, is_number=True),
-        _seconds("answer_s", "Answer"),
-        _seconds("query_s", "A query"),
-        _seconds("element_s", "An element"),
-        Column("alone_share", "Of one alone", formats.share, is_number=True),
+        columns.count("inputs", "Queries"),
+        columns.seconds("answer_s", "Answer"),
+        columns.seconds("query_s", "A query"),
+        columns.seconds("element_s", "An element"),
+        columns.share("alone_share", "Of one alone"),
     ),
     empty="This run has no database of which both one element and several were got in a pass.",
 )
@@ -335,18 +301,18 @@ SCALING = Figure(
     order="operation, answered_size, scheme, threads, inputs, ring_dimension, variant",
     columns=(
         WORKLOAD,
-        Column("answered_size", "Got", formats.size, is_number=True),
+        columns.size("answered_size", "Got"),
         SCHEME,
         THREADS,
         VARIANT,
         N,
-        Column("points", "Databases", formats.digits, is_number=True),
-        _bytes("smallest_database", "From"),
-        _bytes("largest_database", "To"),
-        Column("exponent", "Exponent", formats.digits, is_number=True),
-        _seconds("constant_s", "Of no data"),
+        columns.count("points", "Databases"),
+        columns.size("smallest_database", "From"),
+        columns.size("largest_database", "To"),
+        columns.count("exponent", "Exponent"),
+        columns.seconds("constant_s", "Of no data"),
         _speed("marginal_throughput", "From there on"),
-        Column("fit", "Fit", formats.share, is_number=True),
+        columns.share("fit", "Fit"),
     ),
     empty="This run has no protocol of retrieval over three databases or more.",
 )
