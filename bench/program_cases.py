@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ciphermark_adapters import registry
-from ciphermark_circuits import linear_means, logistic_regression, matrix_product
+from ciphermark_circuits import linear_models, logistic_regression, matrix_product
 from ciphermark_circuits.logistic_regression import Descent, Rows
 from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_contract.operations import Shape
@@ -64,11 +64,11 @@ def _infer_regression(evaluator: Evaluator, rows: Sequence[Handle], state: Seque
 def _train_means(evaluator: Evaluator, rows: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
     """A model of each ``ROWS`` ciphertexts."""
     tables = [rows[start : start + ROWS] for start in range(0, len(rows), ROWS)]
-    return [part for table in tables for part in linear_means.train(evaluator, table, _BLOCK)]
+    return [part for table in tables for part in linear_models.train(evaluator, table, _BLOCK)]
 
 
 def _infer_means(evaluator: Evaluator, rows: Sequence[Handle], state: Sequence[Handle]) -> list[Handle]:
-    return linear_means.infer(evaluator, rows, state, _BLOCK)
+    return linear_models.infer(evaluator, rows, state, _BLOCK)
 
 
 def _multiply(evaluator: Evaluator, matrices: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:

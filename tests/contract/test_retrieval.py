@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import retrieval_costs
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import SEEDED_CIPHERTEXT
@@ -21,15 +22,12 @@ from ciphermark_core.model import Parameters, Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
-from ciphermark_workloads.retrieval import batch_pir, columns, grids, seal_pir
-from ciphermark_workloads.retrieval.columns import Layout
+from ciphermark_workloads.retrieval import batch_pir
+from ciphermark_workloads.retrieval.columns import FastPir, Layout
 from ciphermark_workloads.retrieval.database import Rows
-from ciphermark_workloads.retrieval.fast_pir import FastPir
-from ciphermark_workloads.retrieval.grids import Grid, SquareGrid
+from ciphermark_workloads.retrieval.grids import Grid, MulPir, SealPir, SquareGrid
 from ciphermark_workloads.retrieval.keyword_pir import Table, generated
-from ciphermark_workloads.retrieval.mul_pir import MulPir
 from ciphermark_workloads.retrieval.queries import ABSENT, IndexRetrieval
-from ciphermark_workloads.retrieval.seal_pir import SealPir
 
 from . import harness
 from .cells import Cell, each, has_managed, where
@@ -168,7 +166,7 @@ def test_by_keyword(variant: str, scheme: Scheme) -> None:
 @each("case", _of(*CODED))
 def test_by_a_number_as_keyword(variant: str, scheme: Scheme, case: str) -> None:
     """The first and the last keywords that the database has and does not have, and others of both kinds; what is absent
-    is told apart. A wrong answer is 2^18 standard deviations away in bfv (constant_weight_pir.noise_ratio).
+    is told apart. A wrong answer is 2^18 standard deviations away in bfv (retrieval_costs.code_noise_ratio).
     """
     workload = _workload(case)
     both = _together(workload, variant, scheme, small_ring(variant, scheme))
@@ -251,41 +249,23 @@ def test_no_record_comes_back_where_noise_reaches_it(variant: str, scheme: Schem
     assert _complaint(both, next(iter(workload.numbers()))) is not None
 
 
-def _fast_sizes(parameters: Parameters) -> tuple[int, ...]:
-    layout, primes = Layout.of(4096, 256, parameters), len(parameters.moduli)
-    return (
-        columns.query_bytes(layout, primes),
-        columns.seeded_query_bytes(layout, primes),
-        columns.answer_bytes(layout, primes),
-        columns.key_bytes(layout, primes),
-    )
-
-
-def _grid_sizes(parameters: Parameters) -> tuple[int, ...]:
-    grid, primes = Grid.of(4096, 256, parameters), len(parameters.moduli)
-    return (
-        grids.query_bytes(grid, primes),
-        grids.query_bytes(grid, primes) // 2,
-        grids.answer_bytes(grid),
-        grids.key_bytes(grid, primes),
-    )
-
-
-def _word_sizes(parameters: Parameters) -> tuple[int, ...]:
-    grid, primes = SquareGrid.of(4096, 256, parameters), len(parameters.moduli)
-    return (
-        grids.query_bytes(grid, primes),
-        grids.query_bytes(grid, primes) // 2,
-        seal_pir.answer_bytes(grid, 35),
-        grids.rotation_key_bytes(grid, primes),
-    )
-
-
-SIZES = {"fast-pir": _fast_sizes, "mul-pir": _grid_sizes, "seal-pir": _word_sizes}
+def _sizes(name: str, parameters: Parameters) -> tuple[int, ...]:
+    """Of a query, a query with seeds, an answer and the keys."""
+    primes, slots = len(parameters.moduli), parameters.ring_dimension
+    if name == "fast-pir":
+        query, answer, keys = retrieval_costs.column_sizes(Layout.of(4096, 256, parameters), primes)
+    elif name == "mul-pir":
+        query, answer, keys = retrieval_costs.grid_sizes(Grid.of(4096, 256, parameters), primes)
+        keys += retrieval_costs.key_bytes(slots, primes)
+    else:
+        grid = SquareGrid.of(4096, 256, parameters)
+        query, answer, keys = retrieval_costs.grid_sizes(grid, primes)
+        answer *= retrieval_costs.word_count(grid, 35)
+    return query, query // 2, answer, keys
 
 
 @pytest.mark.variants("seal")
-@each("name", _of(*SIZES))
+@each("name", _of("fast-pir", "mul-pir", "seal-pir"))
 def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme, name: str) -> None:
     """But for some hundred bytes that tell what each object is."""
     workload = WORKLOADS[name]
@@ -300,7 +280,7 @@ def test_sizes_are_those_of_the_formulas(variant: str, scheme: Scheme, name: str
         for item in workload.vectors("answer", 9, both.parameters)
     ]
     keys = [*both.owner.public_material()]
-    for parts, expected in zip((query, seeded, answer, keys), SIZES[name](both.parameters), strict=True):
+    for parts, expected in zip((query, seeded, answer, keys), _sizes(name, both.parameters), strict=True):
         assert 0 <= sum(map(len, parts)) - expected < 2000 * len(parts)
 
 

@@ -18,8 +18,8 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import NOTHING, Override, recommended
+from ciphermark_workloads.retrieval.columns import FastPir
 from ciphermark_workloads.retrieval.database import Database, Rows
-from ciphermark_workloads.retrieval.fast_pir import FastPir
 
 from .checks.parties import Parties, answered
 

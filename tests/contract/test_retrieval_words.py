@@ -6,13 +6,14 @@ from math import log2
 
 import numpy as np
 import pytest
+import retrieval_costs
 
 from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.parameters import Override
-from ciphermark_workloads.retrieval import columns, seal_pir
+from ciphermark_workloads.retrieval import columns
 from ciphermark_workloads.retrieval.grids import SquareGrid
 
 from . import harness
@@ -45,7 +46,7 @@ def test_the_noise_is_what_the_formula_says(
     both = _together(variant, scheme, bits)
     parameters = both.parameters
     grid = SquareGrid.of(10000, 288, parameters)
-    told = seal_pir.noise_ratio(
+    told = retrieval_costs.word_noise_ratio(
         grid, bits[:-1], parameters.plain_modulus or 0, columns.secret_deviation(parameters.ring_dimension)
     )
     assert 0.9 * ratio < told < 1.1 * ratio

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_workloads.data_sets import DATA_SETS, reader, take
+from ciphermark_workloads import data_sets as reader
+from ciphermark_workloads.data_sets import DATA_SETS, take
 from ciphermark_workloads.learning import classifier
 
 ROWS = "\n".join(f"{i},{i % 3},{i % 2}" for i in range(12))

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,13 +23,13 @@ from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.inference import by_taps
+from ciphermark_workloads.inference.by_phases import Phases
 from ciphermark_workloads.inference.by_taps import Packing
 from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
 from ciphermark_workloads.inference.networks import stored, train
 from ciphermark_workloads.inference.on_images import judged
 from ciphermark_workloads.parameters import recommended
-from ciphermark_workloads.programs import keys_of
 
 NAMES = ("digits", "lola-mnist")
 RIGHT = np.array([[0.0, 2.0, 1.0]])
@@ -136,26 +135,47 @@ def test_images_at_the_edge_lead_to_their_logits(name, kind):
     np.testing.assert_allclose(by_slots(of, image, 4096), by_loops(of, image), rtol=1e-9, atol=1e-9)
 
 
+LARGE = Shape(side=28, kernel=5, stride=2, maps=5, hidden=100, classes=10, after=1)
+
+
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("packing", "changed", "told"),
     [
-        ({"hidden": 104}, "104 hidden neurons, and this packing has slots for 103"),
-        ({"classes": 17}, "17 classes, and this packing has slots for 16"),
-        ({"maps": 6}, "1014 neurons of maps, and this packing has slots for 895"),
+        (Packing, {"hidden": 104}, "104 hidden neurons, and this packing has slots for 103"),
+        (Packing, {"classes": 17}, "17 classes, and this packing has slots for 16"),
+        (Packing, {"maps": 6}, "1014 neurons of maps, and this packing has slots for 895"),
+        (Phases, {"stride": 1}, "at every second pixel"),
+        (Phases, {"hidden": 101}, "the network has 101 hidden neurons, and this packing has 100"),
+        (Phases, {"classes": 17}, "the network has 17 classes, and this packing has 16"),
+        (Phases, {"maps": 6}, "the network has 1200 slots of maps, and this packing has 1024"),
     ],
 )
-def test_a_network_that_does_not_fit_is_refused_with_the_bound(changed, told):
-    shape = {
-        "side": 28,
-        "kernel": 5,
-        "stride": 2,
-        "maps": 5,
-        "hidden": 100,
-        "classes": 10,
-        "after": 1,
-    } | changed
+def test_a_network_that_does_not_fit_is_refused_with_the_bound(packing, changed, told):
     with pytest.raises(Unsupported, match=told):
-        Packing(Shape(**shape))
+        packing(replace(LARGE, **changed))
+
+
+@given(SHAPES, st.integers(0, 1000))
+def test_phases_lead_to_the_logits(shape, seed):
+    shape = replace(shape, stride=2, hidden=min(shape.hidden, 100))
+    workload, of = WORKLOADS["digits-one"].with_options({}), network(shape, seed)
+    workload.__dict__["network"] = lambda: of
+    image = Image(np.random.default_rng(seed).uniform(size=(shape.side, shape.side)), None)
+    try:
+        Phases(shape)
+    except Unsupported:
+        return
+    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), image)
+    found = both.output(both.executed(image)["infer"].outputs, image)
+    np.testing.assert_allclose(found, of.logits(image.pixels[None])[0], rtol=1e-6, atol=1e-6)
+
+
+def test_networks_and_rings_that_the_packing_is_not_for_are_refused():
+    with pytest.raises(Unsupported, match="1445 neurons of maps, and this packing has slots for 1024"):
+        WORKLOADS["lola-mnist-published"].require_shape(Shape(36, 4, 2, 5, 100, 10))
+    parameters = ADAPTER.resolve(WORKLOADS["lola-mnist"].parameters("ckks"))
+    with pytest.raises(Unsupported, match="takes 8192 slots, and a ciphertext has 4096"):
+        WORKLOADS["lola-mnist-published"].vectors("infer", shipped_image("lola-mnist", 0), parameters)
 
 
 def test_a_ring_with_too_few_slots_is_refused():
@@ -170,68 +190,6 @@ def test_layers_of_another_shape_or_without_numbers_are_refused():
     broken = Layer(of.last.weights * np.nan, of.last.bias)
     with pytest.raises(ValueError, match="layer last has numbers that are not finite"):
         Network(of.shape, of.convolution, of.dense, broken)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_circuit_gives_the_logits_and_takes_what_the_packing_says(name):
-    """55 products, 26 rotations, 2 squares and 5 rescales for LoLa's network, as the packing was designed for; fewer
-    products where there are fewer taps.
-    """
-    workload = WORKLOADS[name]
-    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
-    for image in (shipped_image(name, number) for number in (0, 7, 199)):
-        found = both.output(both.executed(image)["infer"].outputs, image)
-        judgement = both.judged(found, image)
-        assert judgement.complaint is None
-        assert judgement.figures["logit_error"] < 1e-9
-    nodes = both.programs["infer"].program.nodes
-    counts = Counter(node.operation for node in nodes)
-    # An inner product of k terms counts as k products and k − 1 additions.
-    fused = [len(node.operands) for node in nodes if node.operation == "multiply_accumulate"]
-    assert counts.pop("multiply_accumulate") == len(fused) == 1 + 4 + 4
-    counts.update(mul_plain=sum(fused), add=sum(fused) - len(fused))
-    images = Packing(stored.shipped(name).network.shape).ciphertexts
-    assert images == {"digits": 3, "lola-mnist": 7}[name]
-    assert counts == {
-        "mul_plain": images + 32 + 16,
-        "add": images - 1 + 31 + 15 + len(by_taps.MAP_SUMS + by_taps.DENSE_SUMS + by_taps.LAST_SUMS),
-        "rotate": 2 + 10 + 5 + 6 + 3,
-        "rescale": 5,
-        "square": 2,
-        "relinearize": 2,
-    }
-
-
-@pytest.mark.parametrize("name", [*NAMES, "lola-mnist-encrypted"])
-def test_keys_are_those_that_programs_take(name):
-    """Told without an image: twenty rotations and a relinearization key."""
-    workload = WORKLOADS[name]
-    both = InProcess(workload, ADAPTER, workload.parameters("ckks"), shipped_image(name, 0))
-    told = workload.keys(both.parameters)
-    assert told == keys_of(both.programs.values())
-    assert len(told.rotations.steps) == 20
-
-
-def test_encrypted_weights_take_the_same_circuit_and_eleven_relinearizations():
-    """One for each sum of products, which are of three polynomials, and one for each square."""
-    image, spec = shipped_image("lola-mnist", 7), WORKLOADS["lola-mnist"].parameters("ckks")
-    both = InProcess(WORKLOADS["lola-mnist-encrypted"], ADAPTER, spec, image)
-    found = both.output(both.executed(image)["infer"].outputs, image)
-    assert both.judged(found, image).figures["logit_error"] < 1e-9
-    load, infer = (
-        Counter(node.operation for node in both.programs[stage].program.nodes) for stage in ("load", "infer")
-    )
-    assert load == {"mod_switch": 2 * 32 + 4 * 16}
-    plain = InProcess(WORKLOADS["lola-mnist"], ADAPTER, spec, image)
-    rotations = Counter(node.operation for node in plain.programs["infer"].program.nodes)["rotate"]
-    assert infer == {
-        "mul": 55,
-        "add": 62,
-        "rotate": rotations,
-        "relinearize": 1 + 4 + 4 + 2,
-        "rescale": 5,
-        "square": 2,
-    }
 
 
 def test_several_images_in_a_pass_are_each_inferred():

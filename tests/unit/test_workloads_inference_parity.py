@@ -266,7 +266,7 @@ def test_an_image_that_is_given_is_the_image():
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ([0.0] * 3071, "3 × 32 × 32 numbers, and not 3071"),
+        ([0.0] * 3071, "3 × 32 × 32 pixels, 3072 numbers row by row, and not 3071"),
         ([0.0] * 3071 + [1.5], "from 0 to 1"),
         ([0.0] * 3071 + [float("nan")], "from 0 to 1"),
     ],

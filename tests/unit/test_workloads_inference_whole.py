@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +13,10 @@ from test_workloads_inference import SHAPES, network, shipped_image
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.inference.inputs import Images
 from ciphermark_workloads.inference.network import Layer
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.inference.on_images import SCALES, Exact, Scales, centred, encoded
-from ciphermark_workloads.programs import keys_of
 
 MODULUS = Exact.bfv.plain_modulus or 0
 
@@ -56,99 +52,6 @@ def test_shipped_networks_keep_their_classes_and_fit_the_modulus():
         same = np.argmax(found, axis=1) == np.argmax(held.network.logits(held.images), axis=1)
         assert same.sum() == agreeing, name
         assert 8 * np.abs(found).max() < MODULUS
-
-
-def together(name, given):
-    workload = WORKLOADS[name]
-    return InProcess(workload, registry.load("cleartext"), workload.parameters("bfv"), given)
-
-
-def operations(stage):
-    return Counter(node.operation for node in stage.program.nodes)
-
-
-def require_exact(both, given):
-    judgement = both.judged(both.output(both.executed(given)["infer"].outputs, given), given)
-    assert judgement.complaint is None
-    assert judgement.figures["logit_error"] == 0
-    return judgement
-
-
-@pytest.mark.parametrize("form", ["{}", "{}-encrypted", "{}-one"])
-@pytest.mark.parametrize("network_name", ["digits", "lola-mnist"])
-def test_circuits_give_the_whole_numbers_exactly(network_name, form):
-    """On plain vectors, residue by residue."""
-    both = together(form.format(network_name), shipped_image(network_name, 0))
-    for number in (0, 7, 199):
-        require_exact(both, shipped_image(network_name, number))
-
-
-@pytest.mark.parametrize("shipped", ["digits", "lola-mnist"])
-def test_weights_in_the_clear_take_the_products_of_ckks_and_no_rescaling(shipped):
-    """A modulus less after each square."""
-    both = together(shipped, shipped_image(shipped, 0))
-    nodes = both.programs["infer"].program.nodes
-    counts = operations(both.programs["infer"])
-    fused = [len(node.operands) for node in nodes if node.operation == "multiply_accumulate"]
-    taps = {"digits": 3, "lola-mnist": 7}[shipped]
-    assert sum(fused) == taps + 32 + 16
-    assert counts.pop("multiply_accumulate") == counts.pop("transform_back") == 1 + 4 + 4
-    assert counts.pop("transform_ciphertext") == taps + 8 + 4  # each turn of a baby step once
-    assert counts == {"add": 3 + 3 + 10, "rotate": 26, "square": 2, "relinearize": 2, "mod_switch": 2}
-
-
-def test_encrypted_weights_take_eleven_relinearizations_in_bfv_too():
-    """As in ckks, but for rescalings; weights of the dense layers go a level down with each square before them."""
-    both = together("lola-mnist-encrypted", shipped_image("lola-mnist", 0))
-    load, infer = both.programs["load"], both.programs["infer"]
-    assert operations(load) == {"mod_switch": 32 + 2 * 16}
-    assert operations(infer) == {
-        "mul": 7 + 32 + 16,
-        "add": 62,
-        "rotate": 26,
-        "relinearize": 1 + 4 + 4 + 2,
-        "square": 2,
-        "mod_switch": 2,
-    }
-
-
-def test_one_ciphertext_up_takes_the_rotations_that_it_takes_in_ckks():
-    """35 of them, for 57 products."""
-    stage = together("lola-mnist-one", shipped_image("lola-mnist", 0)).programs["infer"]
-    nodes, counts = stage.program.nodes, operations(stage)
-    assert sum(len(node.operands) for node in nodes if node.operation == "multiply_accumulate") == 57
-    hoisted = sum(len(node.arguments) for node in nodes if node.operation == "rotate_hoisted")
-    assert counts["rotate"] + hoisted == 35
-    assert (counts["square"], counts["relinearize"], counts["mod_switch"], counts["rescale"]) == (2, 2, 2, 0)
-    assert (counts["add_plain"], len(stage.program.inputs)) == (3, 1)
-
-
-def test_many_images_take_what_they_take_in_ckks_and_no_rescaling():
-    """20,480 + 84,500 + 1,000 products with whole numbers; a modulus less after each square, and an image in each of
-    all slots.
-    """
-    held_images = stored.shipped("lola-mnist")
-    images = Images(held_images.images[:1], held_images.labels[:1])
-    both = together("cryptonets", images)
-    stage = both.programs["infer"]
-    terms = [len(node.operands) for node in stage.program.nodes if node.operation == "weighted_sum"]
-    assert sum(terms) == 20_480 + 84_500 + 1_000
-    assert operations(stage) == {
-        "weighted_sum": 845 + 100 + 10,
-        "add_plain": 845 + 100 + 10,
-        "square": 845 + 100,
-        "relinearize": 845 + 100,
-        "mod_switch": 845 + 100,
-    }
-    assert (len(stage.program.inputs), len(stage.program.outputs)) == (784, 10)
-    assert both.workload.keys(both.parameters) == keys_of([stage])
-    assert both.parameters.slots == 8192
-
-
-def test_digits_are_computed_exactly_many_at_once():
-    images = WORKLOADS["cryptonets-digits"].with_options({"images_at_once": 450}).input(3, None)
-    judgement = require_exact(together("cryptonets-digits", images), images)
-    assert judgement.figures["images"] == 450
 
 
 @pytest.mark.parametrize("name", ["lola-mnist", "lola-mnist-one", "lola-mnist-encrypted", "cryptonets"])

@@ -6,8 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+import retrieval_costs
+from hypothesis import given
 from hypothesis import strategies as st
+from retrieval_costs import operations, resolved
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
@@ -15,10 +17,9 @@ from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import security
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
@@ -29,13 +30,6 @@ from ciphermark_workloads.workload import Truth
 
 FAST_PIR = WORKLOADS["fast-pir"]
 MODULI = (17, 97, 257, 65537, 270337, 1073153)  # symbols of 4, 6, 8, 16, 18 and 20 bits
-
-
-def resolved(workload: AnyWorkload, scheme="bfv", **changes) -> Parameters:
-    spec = workload.parameters(scheme)
-    values = {"ring_dimension": spec.ring_dimension, "modulus_bits": spec.modulus_bits} | changes
-    spec = ParameterSpec(scheme, plain_modulus=spec.plain_modulus, security=0, **values)
-    return registry.load("cleartext").resolve(spec)
 
 
 # --- Slots -----------------------------------------------------------------------------------------------------------
@@ -146,15 +140,12 @@ def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
 )
 def test_sizes_are_those_of_the_protocol(database, bits, counts, megabytes):
     """Of store and query, at N = 4096 with one prime for data. Figures have three digits, or two."""
-    layout, (blocks, width) = Layout(*database, 2048, bits), counts
+    layout, width = Layout(*database, 2048, bits), counts[1]
     assert (layout.blocks, layout.columns) == counts
-    assert columns.store_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
-    assert columns.query_bytes(layout, 1) / 1e6 == pytest.approx(megabytes[1], rel=2e-2)
-    assert columns.answer_bytes(layout, 1) == 65536
-    assert columns.key_bytes(layout, 1) == (width - 1).bit_length() * 128 * 1024
-    assert columns.counts(layout) == columns.Counts(
-        blocks * width, blocks * width - 1, width - 1, blocks, width
-    )
+    assert layout.store_bytes(1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
+    query, answer, keys = retrieval_costs.column_sizes(layout, 1)
+    assert query / 1e6 == pytest.approx(megabytes[1], rel=2e-2)
+    assert (answer, keys) == (65536, (width - 1).bit_length() * 128 * 1024)
 
 
 @pytest.mark.parametrize(
@@ -180,17 +171,6 @@ def traced(workload: AnyWorkload, parameters: Parameters, variant: str, index: i
     return all_traced(workload, index, parameters, registry.declaration(variant))["answer"]
 
 
-def operations(program: StageProgram) -> Counter[str]:
-    """An inner product of k terms counts as k products and k − 1 additions."""
-    found = Counter(node.operation for node in program.program.nodes)
-    fused = [len(node.operands) for node in program.program.nodes if node.operation == "multiply_accumulate"]
-    assert found.pop("multiply_accumulate", 0) == len(fused)
-    if fused:
-        found["mul_plain_prepared"] += sum(fused)
-        found["add"] += sum(fused) - len(fused)
-    return +found
-
-
 def test_a_column_is_one_operation_where_there_is_one():
     """Of SEAL; a single block needs no sum."""
     small = resolved(FAST_PIR, ring_dimension=512)
@@ -200,31 +180,6 @@ def test_a_column_is_one_operation_where_there_is_one():
         assert (found["multiply_accumulate"], found["mul_plain_prepared"]) == (fused, single)
 
 
-@given(st.integers(1, 1200), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
-@example(130 * 256, 9, "bfv")  # more blocks than are multiplied at once
-@example(65 * 256, 150, "bgv")  # and more columns
-def test_programs_have_as_many_operations_as_the_formulas_say(elements, size, scheme):
-    workload = FAST_PIR.with_options({"elements": elements, "element_bytes": size})
-    small = resolved(workload, scheme, ring_dimension=512)
-    layout = Layout.of(elements, size, small)
-    expected = columns.counts(layout)
-    same = {"add": expected.additions, "rotate": expected.rotations}
-    transforms = {
-        "transform_ciphertext": expected.transforms,
-        "transform_back": expected.transforms_back,
-    }
-    by_library = {
-        "seal": {"mul_plain_prepared": expected.products} | (transforms if scheme == "bfv" else {}),
-        "openfhe": {"mul_plain_prepared": expected.products},  # keeps all in evaluation form
-        "pyfhel": {"mul_plain": expected.products},  # keeps none so
-    }
-    for variant, own in by_library.items():
-        program = traced(workload, small, variant)
-        assert operations(program) == Counter(same | own)
-        assert program.program.keys == workload.keys(small)
-        assert program.program.depth == 0
-
-
 def test_equal_plaintexts_are_multiplied_all_the_same():
     """Nothing is spared, whatever the database holds: its contents do not show in the time."""
     blocks, columns = 2, 5
@@ -232,11 +187,11 @@ def test_equal_plaintexts_are_multiplied_all_the_same():
     store = [[np.ones(512, dtype=np.int64)] * blocks] * columns
 
     class Alike(type(FAST_PIR)):
-        def circuit(self, stage, evaluator, inputs, state, public):
-            return [selection.answer(evaluator, inputs, store)]
+        def layers(self, stage, evaluator, inputs, state, public):
+            return {"answer": [selection.answer(evaluator, inputs, store)]}
 
     workload = Alike().with_options({"elements": 512, "element_bytes": 20})
-    assert operations(traced(workload, small, "seal"))["mul_plain_prepared"] == blocks * columns
+    assert operations(traced(workload, small, "seal").program)["mul_plain_prepared"] == blocks * columns
 
 
 @pytest.mark.parametrize(
@@ -315,16 +270,6 @@ def test_seeded_queries_have_room_in_the_small_ring(scheme):
     assert found["seal"].modulus_bits == (50, 56)
     layout = Layout(1 << 20, 256, 2048, 16)
     assert columns.noise_ratio(layout, 50, 65537, columns.secret_deviation(4096)) >= 8
-    assert columns.seeded_query_bytes(layout, 1) * 2 == columns.query_bytes(layout, 1)
-
-
-def test_it_is_for_exact_schemes():
-    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
-        FAST_PIR.parameters("ckks")
-    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
-        FAST_PIR.roomy_parameters("ckks")
-    with pytest.raises(Unsupported, match="fast-pir is made for bfv, bgv, not ckks"):
-        FAST_PIR.seeded_parameters("ckks")
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------
@@ -344,12 +289,6 @@ def test_it_is_for_exact_schemes():
 def test_a_database_that_cannot_be_is_refused(values):
     with pytest.raises(UserError, match=next(iter(values))):
         FAST_PIR.with_options(values)
-
-
-@pytest.mark.parametrize("index", [-1, 4096, 1 << 40])
-def test_an_index_that_there_is_not_is_refused(index):
-    with pytest.raises(UserError, match=f"there is no element {index}: the database has 4096"):
-        FAST_PIR.vectors("answer", index, resolved(FAST_PIR))
 
 
 def planned(**changes):
@@ -393,21 +332,6 @@ def test_a_plan_tells_what_a_library_lacks():
 
 
 # --- What is told to whom --------------------------------------------------------------------------------------------
-
-
-def test_the_server_is_told_nothing_of_the_index():
-    """What is public, the number and type of the vectors, the keys and the program are the same for any two indices."""
-    parameters = resolved(FAST_PIR)
-    given = (0, 4095)
-    assert [FAST_PIR.public("answer", index, parameters) for index in given] == [{}, {}]
-    vectors = [FAST_PIR.vectors("answer", index, parameters) for index in given]
-    assert [[(item.shape, item.dtype) for item in each] for each in vectors] == [
-        [((4096,), np.int64)] * 2
-    ] * 2
-    digests = {traced(FAST_PIR, parameters, "seal", index).program.digest for index in given}
-    assert len(digests) == 1
-    assert FAST_PIR.keys(parameters) == KeyRequest.of(rotations=(-32, -16, -8, -4, -2, -1))
-    assert not {"index", "seed"} & {*FAST_PIR.Options.__struct_fields__}
 
 
 def test_indices_are_made_of_the_seed():

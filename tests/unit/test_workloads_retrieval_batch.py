@@ -9,39 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from retrieval_costs import resolved
 
-from ciphermark_adapters import registry
-from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import security
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec
-from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import batch_pir, columns
-from ciphermark_workloads.retrieval.columns import Layout
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.retrieval import batch_pir
 
 BATCH_PIR = WORKLOADS["batch-pir"]
-
-
-def resolved(workload: AnyWorkload, scheme="bfv", ring=None) -> Parameters:
-    spec = workload.parameters(scheme)
-    asked = ParameterSpec(
-        scheme, ring or spec.ring_dimension, spec.modulus_bits, spec.plain_modulus, security=0
-    )
-    return registry.load("cleartext").resolve(asked)
-
-
-def layout_of(workload: AnyWorkload, row: int) -> Layout:
-    """What the description says: as many buckets side by side as a row has room for, the blocks of the fullest."""
-    options = workload.options
-    code = batch_pir.batch_code(options.elements, options.wanted)
-    columns = Layout(1, options.element_bytes, row, 16).columns
-    stride = 1
-    while 2 * stride * columns <= row and stride < code.count:
-        stride *= 2
-    return Layout(code.largest * stride, options.element_bytes, row, 16, stride)
 
 
 # --- Buckets ---------------------------------------------------------------------------------------------------------
@@ -83,74 +58,7 @@ def test_a_choice_is_found_wherever_there_is_one(choices):
 # --- Costs -----------------------------------------------------------------------------------------------------------
 
 
-def traced(workload: AnyWorkload, parameters: Parameters, variant: str, seed: int = 0) -> StageProgram:
-    given_indices = workload.input(seed, None)
-    return all_traced(workload, given_indices, parameters, registry.declaration(variant))["answer"]
-
-
-# Of these, the batch that seed 0 makes finds its buckets; in a hundred thousand of 16 there are a few that do not.
-DATABASES = [(16, 16), (100, 17), (400, 40), (900, 24), (900, 40)]
-
-
-@given(st.sampled_from(DATABASES), st.integers(1, 300), st.sampled_from(["bfv", "bgv"]))
-def test_programs_have_as_many_operations_as_the_formulas_say(database, size, scheme):
-    """For each group of buckets those of FastPIR. An inner product of k terms counts as k products and k − 1
-    additions.
-    """
-    elements, wanted = database
-    workload = BATCH_PIR.with_options({"elements": elements, "element_bytes": size, "wanted": wanted})
-    small = resolved(workload, scheme, ring=512)
-    layout = layout_of(workload, 256)
-    groups = -(-batch_pir.bucket_count(workload.options.wanted) // layout.stride)
-    one = columns.counts(layout)
-    transforms = {"transform_ciphertext": one.transforms, "transform_back": one.transforms_back}
-    by_library = {
-        "seal": {"mul_plain_prepared": one.products} | (transforms if scheme == "bfv" else {}),
-        "openfhe": {"mul_plain_prepared": one.products},
-        "pyfhel": {"mul_plain": one.products},
-    }
-    for variant, own in by_library.items():
-        program = traced(workload, small, variant).program
-        found = Counter(node.operation for node in program.nodes)
-        fused = [len(node.operands) for node in program.nodes if node.operation == "multiply_accumulate"]
-        assert found.pop("multiply_accumulate", 0) == len(fused)
-        found += Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused))
-        expected = Counter({"add": one.additions, "rotate": one.rotations} | own)
-        assert found == +Counter({name: groups * count for name, count in expected.items()}), variant
-        assert program.keys == workload.keys(small)
-        assert len(program.inputs) == groups * layout.blocks
-        assert len(program.outputs) == groups
-
-
-def test_a_batch_of_64_takes_a_twentieth_of_as_many_single_queries():
-    """2^16 × 256 bytes at N = 4096: three groups of 32 buckets, with 64 columns each."""
-    workload = BATCH_PIR.with_options({"elements": 1 << 16, "element_bytes": 256})
-    layout = layout_of(workload, 2048)
-    assert (layout.stride, layout.columns, layout.blocks) == (32, 64, 34)
-    batch, single = columns.counts(layout), columns.counts(Layout(1 << 16, 256, 2048, 16))
-    assert 3 * batch.products * 19 < 64 * single.products
-    assert 3 * batch.rotations * 21 < 64 * single.rotations
-    assert workload.keys(resolved(workload)) == KeyRequest.of(rotations=selection.steps(64, 32))
-
-
 # --- Parameters, and what cannot be ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wanted", [16, 64, 1024])
-@pytest.mark.parametrize("database", [(4096, 64), (1 << 16, 256)])
-def test_parameters_are_secure_by_both_tables_and_have_room(database, wanted):
-    elements, size = database
-    workload = BATCH_PIR.with_options({"elements": elements, "element_bytes": size, "wanted": wanted})
-    for found, deviation in (
-        (workload.parameters("bfv"), columns.switched_deviation),
-        (workload.parameters("bgv"), columns.uncentred_deviation),
-        (workload.seeded_parameters("bfv"), columns.secret_deviation),
-        (workload.roomy_parameters("bfv"), columns.public_deviation),
-    ):
-        n, bits = found.ring_dimension, found.modulus_bits
-        assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
-        layout = layout_of(workload, n // 2)
-        assert columns.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
 
 
 def test_more_than_there_are_cannot_be_wanted():
@@ -158,8 +66,6 @@ def test_more_than_there_are_cannot_be_wanted():
         BATCH_PIR.with_options({"elements": 63}).parameters("bfv")
     with pytest.raises(UserError, match="wanted"):
         BATCH_PIR.with_options({"wanted": 15})
-    with pytest.raises(Unsupported, match="batch-pir is made for bfv, bgv, not ckks"):
-        BATCH_PIR.parameters("ckks")
 
 
 def test_indices_that_cannot_be_asked_for_are_refused():
@@ -179,17 +85,6 @@ def test_indices_that_cannot_be_asked_for_are_refused():
         workload.vectors("answer", alike + others, parameters)
     with pytest.raises(Unsupported, match="do not find a bucket each"):  # before anything is packed
         workload.require_room(alike + others, parameters)
-
-
-def test_the_server_is_told_nothing_of_the_indices():
-    parameters = resolved(BATCH_PIR)
-    given_indices = [BATCH_PIR.input(seed, None) for seed in (0, 1)]
-    assert given_indices[0] != given_indices[1]
-    assert [BATCH_PIR.public("answer", each, parameters) for each in given_indices] == [{}, {}]
-    vectors = [BATCH_PIR.vectors("answer", each, parameters) for each in given_indices]
-    shapes = [[(item.shape, item.dtype) for item in each] for each in vectors]
-    assert shapes[0] == shapes[1]
-    assert len({traced(BATCH_PIR, parameters, "seal", seed).program.digest for seed in (0, 1)}) == 1
 
 
 def test_a_batch_has_as_many_different_indices_as_are_wanted():

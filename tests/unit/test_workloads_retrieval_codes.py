@@ -6,35 +6,28 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import retrieval_costs
 from hypothesis import given
 from hypothesis import strategies as st
+from retrieval_costs import resolved
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
 from ciphermark_contract.layers import split
-from ciphermark_core import security
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec
+from ciphermark_core.model import Parameters
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.programs import StageProgram, all_traced
-from ciphermark_workloads.retrieval import columns, constant_weight_pir, keyword_table
+from ciphermark_workloads.retrieval import keyword_table
 from ciphermark_workloads.retrieval.database import NO_BYTE
 from ciphermark_workloads.retrieval.keyword_table import KeywordTable
 from ciphermark_workloads.retrieval.queries import ABSENT
 from ciphermark_workloads.workload import Truth
 
 GROUPED, PUBLISHED = WORKLOADS["constant-weight-pir"], WORKLOADS["constant-weight-pir-published"]
-COUNTS = {GROUPED.name: constant_weight_pir.counts, PUBLISHED.name: constant_weight_pir.published_counts}
+COUNTS = {GROUPED.name: retrieval_costs.of_codes, PUBLISHED.name: retrieval_costs.of_published_codes}
 SEEDS = range(400)
-
-
-def resolved(workload: AnyWorkload, scheme="bfv", ring=None) -> Parameters:
-    spec = workload.parameters(scheme)
-    asked = ParameterSpec(
-        scheme, ring or spec.ring_dimension, spec.modulus_bits, spec.plain_modulus, security=0
-    )
-    return registry.load("cleartext").resolve(asked)
 
 
 # --- Code words ------------------------------------------------------------------------------------------------------
@@ -62,12 +55,12 @@ def test_a_number_is_what_its_code_word_says(number):
     assert b * (b - 1) // 2 + a == number
 
 
-# --- Shelves ---------------------------------------------------------------------------------------------------------
+# --- Shelves of the table ---------------------------------------------------------------------------------------------
 
 
 @st.composite
 def databases(draw):
-    """Shelves, and records of all values and lengths that are on them, fewer than there are keywords."""
+    """KeywordTable, and records of all values and lengths that are on them, fewer than there are keywords."""
     bits, size, slots = draw(st.integers(2, 8)), draw(st.integers(1, 300)), 1 << draw(st.integers(6, 8))
     symbol, most = draw(st.sampled_from([4, 6, 8, 16, 20])), draw(st.sampled_from([0, 1, 32]))
     keywords = draw(st.sets(st.integers(0, (1 << bits) - 1), min_size=1, max_size=min(20, (1 << bits) - 1)))
@@ -129,58 +122,6 @@ def traced(workload: AnyWorkload, parameters: Parameters, variant: str, seed: in
     return all_traced(workload, keyword, parameters, registry.declaration(variant))["answer"]
 
 
-def own_operations(expected, scheme):
-    """What each library has for products with plaintexts, of which shifts are a part where it has no call for them."""
-    whole = expected.plain_products + expected.shifts
-    seal = {
-        "bfv": {
-            "mul_plain_prepared": expected.plain_products,
-            "mul_monomial": expected.shifts,
-            "transform_ciphertext": expected.transforms,
-            "transform_back": expected.transforms_back,
-        },
-        "bgv": {"mul_plain_prepared": whole},
-    }
-    return {
-        "seal": seal[scheme],
-        "openfhe": {"mul_plain_prepared": whole},
-        "pyfhel": {"mul_plain": whole},
-    }
-
-
-def found_in(program):
-    """Its operations, an inner product of k terms as k products and k − 1 additions."""
-    found = Counter(node.operation for node in program.nodes)
-    fused = [len(node.operands) for node in program.nodes if node.operation == "multiply_accumulate"]
-    assert found.pop("multiply_accumulate", 0) == len(fused)
-    return found + Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused))
-
-
-@given(
-    st.sampled_from([(GROUPED, "bfv"), (GROUPED, "bgv"), (PUBLISHED, "bfv")]),
-    st.integers(6, 10),
-    st.integers(1, 60),
-    st.integers(1, 1500),
-)
-def test_programs_have_as_many_operations_as_the_formulas_say(kind, bits, records, size):
-    workload, scheme = kind
-    workload = workload.with_options({"records": records, "keyword_bits": bits, "value_bytes": size})
-    small = resolved(workload, scheme, ring=512)
-    layout = workload.layout(small)
-    expected = COUNTS[workload.name](layout, {layout.code(keyword) for keyword in workload.numbers()})
-    common = Counter(
-        add=expected.additions, sub=expected.differences, rotate=expected.rotations, mul=expected.products
-    )
-    for variant, own in own_operations(expected, scheme).items():
-        program = traced(workload, small, variant).program
-        switches = {} if program.is_managed else {"relinearize": expected.relinearizations}
-        if not program.is_managed and "mod_switch" in registry.declaration(variant).operations[scheme]:
-            switches["mod_switch"] = (len(small.moduli) - 1) * layout.chunks
-        assert found_in(program) == +(common + Counter(own) + Counter(switches)), variant
-        assert program.keys.steps == workload.keys(small).steps
-        assert workload.keys(small).relinearization
-
-
 def test_parts_of_an_answer_are_told():
     """By grouping all products of ciphertexts come last, as published before all products with plaintexts. Shifts
     of the expansion are products with plaintexts in Pyfhel.
@@ -191,7 +132,7 @@ def test_parts_of_an_answer_are_told():
         (PUBLISHED, ["code words", "records"], [{"mul", "relinearize"}, {"mul_plain"}]),
     ):
         small = workload.with_options({"records": 30, "keyword_bits": 8, "value_bytes": 30})
-        stage = traced(small, resolved(small, ring=512), "pyfhel")
+        stage = traced(small, resolved(small, ring_dimension=512), "pyfhel")
         layers = split(stage.program, stage.layers)
         assert [layer.name for layer in layers] == ["expansion", *names]
         of_layers = [Counter(node.operation for node in layer.program.nodes) for layer in layers]
@@ -206,7 +147,7 @@ def test_grouping_takes_a_product_for_each_upper_place():
     for workload in (GROUPED, PUBLISHED):
         layout = workload.with_options(options).layout(resolved(workload))
         found = {layout.code(keyword) for keyword in workload.with_options(options).numbers()}
-        counted[workload.name] = COUNTS[workload.name](layout, found)
+        counted[workload.name] = COUNTS[workload.name](layout, found, 2)
     grouped, published = counted[GROUPED.name], counted[PUBLISHED.name]
     assert (grouped.rotations, grouped.products, grouped.relinearizations) == (64, 64, 1)
     assert (published.rotations, published.products, published.relinearizations) == (362, 4096, 4096)
@@ -225,22 +166,6 @@ def test_memory_is_told_with_the_ciphertexts():
 
 
 # --- Parameters, and what cannot be ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("database", [(16, 256), (16, 16382), (22, 32768), (27, 256)])
-def test_parameters_are_secure_by_both_tables_and_have_room(database):
-    """The last two have half as many shelves as one ciphertext has pairs of places, all of them full."""
-    bits, value = database
-    workload = GROUPED.with_options({"keyword_bits": bits, "value_bytes": value})
-    for spec, deviation in (
-        (workload.parameters("bfv"), columns.switched_deviation),
-        (workload.roomy_parameters("bfv"), columns.public_deviation),
-    ):
-        n, chain = spec.ring_dimension, spec.modulus_bits
-        assert all(security.level(table, n, sum(chain)) >= 128 for table in ("2018", "2024"))
-        table = KeywordTable(bits, value, n, 16, 32)
-        ratio = constant_weight_pir.noise_ratio(table, len(chain) - 1, chain[0], 65537, deviation(n))
-        assert ratio > 2**9
 
 
 def test_what_cannot_be_is_refused():
@@ -266,18 +191,6 @@ def test_a_keyword_that_no_database_has_is_refused(keyword):
 
 
 # --- What is told to whom, and what comes back -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("workload", [GROUPED, PUBLISHED], ids=lambda item: item.name)
-def test_the_server_is_told_nothing_of_the_keyword(workload):
-    workload = workload.with_options({"records": 30, "keyword_bits": 8})
-    parameters = resolved(workload, ring=512)
-    words = [workload.input(seed, None) for seed in (0, 1)]
-    assert words[0] != words[1]
-    assert [workload.public("answer", word, parameters) for word in words] == [{}, {}]
-    vectors = [workload.vectors("answer", word, parameters) for word in words]
-    assert [[(item.shape, item.dtype) for item in each] for each in vectors] == [[((512,), np.int64)]] * 2
-    assert len({traced(workload, parameters, "seal", seed).program.digest for seed in (0, 1)}) == 1
 
 
 def test_keywords_that_there_are_and_are_not_are_asked_for():

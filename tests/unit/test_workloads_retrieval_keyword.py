@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from retrieval_costs import resolved
 
-from ciphermark_adapters import registry
-from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Unsupported
-from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import security
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Parameters, ParameterSpec
-from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.programs import StageProgram, all_traced
+from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.retrieval import columns, keyword_pir
-from ciphermark_workloads.retrieval.columns import Layout
 from ciphermark_workloads.retrieval.database import NO_BYTE
 from ciphermark_workloads.retrieval.keyword_pir import Table, generated, value_in
 from ciphermark_workloads.retrieval.queries import ABSENT
@@ -27,20 +19,6 @@ from ciphermark_workloads.workload import Truth
 
 KEYWORD_PIR = WORKLOADS["keyword-pir"]
 SEEDS = range(400)
-
-
-def resolved(workload: AnyWorkload, scheme="bfv", ring=None) -> Parameters:
-    spec = workload.parameters(scheme)
-    asked = ParameterSpec(
-        scheme, ring or spec.ring_dimension, spec.modulus_bits, spec.plain_modulus, security=0
-    )
-    return registry.load("cleartext").resolve(asked)
-
-
-def layout_of(records: int, value: int, row: int) -> Layout:
-    """Records of 10 bytes more, at a load of 0.9 in four parts, four side by side."""
-    places = 4 * int(np.ceil(records / 0.9 / 4))
-    return Layout(places, value + 10, row, 16, 4)
 
 
 # --- The table -------------------------------------------------------------------------------------------------------
@@ -105,99 +83,20 @@ def test_what_is_no_record_is_told(place, byte):
 # --- Costs -----------------------------------------------------------------------------------------------------------
 
 
-def traced(workload: AnyWorkload, parameters: Parameters, variant: str, seed: int = 0) -> StageProgram:
-    keyword = workload.input(seed, None)
-    return all_traced(workload, keyword, parameters, registry.declaration(variant))["answer"]
-
-
-# Tables of these sizes can be arranged with the default seed; of small ones a few cannot.
-SIZES = [1, 2, 9, 60, 230, 500, 900]
-
-
-@given(st.sampled_from(SIZES), st.integers(1, 110), st.sampled_from(["bfv", "bgv"]))
-def test_programs_have_as_many_operations_as_the_formulas_say(records, value, scheme):
-    """Those of FastPIR on the table. An inner product of k terms counts as k products and k − 1 additions."""
-    workload = KEYWORD_PIR.with_options({"records": records, "value_bytes": value})
-    small, layout = resolved(workload, scheme, ring=512), layout_of(records, value, 256)
-    expected = columns.counts(layout)
-    transforms = {
-        "transform_ciphertext": expected.transforms,
-        "transform_back": expected.transforms_back,
-    }
-    by_library = {
-        "seal": {"mul_plain_prepared": expected.products} | (transforms if scheme == "bfv" else {}),
-        "openfhe": {"mul_plain_prepared": expected.products},
-        "pyfhel": {"mul_plain": expected.products},
-    }
-    for variant, own in by_library.items():
-        program = traced(workload, small, variant).program
-        found = Counter(node.operation for node in program.nodes)
-        fused = [len(node.operands) for node in program.nodes if node.operation == "multiply_accumulate"]
-        assert found.pop("multiply_accumulate", 0) == len(fused)
-        found += Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused))
-        assert found == +Counter({"add": expected.additions, "rotate": expected.rotations} | own), variant
-        assert (
-            program.keys
-            == workload.keys(small)
-            == KeyRequest.of(rotations=selection.steps(layout.columns, 4))
-        )
-
-
-def test_a_keyword_costs_little_more_than_an_index():
-    """2^16 × 256 bytes at N = 4096: 36 blocks of 67 columns, against 32 of 64."""
-    layout = layout_of(1 << 16, 256, 2048)
-    assert (layout.blocks, layout.columns) == (36, 67)
-    by_keyword, by_index = columns.counts(layout), columns.counts(Layout(1 << 16, 256, 2048, 16))
-    assert by_keyword.products < 1.2 * by_index.products
-    assert by_keyword.rotations < 1.1 * by_index.rotations
-
-
 # --- Parameters, and what cannot be ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("database", [(4096, 64), (1 << 16, 256), (1 << 20, 256), (10, 32768)])
-def test_parameters_are_secure_by_both_tables_and_have_room(database):
-    records, value = database
-    workload = KEYWORD_PIR.with_options({"records": records, "value_bytes": value})
-    for found, deviation in (
-        (workload.parameters("bfv"), columns.switched_deviation),
-        (workload.parameters("bgv"), columns.uncentred_deviation),
-        (workload.seeded_parameters("bfv"), columns.secret_deviation),
-        (workload.roomy_parameters("bfv"), columns.public_deviation),
-    ):
-        n, bits = found.ring_dimension, found.modulus_bits
-        assert all(security.level(table, n, sum(bits)) >= 128 for table in ("2018", "2024"))
-        if database == (10, 32768):  # longer than any ring has room for: refused below
-            assert n == 32768
-            continue
-        layout = layout_of(records, value, n // 2)
-        assert columns.noise_ratio(layout, sum(bits[:-1]), 65537, deviation(n)) >= 8
 
 
 def test_what_cannot_be_is_refused():
     too_long = KEYWORD_PIR.with_options({"value_bytes": 32768})
+    assert resolved(too_long).ring_dimension == 32768  # longer than any ring has room for
     with pytest.raises(Unsupported, match="elements have at most 16384 bytes"):
         too_long.keys(resolved(too_long))
     for values in ({"records": 0}, {"records": (1 << 20) + 1}, {"value_bytes": 0}, {"hash_seed": -1}):
         with pytest.raises(UserError, match=next(iter(values))):
             KEYWORD_PIR.with_options(values)
-    with pytest.raises(Unsupported, match="keyword-pir is made for bfv, bgv, not ckks"):
-        KEYWORD_PIR.parameters("ckks")
 
 
 # --- What is told to whom, and what comes back -----------------------------------------------------------------------
-
-
-def test_the_server_is_told_nothing_of_the_keyword():
-    parameters = resolved(KEYWORD_PIR)
-    words = [KEYWORD_PIR.input(seed, None) for seed in (0, 1)]
-    assert words[0] != words[1]
-    assert [KEYWORD_PIR.public("answer", word, parameters) for word in words] == [{}, {}]
-    vectors = [KEYWORD_PIR.vectors("answer", word, parameters) for word in words]
-    shapes = [[(item.shape, item.dtype, item.sum()) for item in each] for each in vectors]
-    assert [[shape[:2] for shape in each] for each in shapes] == [[((4096,), np.int64)] * 3] * 2
-    assert [sum(shape[2] for shape in each) for each in shapes] == [8, 8]  # two rows, four parts
-    assert len({traced(KEYWORD_PIR, parameters, "seal", seed).program.digest for seed in (0, 1)}) == 1
 
 
 def test_keywords_that_there_are_and_are_not_are_asked_for():
@@ -213,7 +112,7 @@ def test_keywords_that_there_are_and_are_not_are_asked_for():
 def test_absent_is_neither_a_value_nor_an_answer_that_went_wrong():
     workload = KEYWORD_PIR.with_options({"records": 20, "value_bytes": 1})
     parameters = resolved(workload)
-    layout, names = layout_of(20, 1, parameters.ring_dimension // 2), generated(20, 1)
+    layout, names = workload.layout(parameters), generated(20, 1)
     empty = columns.block_vectors(np.zeros((1, 11), dtype=np.uint8), layout)[0]
     slots = np.full(parameters.slots, empty[0], dtype=np.int64)
     assert workload.output([slots], names[3], parameters).tolist() == [ABSENT]

@@ -5,36 +5,19 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
+from retrieval_costs import DATABASES, RING, resolved
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.cli import suite
 from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.programs import all_traced
 from ciphermark_workloads.retrieval.keyword_pir import Table, generated
 
-RING = 512
-# Of several blocks, columns or plaintexts more than the outline has; and what of it is varied by.
-DATABASES = {
-    "fast-pir": {"elements": 900, "element_bytes": 40},
-    "batch-pir": {"elements": 900, "element_bytes": 40, "wanted": 16},
-    "mul-pir": {"elements": 200, "element_bytes": 288},
-    "seal-pir": {"elements": 200, "element_bytes": 288},
-    "keyword-pir": {"records": 700, "value_bytes": 40},
-    "constant-weight-pir": {"records": 700, "value_bytes": 40},
-    "constant-weight-pir-published": {"records": 70, "value_bytes": 40, "keyword_bits": 12},
-}
 # Whose ciphertexts are kept by coefficients, in evaluation form, or both; seal has operations for sums of products.
 LIBRARIES = dict.fromkeys(DATABASES, ("seal", "openfhe", "pyfhel")) | {"seal-pir": ("seal",)}
-
-
-def small(workload):
-    spec = workload.parameters("bfv")
-    asked = ParameterSpec("bfv", RING, spec.modulus_bits, plain_modulus=spec.plain_modulus, security=0)
-    return registry.load("cleartext").resolve(asked)
 
 
 def program(workload, parameters, variant):
@@ -53,7 +36,7 @@ def planned(budget, *experiments):
 )
 def test_an_outline_takes_the_operations_levels_and_kinds_of_keys_of_the_whole(name, variant):
     whole = WORKLOADS[name].with_options(DATABASES[name])
-    parameters = small(whole)
+    parameters = resolved(whole, ring_dimension=RING)
     full, brief = (program(workload, parameters, variant) for workload in (whole, whole.outline(parameters)))
     assert {node.operation for node in brief.nodes} == {node.operation for node in full.nodes}
     assert brief.depth == full.depth
@@ -74,7 +57,7 @@ def test_records_that_stand_for_more_find_their_places():
 def test_few_records_are_planned_by_their_own_seed():
     """Of small tables some cannot be: that is told by the plan."""
     options = WORKLOADS["keyword-pir"].with_options({"records": 9, "hash_seed": 7})
-    assert options.outline(small(options)).options.hash_seed == 7
+    assert options.outline(resolved(options, ring_dimension=RING)).options.hash_seed == 7
 
 
 def test_large_databases_are_planned_in_less_memory_than_they_have():

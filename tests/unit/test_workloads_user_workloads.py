@@ -156,11 +156,11 @@ def test_a_dump_of_a_loop_tells_its_place():
     assert user_workloads.place_in_copy(of_run) == "mine@3b5d12ab.py:41, in circuit"
 
 
-# What takes long, and what is gigabytes.
-LARGE = ("lr-k5", "lola-cifar")
+# What takes long, and what is gigabytes; tests of retrieval look at it in a small ring.
+ELSEWHERE = ("lr-k5", "lola-cifar", *(name for name in WORKLOADS if WORKLOADS[name].family == "retrieval"))
 
 
-@pytest.mark.parametrize("name", [name for name in WORKLOADS if not name.startswith(LARGE)])
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if not name.startswith(ELSEWHERE)])
 def test_a_program_does_not_depend_on_the_values_of_inputs(name):
     """Two inputs, one program: what the server is told in the clear may differ, so that it is held fixed."""
     workload = WORKLOADS[name]

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ciphermark_circuits import sums
+from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.products import raw_product, shrunk
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, lowered
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ciphermark_circuits import sums
-from ciphermark_circuits.layout import powers
+from ciphermark_circuits.layout import Floats, powers
 from ciphermark_circuits.products import raw_product, shrunk
 from ciphermark_contract.interfaces import Evaluator, Handle
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from ciphermark_circuits.layout import Floats
+
 _POINTS = 8192  # of the grid that errors are looked for on, twice: with Chebyshev's and with equal ratios
 _ROUNDS = 40
 _DIGITS = 12

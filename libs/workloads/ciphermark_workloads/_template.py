@@ -12,7 +12,7 @@ from ciphermark_circuits import sums
 from ciphermark_circuits.layout import Floats, power_of_two
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.workload import Arrays, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Workload
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -48,12 +48,7 @@ class InnerProduct(Workload[Floats, Floats]):
         return {"weights": self._weights()}
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """What the server computes. Managed operations take care of levels, scales and relinearization."""
         weights = np.zeros(evaluator.parameters.slots)

@@ -22,6 +22,8 @@ from ciphermark_core.descriptor import DATA_SET, Dimension, Value, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 
+NEWER = {"is_newer": True}
+FILE = {"is_newer": True, "is_file": True}  # the ``extra`` of newer options, and of those that name files
 BATCH = register(Dimension("batch", int, "Inputs that one program computes on in a pass (workloads)."))
 
 

@@ -28,6 +28,7 @@ from ciphermark_workloads.options import NoOptions, read
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 Arrays: TypeAlias = Mapping[str, npt.NDArray[np.float64]]
+Handles: TypeAlias = Sequence[Handle]
 Returns = Literal["nothing", "state", "result"]
 OWN = "own"  # the family of workloads that are in no family's folder
 
@@ -221,13 +222,13 @@ class Workload(ABC, Generic[Input, Output]):
         """The size of what is encrypted for a stage, before encryption: 8 bytes a number."""
         return sum(8 * vector.size for vector in self.vectors(stage, given, parameters))
 
-    def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
+    def decrypted(self, owner: KeyOwner, results: Handles) -> list[Vector]:
         """The vectors that :meth:`output` takes, of the results of the last stage: of each, unless ciphertexts hold
         parts of others.
         """
         return [owner.decrypt(item) for item in results]
 
-    def opened(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+    def opened(self, owner: KeyOwner, results: Handles) -> list[Handle]:
         """All that :meth:`decrypted` decrypts: where one of these has no noise budget left, noise is why an output is
         wrong.
         """
@@ -266,12 +267,7 @@ class Workload(ABC, Generic[Input, Output]):
 
     @abstractmethod
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """The server's part of a stage. ``state`` is what the stage before returned, ``public`` what the client told.
 
@@ -286,17 +282,28 @@ class Workload(ABC, Generic[Input, Output]):
         return {}
 
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """The circuit in parts whose times and errors one may ask for: what each of them ends with, by its name, in
         order. The last ends with what :meth:`circuit` returns, and takes what the others end with.
         """
         return {stage: self.circuit(stage, evaluator, inputs, state, public)}
+
+
+class Layered(Workload[Input, Output]):
+    """A workload that says its circuits by their layers alone."""
+
+    @abstractmethod
+    def layers(
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
+    ) -> Mapping[str, list[Handle]]:
+        """See :meth:`Workload.layers`."""
+
+    def circuit(
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
+    ) -> list[Handle]:
+        """What the last layer ends with."""
+        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
 
 
 AnyWorkload: TypeAlias = Workload[Any, Any]

@@ -87,15 +87,9 @@ def together(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return whole
 
 
-def samples_of(
-    values: Mapping[str, float], stage: str, *, step: str | None = None, party: str | None = None
-) -> list[Sample]:
+def samples_of(values: Mapping[str, float], stage: str) -> list[Sample]:
     """One sample of each metric, in a fixed order."""
-    return [
-        Sample(metric, values[metric], stage, step=step, party=party)
-        for metric in METRICS
-        if metric in values
-    ]
+    return [Sample(metric, values[metric], stage) for metric in METRICS if metric in values]
 
 
 def measured_alone(action: Callable[[], object]) -> dict[str, float]:

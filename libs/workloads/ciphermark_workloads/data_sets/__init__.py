@@ -1,20 +1,203 @@
-"""Data sets that are shipped, and the reader of a user's own."""
+"""Data sets that are shipped, and the reader of a user's own: CSV text of a header, numbers, the label in the last
+column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+import hashlib
+import io
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal, TypeAlias
 
-from ciphermark_workloads.data_sets.reader import (
-    MOST_BYTES,
-    DataSet,
-    LabelRule,
-    UserDataSet,
-    named,
-    read,
-    take,
-)
+import numpy as np
+
+from ciphermark_circuits.layout import Floats
+from ciphermark_core.errors import UserError
+
+LabelRule: TypeAlias = Literal["binary", "median"]
+MOST_BYTES = 16 * 1024 * 1024
+MOST_ROWS = 100_000
+MOST_COLUMNS = 1024
+FEWEST_ROWS = 10
+_LONGEST_STEM = 40
+_DIGITS = 8
+LARGEST = 1e100  # squares of it, summed up over all rows, are far from what a float holds
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Rows of a table: ``features`` of shape (rows, columns), ``labels`` of shape (rows,), each 0.0 or 1.0."""
+
+    name: str
+    columns: tuple[str, ...]
+    features: Floats
+    labels: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class UserDataSet:
+    """A data set of a user: its CSV with a label of two values, ``digest`` its SHA-256, and its size."""
+
+    data: bytes
+    digest: str
+    rows: int
+    features: int
+
+    def called(self, stem: str) -> str:
+        """Its name in results: ``mine@3b5d12ab``. Equal names have equal contents, whatever the file's folder."""
+        return named(stem, self.digest)
+
+
+def named(stem: str, digest: str) -> str:
+    """What contents of a SHA-256 are called in results, after the file's stem. Pure."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-")[:_LONGEST_STEM] or "data"
+    return f"{plain}@{digest[:_DIGITS]}"
+
+
+def take(data: bytes, origin: str, rule: LabelRule = "binary") -> UserDataSet:
+    """Check CSV as a user gave it; ``origin`` is what faults call it.
+
+    With the rule ``median`` the result has 0 and 1 as labels: the rule is a part of the contents.
+    Raises ``UserError`` for what :func:`read` refuses.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{origin}: byte {error.start} is not UTF-8: save the file as UTF-8") from None
+    written, data_set = _two_classes(text, origin, rule)
+    content = written.encode()
+    return UserDataSet(content, hashlib.sha256(content).hexdigest(), *data_set.features.shape)
+
+
+def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
+    """The data set in CSV text.
+
+    The first line names the columns. The last column is the label: with the rule ``binary`` it has two different
+    values, of which the larger is class 1; with ``median`` those above its median are class 1.
+    Raises ``UserError`` with line and column of a fault.
+    """
+    size = len(text.encode())
+    if size > MOST_BYTES:
+        raise UserError(f"{name}: {size} bytes are too many, at most {MOST_BYTES} are read: use fewer rows")
+    lines = _lines(text.removeprefix("\ufeff"), name)
+    _, header = next(lines, (1, []))
+    columns = _header(header, name)
+    table = np.array(_rows(lines, columns, name))
+    if len(table) < FEWEST_ROWS:
+        raise UserError(f"{name}: {len(table)} rows are too few, {FEWEST_ROWS} are the least")
+    return DataSet(name, columns[:-1], table[:, :-1], _labels(table[:, -1], columns[-1], name, rule))
+
+
+def _two_classes(text: str, name: str, rule: LabelRule) -> tuple[str, DataSet]:
+    """The data set, and its CSV text as the rule ``binary`` reads it: with ``median``, labels are written as 0 and 1.
+
+    So the text alone says what the data set is. Raises ``UserError`` as :func:`read` does.
+    """
+    data_set = read(text, name, rule)
+    if rule == "binary":
+        return text, data_set
+    (_, header), *rows = _lines(text.removeprefix("\ufeff"), name)
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(
+        [*fields[:-1], f"{label:.0f}"] for (_, fields), label in zip(rows, data_set.labels, strict=True)
+    )
+    return written.getvalue(), data_set
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and fields of lines that are not empty."""
+    lines = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for fields in lines:
+            if fields:
+                yield lines.line_num, fields
+    except csv.Error as error:
+        raise UserError(f"{name}, line {lines.line_num}: {error}: write plain CSV") from error
+
+
+def _header(fields: list[str], name: str) -> tuple[str, ...]:
+    columns = tuple(field.strip() for field in fields)
+    if len(columns) < 2:
+        raise UserError(
+            f"{name}, line 1: a header of two columns or more is needed, the label last, separated by commas"
+        )
+    if len(columns) > MOST_COLUMNS:
+        raise UserError(f"{name}, line 1: {len(columns)} columns are too many, {MOST_COLUMNS} are the most")
+    for number, column in enumerate(columns, 1):
+        if not column:
+            raise UserError(f"{name}, line 1: column {number} has no name: give it one")
+        if columns.index(column) < number - 1:
+            raise UserError(f"{name}, line 1: two columns are named {column!r}: name one of them otherwise")
+        if _number(column) is not None:
+            raise UserError(
+                f"{name}, line 1: {column!r} is a number where a column's name is expected: put a line of names first"
+            )
+    return columns
+
+
+def _rows(lines: Iterator[tuple[int, list[str]]], columns: tuple[str, ...], name: str) -> list[list[float]]:
+    rows: list[list[float]] = []
+    for line, fields in lines:
+        if len(fields) != len(columns):
+            raise UserError(
+                f"{name}, line {line}: {len(fields)} fields, but the header names {len(columns)} columns"
+            )
+        if len(rows) == MOST_ROWS:
+            raise UserError(f"{name}, line {line}: {MOST_ROWS} rows are the most: use fewer")
+        rows.append(
+            [
+                _checked(field, f"{name}, line {line}, column {column!r}")
+                for field, column in zip(fields, columns, strict=True)
+            ]
+        )
+    return rows
+
+
+def _checked(field: str, place: str) -> float:
+    value = _number(field)
+    if value is None:
+        raise UserError(
+            f"{place}: {field!r} is not a finite number: mend it, or leave the row or the column out"
+        )
+    if abs(value) > LARGEST:
+        raise UserError(
+            f"{place}: {field} is too large, {LARGEST:g} is the most: write the column in a larger unit"
+        )
+    return value
+
+
+def _number(field: str) -> float | None:
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _labels(values: Floats, column: str, name: str, rule: LabelRule) -> Floats:
+    distinct = np.unique(values)
+    if len(distinct) < 2:
+        raise UserError(f"{name}, column {column!r}: all labels are {distinct[0]}: two classes are needed")
+    if rule == "median":
+        is_above = values > np.median(values)
+        if not is_above.any():
+            raise UserError(f"{name}, column {column!r}: no label is above the median: use the rule binary")
+        return np.where(is_above, 1.0, 0.0)
+    if len(distinct) > 2:
+        raise UserError(
+            f"{name}, column {column!r}: {len(distinct)} different labels, but the rule binary takes two: write 0 and "
+            "1, or use the rule median (label: median)"
+        )
+    labels: Floats = np.where(values == distinct[1], 1.0, 0.0)
+    return labels
 
 
 @cache
@@ -34,6 +217,3 @@ DATA_SETS: Mapping[str, Callable[[], DataSet]] = {"boston": boston, "breast-canc
 
 def _shipped(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-__all__ = ["DATA_SETS", "MOST_BYTES", "DataSet", "LabelRule", "UserDataSet", "named", "read", "take"]

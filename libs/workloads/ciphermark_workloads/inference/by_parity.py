@@ -24,12 +24,11 @@ import numpy as np
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.layout import Floats, powers
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
-from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.inference.inputs import Image
+from ciphermark_workloads.inference.inputs import Image, image
 from ciphermark_workloads.inference.network import Layer
 from ciphermark_workloads.inference.on_images import judged
-from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Judgement, Layered, Stage, Truth, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,9 +372,7 @@ def keys(layout: Parities) -> KeyRequest:
     return KeyRequest.of(relinearization=True, rotations=rotations)
 
 
-def each(
-    evaluator: Evaluator, image: Sequence[Handle], layout: Parities, weights: Weights
-) -> dict[str, list[Handle]]:
+def each(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weights) -> dict[str, list[Handle]]:
     """What each layer makes of an image, the last its logits: five levels, a rescaling each."""
     square = evaluator.managed().function("square")
     maps = _first(evaluator, image, layout, weights)
@@ -391,7 +388,7 @@ def each(
     }
 
 
-def _first(evaluator: Evaluator, image: Sequence[Handle], layout: Parities, weights: Weights) -> list[Handle]:
+def _first(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weights) -> list[Handle]:
     """A matrix of blocks: inputs are turned by maps in baby steps, sums of products in giant steps."""
     taps = [
         evaluator.apply("rotate", item, baby * layout.whole) if baby else item
@@ -406,7 +403,7 @@ def _first(evaluator: Evaluator, image: Sequence[Handle], layout: Parities, weig
     ]
 
 
-def _second(evaluator: Evaluator, maps: Sequence[Handle], layout: Parities, weights: Weights) -> Handle:
+def _second(evaluator: Evaluator, maps: Handles, layout: Parities, weights: Weights) -> Handle:
     """Maps are shifted as taps are, sums of products turned from channel to channel."""
     shifted = [item for given in maps for item in _shifted(evaluator, given, layout)]
     products = diagonals.with_vectors(evaluator, shifted, weights.second)
@@ -454,7 +451,7 @@ class Options(msgspec.Struct, frozen=True):
     ] = 1
 
 
-class ByParity(Workload[Image, Floats]):
+class ByParity(Layered[Image, Floats]):
     """The input is a random image, the output its logits. Nothing is trained, and no image has a class: what is judged
     is the agreement with the network in the clear.
     """
@@ -509,14 +506,8 @@ class ByParity(Workload[Image, Floats]):
 
     def given_input(self, values: Sequence[float]) -> Image:
         """Channel by channel, each row by row; raises ``UserError`` for another size and for other numbers."""
-        shape, pixels = self.layout.shape, np.asarray(values, dtype=np.float64)
-        if pixels.size != shape.channels * shape.side**2:
-            raise UserError(
-                f"the network takes {shape.channels} × {shape.side} × {shape.side} numbers, and not {pixels.size}"
-            )
-        if not np.all((pixels >= 0) & (pixels <= 1)):
-            raise UserError("pixels are numbers from 0 to 1")
-        return Image(pixels.reshape(shape.channels, shape.side, shape.side), None)
+        shape = self.layout.shape
+        return image(values, shape.channels, shape.side, shape.side)
 
     def require_room(self, given: Image, parameters: Parameters) -> None:
         """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
@@ -532,24 +523,8 @@ class ByParity(Workload[Image, Floats]):
         """The image's pixels as each tap meets them."""
         return self.layout.image(given.pixels, parameters.slots)
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """One ciphertext, the logits in some of its slots."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """The weights are made and laid out here, their plaintexts are the constants of the program."""
         weights = Weights.of(self._network(), self.layout, evaluator.parameters.slots)

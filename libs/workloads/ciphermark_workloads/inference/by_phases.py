@@ -10,7 +10,7 @@ all quarters are the same; each gives a fourth of the hidden neurons, in the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -20,14 +20,14 @@ import numpy.typing as npt
 
 from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference import on_images
-from ciphermark_workloads.inference.by_taps import LENGTH, QUARTER, QUARTERS, repeated
+from ciphermark_workloads.inference.by_taps import LENGTH, QUARTER, QUARTERS, InPattern, repeated
 from ciphermark_workloads.inference.network import Network, Shape
-from ciphermark_workloads.inference.on_images import SCALES, Exact, OneImage, numbers
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.inference.on_images import SCALES, by_layer, numbers
+from ciphermark_workloads.workload import Arrays, Handles
 
 DIAGONALS = 32
 LAST_DIAGONALS = 16
@@ -190,65 +190,34 @@ class _Weights:
         )
 
 
-class ByPhases(Exact[held.Image], OneImage):
+class ByPhases(InPattern):
     """For the smallest upload: a convolution at every second pixel, and up to 100 hidden neurons."""
 
-    def require_shape(self, shape: Shape) -> None:
-        Phases(shape)
+    Layout = Phases
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "add_plain", "mul_plain", "square", "rotate")
 
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of shifts, sums and diagonals, whatever the image."""
-        layers = (
-            self._layout().shifts,
-            QUARTER_SUMS,
-            diagonals.steps(DIAGONALS, _BABIES),
-            DENSE_SUMS,
-            diagonals.steps(LAST_DIAGONALS, _LAST_BABIES),
-            LAST_TURNS,
-        )
-        steps = sorted({step for layer in layers for step in layer if step})
-        return KeyRequest.of(relinearization=True, rotations=steps)
+    def rotations(self) -> Iterable[Sequence[int]]:
+        dense, last = diagonals.steps(DIAGONALS, _BABIES), diagonals.steps(LAST_DIAGONALS, _LAST_BABIES)
+        return self.layout().shifts, QUARTER_SUMS, dense, DENSE_SUMS, last, LAST_TURNS
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's four phases."""
-        return numbers([self._layout().image(given.pixels, parameters.slots)], SCALES.pixels, parameters)
-
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """One ciphertext for each image, its logits in some of the slots."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+        return numbers([self.layout().image(given.pixels, parameters.slots)], SCALES.pixels, parameters)
 
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """One ciphertext of each image for each layer."""
-        layout = self._layout()
+        layout = self.layout()
         weights = _Weights.of(self.halved_network(), layout, evaluator.parameters)
-        found = [_layers(evaluator, image, layout, weights) for image in inputs]
-        return {name: [image[name] for image in found] for name in found[0]}
-
-    def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
-        return self.logits(self._layout().logits(outputs[0]), parameters)
-
-    def _layout(self) -> Phases:
-        return Phases(self.network().shape)
+        return by_layer(_layers(evaluator, image, layout, weights) for image in inputs)
 
 
-def _layers(evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weights) -> dict[str, Handle]:
+def _layers(
+    evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weights
+) -> dict[str, list[Handle]]:
     """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
     rescaled, squared = partial(on_images.rescaled, evaluator), partial(on_images.squared, evaluator)
     add_plain = evaluator.managed().function("add_plain")
@@ -265,11 +234,11 @@ def _layers(evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weigh
     quarters = sums.turned_sum(evaluator, rescaled(last), QUARTER_SUMS)
     three = [quarters, *sums.rotated_by_each(evaluator, quarters, LAST_TURNS)]
     return {
-        "convolution": maps,
-        "first square": squared_maps,
-        "dense": hidden,
-        "second square": squared_hidden,
-        "last": add_plain(sums.total(evaluator, three), weights.last_bias),
+        "convolution": [maps],
+        "first square": [squared_maps],
+        "dense": [hidden],
+        "second square": [squared_hidden],
+        "last": [add_plain(sums.total(evaluator, three), weights.last_bias)],
     }
 
 

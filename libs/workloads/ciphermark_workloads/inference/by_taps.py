@@ -12,10 +12,11 @@ are 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +29,8 @@ from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference import on_images
 from ciphermark_workloads.inference.network import Layer, Network, Shape, patches
-from ciphermark_workloads.inference.on_images import SCALES, T_16384, Exact, OneImage, numbers
-from ciphermark_workloads.workload import Arrays, Stage
+from ciphermark_workloads.inference.on_images import SCALES, T_16384, Exact, OneImage, by_layer, numbers
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 QUARTER = 1024
 QUARTERS = 4
@@ -153,7 +154,7 @@ class _Layers(Generic[Operand]):
     last: Sequence[Sequence[Operand]]
     inner_products: InnerProducts[Operand]
 
-    def each(self, evaluator: Evaluator, image: Sequence[Handle]) -> dict[str, Handle]:
+    def each(self, evaluator: Evaluator, image: Handles) -> dict[str, list[Handle]]:
         """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
         rescaled, squared = partial(on_images.rescaled, evaluator), partial(on_images.squared, evaluator)
         (taps,) = self.inner_products(evaluator, image, [self.taps])
@@ -164,76 +165,70 @@ class _Layers(Generic[Operand]):
         squared_hidden = squared(hidden)
         last = diagonals.product(evaluator, squared_hidden, self.last, self.inner_products)
         return {
-            "convolution": maps,
-            "first square": squared_maps,
-            "dense": hidden,
-            "second square": squared_hidden,
-            "last": sums.turned_sum(evaluator, rescaled(last), LAST_SUMS),
+            "convolution": [maps],
+            "first square": [squared_maps],
+            "dense": [hidden],
+            "second square": [squared_hidden],
+            "last": [sums.turned_sum(evaluator, rescaled(last), LAST_SUMS)],
         }
 
 
-class ByTaps(Exact[held.Image], OneImage):
-    """The input is one of the images, the output its logits (classes,)."""
+class InPattern(Exact[held.Image], OneImage):
+    """The input is one of the images, in a pattern of 4,096 slots; the output its logits (classes,). ``Layout`` says
+    where they lie, and refuses networks.
+    """
+
+    Layout: ClassVar[type[Any]]
+
+    @abstractmethod
+    def rotations(self) -> Iterable[Sequence[int]]:
+        """Of sums, shifts and diagonals, whatever the image."""
 
     def require_shape(self, shape: Shape) -> None:
-        Packing(shape)
+        self.Layout(shape)
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        steps = {step for steps in self.rotations() for step in steps if step}
+        return KeyRequest.of(relinearization=True, rotations=sorted(steps))
+
+    def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
+        return self.logits(self.layout().logits(outputs[0]), parameters)
+
+    def layout(self) -> Any:
+        """Of the network."""
+        return self.Layout(self.network().shape)
+
+
+class ByTaps(InPattern):
+    """Weights in the clear."""
+
+    Layout = Packing
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "square", "rotate")
 
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of sums and diagonals, whatever the image."""
-        layers = (
-            MAP_SUMS,
-            diagonals.steps(DIAGONALS // QUARTERS, _BABIES),
-            DENSE_SUMS,
-            diagonals.steps(LAST_DIAGONALS, _LAST_BABIES),
-            LAST_SUMS,
-        )
-        rotations = tuple(sorted({step for layer in layers for step in layer}))
-        return KeyRequest.of(relinearization=True, rotations=rotations)
+    def rotations(self) -> Iterable[Sequence[int]]:
+        dense, last = diagonals.steps(_TURN, _BABIES), diagonals.steps(LAST_DIAGONALS, _LAST_BABIES)
+        return MAP_SUMS, dense, DENSE_SUMS, last, LAST_SUMS
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
         """The image's pixels as each tap meets them."""
-        return numbers(self._packing().image(given.pixels, parameters.slots), SCALES.pixels, parameters)
-
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """One ciphertext for each image, its logits in some of the slots."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
+        return numbers(self.layout().image(given.pixels, parameters.slots), SCALES.pixels, parameters)
 
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """One ciphertext of each image for each layer."""
-        weights = self._weights(evaluator, state)
-        found = [weights.each(evaluator, image) for image in self._of_images(inputs)]
-        return {name: [image[name] for image in found] for name in found[0]}
+        weights, each = self._weights(evaluator, state), self.layout().ciphertexts
+        starts = range(0, len(inputs), each)
+        return by_layer(weights.each(evaluator, inputs[start : start + each]) for start in starts)
 
-    def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
-        return self.logits(self._packing().logits(outputs[0]), parameters)
-
-    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
+    def _weights(self, evaluator: Evaluator, state: Handles) -> _Layers[Any]:
         """The weights as the server has them."""
         return self._layers(evaluator.parameters)
 
-    def _of_images(self, inputs: Sequence[Handle]) -> list[Sequence[Handle]]:
-        each = self._packing().ciphertexts
-        return [inputs[start : start + each] for start in range(0, len(inputs), each)]
-
     def _layers(self, parameters: Parameters) -> _Layers[Vector]:
-        network, layout, slots = self.halved_network(), self._packing(), parameters.slots
+        network, layout, slots = self.halved_network(), self.layout(), parameters.slots
         dense = numbers(layout.dense(network, slots), SCALES.dense, parameters)
         last = numbers(layout.last(network, slots), SCALES.last, parameters)
         return _Layers(
@@ -242,9 +237,6 @@ class ByTaps(Exact[held.Image], OneImage):
             diagonals.columns(last, _LAST_BABIES),
             diagonals.with_vectors,
         )
-
-    def _packing(self) -> Packing:
-        return Packing(self.network().shape)
 
 
 class EncryptedByTaps(ByTaps):
@@ -269,21 +261,16 @@ class EncryptedByTaps(ByTaps):
         ]
 
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
         if stage != self.stages[-1].name:
             return {stage: self._lowered(evaluator, inputs)}
         return super().layers(stage, evaluator, inputs, state, public)
 
-    def _lowered(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+    def _lowered(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
         """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
-        taps, dense = self._packing().ciphertexts, DIAGONALS // QUARTERS
+        taps, dense = self.layout().ciphertexts, _TURN
         layers = [0] * taps + [1] * dense + [2] * LAST_DIAGONALS
         # A layer and a square before it: whole numbers go down with squares alone.
         levels = 1 if evaluator.parameters.scale is None else 2
@@ -292,10 +279,10 @@ class EncryptedByTaps(ByTaps):
             for item, layer in zip(inputs, layers, strict=False)
         ]
 
-    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> _Layers[Any]:
+    def _weights(self, evaluator: Evaluator, state: Handles) -> _Layers[Any]:
         """What the stage before returned."""
-        taps = self._packing().ciphertexts
-        dense = taps + DIAGONALS // QUARTERS
+        taps = self.layout().ciphertexts
+        dense = taps + _TURN
         return _Layers(
             state[:taps],
             _in_columns(state[taps:dense], _BABIES),
@@ -304,7 +291,7 @@ class EncryptedByTaps(ByTaps):
         )
 
 
-def _in_columns(items: Sequence[Handle], height: int) -> list[Sequence[Handle]]:
+def _in_columns(items: Handles, height: int) -> list[Handles]:
     return [items[start : start + height] for start in range(0, len(items), height)]
 
 

@@ -1,4 +1,5 @@
-"""Classes of thousands of encrypted images at once, an image in each slot: latency for throughput.
+"""Classes of thousands of encrypted images at once, an image in each slot: latency for throughput. The server knows
+the weights, or has them encrypted, too, each in all slots of a ciphertext.
 
 Gilad-Bachrach et al., "CryptoNets: Applying neural networks to encrypted data with high throughput and accuracy", ICML
 2016. A ciphertext has one pixel of every image, or one neuron: weights are numbers, and nothing is rotated.
@@ -6,24 +7,25 @@ Gilad-Bachrach et al., "CryptoNets: Applying neural networks to encrypted data w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
 
-from ciphermark_circuits import sums
+from ciphermark_circuits import diagonals, sums
 from ciphermark_circuits.diagonals import InnerProducts
 from ciphermark_circuits.layout import Floats
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector, lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference import on_images
 from ciphermark_workloads.inference.network import Layer, Shape, pixels_met
-from ciphermark_workloads.inference.on_images import SCALES, Exact, judged, numbers, whole
-from ciphermark_workloads.workload import Arrays, Judgement, Truth
+from ciphermark_workloads.inference.on_images import SCALES, Exact, by_layer, judged, numbers, whole
+from ciphermark_workloads.workload import Arrays, Handles, Judgement, Stage, Truth
 
 
 class Options(held.Options, frozen=True):
@@ -54,23 +56,12 @@ class Affine(Generic[Weight, Bias]):
         """With the weights of some inputs alone."""
         return replace(self, weights=[[row[number] for number in numbers] for row in self.weights])
 
-    def neurons(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
+    def neurons(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
         """Sums of the same ciphertexts after each other, then in ckks a rescaling, and the bias."""
         sums = self.inner_products(evaluator, inputs, self.weights)
         rescaled = [on_images.rescaled(evaluator, item) for item in sums]
         add = evaluator.managed().function(self.addition)
         return [add(item, bias) for item, bias in zip(rescaled, self.biases, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layers:
-    """What the layers of one set of images give, neuron by neuron."""
-
-    convolution: list[Handle]
-    first_square: list[Handle]
-    dense: list[Handle]
-    second_square: list[Handle]
-    last: list[Handle]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +72,10 @@ class Weights:
     dense: Affine[Any, Any]
     last: Affine[Any, Any]
 
-    def layers(self, evaluator: Evaluator, shape: Shape, pixels: Sequence[Handle]) -> _Layers:
-        """Neurons of maps are squared as soon as they are there: so memory is that of squares."""
+    def layers(self, evaluator: Evaluator, shape: Shape, pixels: Handles) -> dict[str, list[Handle]]:
+        """What each layer gives of one set of images, neuron by neuron. Neurons of maps are squared as soon as they are
+        there: so memory is that of squares.
+        """
         square = partial(on_images.squared, evaluator)
         maps: dict[tuple[int, int], Handle] = {}
         squares: dict[tuple[int, int], Handle] = {}
@@ -95,8 +88,13 @@ class Weights:
         first_square = [squares[place] for place in in_order]
         hidden = self.dense.neurons(evaluator, first_square)
         second_square = [*map(square, hidden)]
-        logits = self.last.neurons(evaluator, second_square)
-        return _Layers([maps[place] for place in in_order], first_square, hidden, second_square, logits)
+        return {
+            "convolution": [maps[place] for place in in_order],
+            "first square": first_square,
+            "dense": hidden,
+            "second square": second_square,
+            "last": self.last.neurons(evaluator, second_square),
+        }
 
 
 class CryptoNets(Exact[held.Images]):
@@ -136,7 +134,8 @@ class CryptoNets(Exact[held.Images]):
 
     def given_input(self, values: Sequence[float]) -> held.Images:
         """One image of somebody's, whose class nobody knows."""
-        image = held.image(values, self.network().shape.side)
+        side = self.network().shape.side
+        image = held.image(values, side, side)
         return held.Images(image.pixels[None], None)
 
     def vectors(self, stage: str, given: held.Images, parameters: Parameters) -> list[Vector]:
@@ -150,37 +149,14 @@ class CryptoNets(Exact[held.Images]):
         pixels = [*np.ascontiguousarray(given.pixels.reshape(len(given), -1).T)]
         return numbers(pixels, SCALES.pixels, parameters)
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each logit."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """A ciphertext for each neuron."""
         shape, weights = self.network().shape, self._weights(evaluator, state)
         pixels = shape.side**2
-        found = [
-            weights.layers(evaluator, shape, inputs[start : start + pixels])
-            for start in range(0, len(inputs), pixels)
-        ]
-        names = ("convolution", "first_square", "dense", "second_square", "last")
-        return {
-            name.replace("_", " "): [item for layers in found for item in getattr(layers, name)]
-            for name in names
-        }
+        starts = range(0, len(inputs), pixels)
+        return by_layer(weights.layers(evaluator, shape, inputs[start : start + pixels]) for start in starts)
 
     def output(self, outputs: Sequence[Vector], given: held.Images, parameters: Parameters) -> Floats:
         return self.logits(np.column_stack(outputs)[: len(given)], parameters)
@@ -193,7 +169,7 @@ class CryptoNets(Exact[held.Images]):
             found, truth.expected, truth.reference, truth.input.labels, self.tolerance_of(truth.parameters)
         )
 
-    def _weights(self, evaluator: Evaluator, state: Sequence[Handle]) -> Weights:
+    def _weights(self, evaluator: Evaluator, state: Handles) -> Weights:
         """In the clear."""
         network, parameters = self.halved_network(), evaluator.parameters
         layers = network.convolution, network.dense, network.last
@@ -209,7 +185,7 @@ def _in_the_clear(layer: Layer, parameters: Parameters, scale: int, of_input: in
     return Affine(weights.tolist(), vectors, _sums, "add_plain")
 
 
-def _sums(evaluator: Evaluator, inputs: Sequence[Handle], rows: Sequence[Sequence[float]]) -> list[Handle]:
+def _sums(evaluator: Evaluator, inputs: Handles, rows: Sequence[Sequence[float]]) -> list[Handle]:
     """Raises ``Unsupported`` for a row of zeros: nothing of a ciphertext would be left in its sum."""
     if not all(map(any, rows)):
         raise Unsupported(
@@ -218,9 +194,77 @@ def _sums(evaluator: Evaluator, inputs: Sequence[Handle], rows: Sequence[Sequenc
     return sums.weighted(evaluator, inputs, rows)
 
 
+_FALLS = (0, 2, 4)  # levels that a layer is below the top: a rescaling each for it and the square before it
+
+
+class EncryptedCryptoNets(CryptoNets):
+    """For small networks: a ciphertext for each weight goes up once, in a stage of its own."""
+
+    schemes: tuple[Scheme, ...] = ("ckks",)
+    stages = (Stage("load", "state"), Stage("infer"))
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "mul", "mul_plain", "square")
+
+    def server_bytes(self, parameters: Parameters) -> int:
+        """Weights as they are sent, half as large with seeds, and at each level that they pass on their way down:
+        libraries keep memory that they had once.
+        """
+        top, two = len(parameters.moduli), 2 * 8 * parameters.ring_dimension
+        primes = (top / 2 + sum(range(top - fall, top + 1)) for fall in _FALLS)
+        weights = sum(_size(layer) * each for layer, each in zip(self._layers(), primes, strict=True))
+        return super().server_bytes(parameters) + int(two * weights)
+
+    def vectors(self, stage: str, given: held.Images, parameters: Parameters) -> list[Vector]:
+        """Each weight in all slots, layer by layer, those of an output together and biases last; or the images."""
+        if stage == self.stages[-1].name:
+            return super().vectors(stage, given, parameters)
+        numbers = (part.ravel() for layer in self._layers() for part in (layer.weights, layer.bias))
+        return [np.full(parameters.slots, number) for number in np.concatenate([*numbers])]
+
+    def layers(
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
+    ) -> Mapping[str, list[Handle]]:
+        """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
+        if stage != self.stages[-1].name:
+            return {stage: self._lowered(evaluator, inputs)}
+        return super().layers(stage, evaluator, inputs, state, public)
+
+    def _lowered(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
+        """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
+        top, rows = evaluator.level(inputs[0]), zip(self._layers(), _FALLS, strict=True)
+        falls = (fall for layer, fall in rows for _ in range(_size(layer)))
+        return [lowered(evaluator, item, top - fall) for item, fall in zip(inputs, falls, strict=False)]
+
+    def _weights(self, evaluator: Evaluator, state: Handles) -> Weights:
+        """What the stage before returned."""
+        handles = iter(state)
+        return Weights(*(_encrypted(handles, layer) for layer in self._layers()))
+
+    def _layers(self) -> tuple[Layer, Layer, Layer]:
+        network = self.halved_network()
+        return network.convolution, network.dense, network.last
+
+
+def _size(layer: Layer) -> int:
+    return layer.weights.size + layer.bias.size
+
+
+def _encrypted(handles: Iterator[Handle], layer: Layer) -> Affine[Handle, Handle]:
+    """Biases stay a level above sums that are rescaled: what brings both to one scale takes it."""
+    outputs, inputs = layer.weights.shape
+    weights = [[*islice(handles, inputs)] for _ in range(outputs)]
+    return Affine(weights, [*islice(handles, outputs)], diagonals.with_ciphertexts, "add")
+
+
 _LARGE = "classes of thousands of encrypted handwritten digits of 28 × 28 pixels at once (CryptoNets)"
 _SMALL = "classes of thousands of encrypted handwritten digits of 8 × 8 pixels at once"
 WORKLOADS = (
     CryptoNets("cryptonets", "lola-mnist", _LARGE),
     CryptoNets("cryptonets-digits", "digits", _SMALL),
+    EncryptedCryptoNets(
+        "cryptonets-digits-encrypted",
+        "digits",
+        "classes of thousands of encrypted handwritten digits of 8 × 8 pixels at once, weights encrypted, too",
+    ),
 )

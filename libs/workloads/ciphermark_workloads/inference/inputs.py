@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 from typing import Annotated
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
@@ -17,6 +19,7 @@ from ciphermark_workloads import user_workloads
 from ciphermark_workloads.inference.network import Layer, Network
 from ciphermark_workloads.inference.networks import stored, user_networks
 from ciphermark_workloads.inference.networks.user_networks import Labels
+from ciphermark_workloads.options import FILE, NEWER
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -24,31 +27,28 @@ class Options(msgspec.Struct, frozen=True):
 
     network: Annotated[
         str,
-        msgspec.Meta(
+        Meta(
             description="a network of your own in place of the one that is shipped: mine.npz, mine.onnx",
-            extra={"is_newer": True, "is_file": True},
+            extra=FILE,
         ),
     ] = ""
     images: Annotated[
         str,
-        msgspec.Meta(
+        Meta(
             description="images of your own in place of those that are shipped: mine.npz, mine.csv",
-            extra={"is_newer": True, "is_file": True},
+            extra=FILE,
         ),
     ] = ""
     largest_pixel: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1, le=65535, description="the pixel of your images that stands for 1", extra={"is_newer": True}
-        ),
+        int, Meta(ge=1, le=65535, description="the pixel of your images that stands for 1", extra=NEWER)
     ] = 1
     halvings: Annotated[
         int,
-        msgspec.Meta(
+        Meta(
             ge=0,
             le=64,
             description="how often the last layer is halved, so that the first prime holds its logits",
-            extra={"is_newer": True},
+            extra=NEWER,
         ),
     ] = 0
 
@@ -108,17 +108,19 @@ def images(shipped: str, options: Options) -> Images:
     return Images(held.images, held.labels)
 
 
-def image(values: Sequence[float], side: int) -> Image:
-    """An image of pixels row by row, from 0 to 1; raises ``UserError`` for another size and for other numbers."""
+def image(values: Sequence[float], *shape: int) -> Image:
+    """An image of a shape, its pixels row by row, from 0 to 1; raises ``UserError`` for another size and for other
+    numbers.
+    """
     pixels = np.asarray(values, dtype=np.float64)
-    if pixels.size != side * side:
+    if pixels.size != prod(shape):
         raise UserError(
-            f"the network takes an image of {side} × {side} pixels, {side * side} numbers row by row, and not "
-            f"{pixels.size}"
+            f"the network takes an image of {' × '.join(map(str, shape))} pixels, {prod(shape)} numbers row by row, "
+            f"and not {pixels.size}"
         )
     if not np.all((pixels >= 0) & (pixels <= 1)):
         raise UserError("pixels are numbers from 0 to 1")
-    return Image(pixels.reshape(side, side), None)
+    return Image(pixels.reshape(shape), None)
 
 
 @lru_cache(maxsize=4)

@@ -8,8 +8,10 @@ the first dense layer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
@@ -113,21 +115,22 @@ def patches(images: Floats, shape: Shape) -> Floats:
     :func:`require_images`.
     """
     require_images(images, shape)
-    margin = (shape.before, shape.after)
-    padded = np.pad(images, ((0, 0), margin, margin))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.kernel, shape.kernel), axis=(1, 2))
-    chosen = windows[:, :: shape.stride, :: shape.stride]
-    return chosen.reshape(len(images), shape.positions, shape.taps).transpose(0, 2, 1)
+    windows = _windows(images, shape)
+    return windows.reshape(len(images), shape.positions, shape.taps).transpose(0, 2, 1)
+
+
+def _windows(images: npt.NDArray[Any], shape: Shape, outside: float = 0) -> npt.NDArray[Any]:
+    """What each place of the kernel has of images (count, side, side): (count, places, places, kernel, kernel)."""
+    margin, size = (shape.before, shape.after), (shape.kernel, shape.kernel)
+    padded = np.pad(images, ((0, 0), margin, margin), constant_values=outside)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis=(1, 2))
+    return windows[:, :: shape.stride, :: shape.stride]
 
 
 def pixels_met(shape: Shape) -> list[tuple[list[int], list[int]]]:
     """For each position, row by row, the taps that meet a pixel of the image and no zero around it, and these pixels:
     both by their numbers, row by row.
     """
-    margin = (shape.before, shape.after)
-    numbers = np.pad(
-        np.arange(shape.side**2).reshape(shape.side, shape.side), (margin, margin), constant_values=-1
-    )
-    windows = np.lib.stride_tricks.sliding_window_view(numbers, (shape.kernel, shape.kernel))
-    met = windows[:: shape.stride, :: shape.stride].reshape(shape.positions, shape.taps)
+    numbers = np.arange(shape.side**2).reshape(1, shape.side, shape.side)
+    met = _windows(numbers, shape, outside=-1).reshape(shape.positions, shape.taps)
     return [(np.flatnonzero(row >= 0).tolist(), row[row >= 0].tolist()) for row in met]

@@ -10,7 +10,7 @@ the logits that of all layers together. Only they have to be less than t/2: what
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -29,13 +29,13 @@ from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.network import Network, Shape, patches
 from ciphermark_workloads.inference.networks import user_networks
 from ciphermark_workloads.inference.networks.user_networks import Labels
-from ciphermark_workloads.workload import Judgement, Stage, Truth, Workload
+from ciphermark_workloads.workload import Judgement, Layered, Stage, Truth
 
 Given = TypeVar("Given", bound=held.Image | held.Images)
 _DEPTH = 5  # convolution, square, dense layer, square, last layer
 
 
-class OnImages(Workload[Given, Floats]):
+class OnImages(Layered[Given, Floats]):
     """The input is one image or several, the output their logits. ``shipped`` is the network, where options name
     none.
     """
@@ -127,7 +127,8 @@ class OneImage(OnImages[held.Image]):
 
     def given_input(self, values: Sequence[float]) -> held.Image:
         """An image of somebody's, whose class nobody knows."""
-        return held.image(values, self.network().shape.side)
+        side = self.network().shape.side
+        return held.image(values, side, side)
 
     def reference(self, given: held.Image) -> Floats:
         logits: Floats = self.network().logits(given.pixels[None])[0]
@@ -338,6 +339,15 @@ class Exact(OnImages[Given]):
         found = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
         logits: Integers = found.reshape(*pixels.shape[:-2], -1)
         return logits
+
+
+def by_layer(images: Iterable[Mapping[str, Sequence[Handle]]]) -> dict[str, list[Handle]]:
+    """What each layer ends with of all images, of what it ends with of each."""
+    ends: dict[str, list[Handle]] = {}
+    for image in images:
+        for name, handles in image.items():
+            ends.setdefault(name, []).extend(handles)
+    return ends
 
 
 def rescaled(evaluator: Evaluator, a: Handle) -> Handle:

@@ -17,8 +17,8 @@ from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupp
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.inference import inputs as held
 from ciphermark_workloads.inference.network import Network, Shape, patches
-from ciphermark_workloads.inference.on_images import OneImage
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.inference.on_images import OneImage, by_layer
+from ciphermark_workloads.workload import Arrays, Handles
 
 _BLOCK = 1024  # slots of a copy of the neurons of maps
 _COPIES = 8
@@ -68,32 +68,14 @@ class AsPublished(OneImage):
             )
         return [*patches(given.pixels[None], self.network().shape)[0]]
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each logit of each image, which is in all of its slots."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """One ciphertext of each image for each layer but the last."""
         network = self.halved_network()
         taps = network.shape.taps
-        found = [
-            _layers(evaluator, network, inputs[start : start + taps]) for start in range(0, len(inputs), taps)
-        ]
-        return {name: [item for image in found for item in image[name]] for name in found[0]}
+        starts = range(0, len(inputs), taps)
+        return by_layer(_layers(evaluator, network, inputs[start : start + taps]) for start in starts)
 
     def output(self, outputs: Sequence[Vector], given: held.Image, parameters: Parameters) -> Floats:
         logits: Floats = np.ldexp(np.array([item[_LENGTH // 2] for item in outputs]), self.options.halvings)
@@ -105,7 +87,7 @@ def _rows(shape: Shape) -> int:
     return -(-shape.hidden // _COPIES)
 
 
-def _layers(evaluator: Evaluator, network: Network, taps: Sequence[Handle]) -> dict[str, list[Handle]]:
+def _layers(evaluator: Evaluator, network: Network, taps: Handles) -> dict[str, list[Handle]]:
     square = evaluator.managed().function("square")
     maps = _maps(evaluator, network, taps)
     squared_maps = square(maps)
@@ -120,7 +102,7 @@ def _layers(evaluator: Evaluator, network: Network, taps: Sequence[Handle]) -> d
     }
 
 
-def _maps(evaluator: Evaluator, network: Network, taps: Sequence[Handle]) -> Handle:
+def _maps(evaluator: Evaluator, network: Network, taps: Handles) -> Handle:
     """Each map is a sum of the taps' ciphertexts by its weights; maps are joined, one after the other."""
     shape, layer = network.shape, network.convolution
     add_plain = evaluator.managed().function("add_plain")

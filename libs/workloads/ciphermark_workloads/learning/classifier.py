@@ -9,12 +9,14 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from ciphermark_circuits.layout import Floats
+from ciphermark_circuits.layout import Floats, powers
 from ciphermark_contract.checking import UNBOUNDED
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import EXACT_SCHEMES, Accuracy, Parameters, Scheme
 from ciphermark_workloads.data_sets import DataSet
-from ciphermark_workloads.workload import Judgement, Stage, Truth, Workload
+from ciphermark_workloads.options import NEWER
+from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth, Workload
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,7 +192,7 @@ class Options(msgspec.Struct, frozen=True):
 
     test_share: Annotated[
         float,
-        msgspec.Meta(ge=0.05, le=0.5, description="share of the rows to test with", extra={"is_newer": True}),
+        msgspec.Meta(ge=0.05, le=0.5, description="share of the rows to test with", extra=NEWER),
     ] = TEST_SHARE
 
 
@@ -217,3 +219,17 @@ class Classifier(Workload[Task, Result]):
         return quality(
             found, truth.reference, truth.expected, truth.input.test.labels, truth.parameters.spec.scheme
         )
+
+
+class TrainedInBlocks(Classifier):
+    """Both stages on ciphertexts, rows in blocks of slots; labels are hidden too."""
+
+    stages = TRAINED_ENCRYPTED
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Rotations by all powers of two: within blocks and over blocks of any size."""
+        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
+
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
+        """The number of columns, which tells the size of a block."""
+        return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}

@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from ciphermark_circuits import linear_scores
+from ciphermark_circuits import linear_models
 from ciphermark_circuits.layout import Floats, centred, require_real_room, require_room, residues
-from ciphermark_circuits.linear_scores import Scorer, Term
+from ciphermark_circuits.linear_models import Scorer, Term
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core import primes
@@ -21,7 +21,7 @@ from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
 from ciphermark_workloads.learning.classifier import TRAINED_IN_THE_CLEAR, Classifier, Result, Table, Task
 from ciphermark_workloads.learning.lr_encrypted import K3, K5
-from ciphermark_workloads.workload import Arrays, Stage
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RING = 4096
 _PLAIN_MODULUS_BITS = 28
@@ -89,19 +89,14 @@ class PlainLinear(Classifier):
         return [residues(column, parameters) for column in columns]
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """The scores, a row in each slot, by the weights that are not 0, and the bias."""
         bias, *weights = public["weights"]
         if not any(weights):
             raise Unsupported("all weights are 0: the model says the same of every row")
         encode = _encoded_reals if evaluator.parameters.spec.scheme == "ckks" else _encoded_integers
-        return linear_scores.scores(evaluator, inputs, encode(evaluator, inputs[0], float(bias), weights))
+        return linear_models.scores(evaluator, inputs, encode(evaluator, inputs[0], float(bias), weights))
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         """See :class:`Workload`. The client is not told the weights."""

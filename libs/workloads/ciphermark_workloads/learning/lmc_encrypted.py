@@ -1,4 +1,4 @@
-"""Linear means, trained and applied on encrypted data: see :mod:`ciphermark_circuits.linear_means`."""
+"""Linear means, trained and applied on encrypted data: see :mod:`ciphermark_circuits.linear_models`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_circuits import linear_means
+from ciphermark_circuits import linear_models
 from ciphermark_circuits.layout import (
     Blocks,
     Floats,
     centred,
     power_of_two,
-    powers,
     require_real_room,
     require_room,
     residues,
 )
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier, Result, Task
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.learning.classifier import Result, Task, TrainedInBlocks
+from ciphermark_workloads.workload import Arrays, Handles
 
 _RING = 8192
 _PLAIN_MODULUS_BITS = 32
@@ -32,12 +31,11 @@ _LEAST_UNIT, _SHARE = 2.0**11, 0.8
 _ROOM = 2.0**15  # above the scale in the first prime of the ckks chain, less the sign
 
 
-class EncryptedLinearMeans(Classifier):
+class EncryptedLinearMeans(TrainedInBlocks):
     """Both stages on ciphertexts; labels are hidden too."""
 
     name = "lmc-encrypted"
     title = "linear means, trained on encrypted data"
-    stages = TRAINED_ENCRYPTED
     schemes: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -56,19 +54,11 @@ class EncryptedLinearMeans(Classifier):
         modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, 2 * _RING)
         return ParameterSpec(scheme, 2 * _RING, (56, 56, 56, 60), plain_modulus=modulus)
 
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Rotations by all powers of two: within blocks and over blocks of any size."""
-        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
-
     def require_room(self, task: Task, parameters: Parameters) -> None:
         if _is_real(parameters):
             require_real_room(_products(task, parameters), _ROOM, "a score")
         else:
             require_room(_scores(task, parameters), parameters)
-
-    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """The number of columns, which tells the size of a block."""
-        return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """Pairs of training rows, a block for each class; test rows doubled, one after the other."""
@@ -83,18 +73,13 @@ class EncryptedLinearMeans(Classifier):
         return blocks.packed(rows if _is_real(parameters) else residues(rows, parameters))
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """The model; then the scores and, as it is, the model."""
         block = power_of_two(int(public["columns"][0]))
         if stage == "train":
-            return linear_means.train(evaluator, inputs, block)
-        return [*linear_means.infer(evaluator, inputs, state, block), *state]
+            return linear_models.train(evaluator, inputs, block)
+        return [*linear_models.infer(evaluator, inputs, state, block), *state]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
         *scores, weights, middle = (

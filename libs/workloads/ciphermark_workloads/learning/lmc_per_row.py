@@ -24,7 +24,7 @@ from ciphermark_workloads.learning.classifier import (
     Result,
     Task,
 )
-from ciphermark_workloads.workload import Arrays, Stage
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RING = 8192
 _PLAIN_MODULUS_BITS = 50
@@ -91,12 +91,7 @@ class PerRowLinearMeans(Classifier):
         return [residues(row * self._feature_unit, parameters) for row in rows]
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """Both class means; then a difference of squared distances for each row, column by column."""
         managed, parameters = evaluator.managed(), evaluator.parameters
@@ -173,7 +168,7 @@ def _common(parameters: Parameters, sizes: Sequence[int]) -> int:
     return 1 if parameters.spec.scheme == "ckks" else one * zero // gcd(one, zero)
 
 
-def _mean(managed: Operator, parameters: Parameters, rows: Sequence[Handle], sizes: Sequence[int]) -> Handle:
+def _mean(managed: Operator, parameters: Parameters, rows: Handles, sizes: Sequence[int]) -> Handle:
     total = rows[0]
     for row in rows[1:]:
         total = managed.apply("add", total, row)
@@ -183,7 +178,7 @@ def _mean(managed: Operator, parameters: Parameters, rows: Sequence[Handle], siz
 
 
 def _difference(
-    managed: Operator, parameters: Parameters, operation: str, row: Handle, means: Sequence[Handle]
+    managed: Operator, parameters: Parameters, operation: str, row: Handle, means: Handles
 ) -> Handle:
     one, zero = (_squared(managed, parameters, managed.apply(operation, row, mean)) for mean in means)
     return managed.apply("sub", zero, one)

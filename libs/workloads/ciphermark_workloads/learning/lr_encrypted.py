@@ -1,6 +1,7 @@
-"""Logistic regression, trained and applied on encrypted data in ckks.
+"""Logistic regression, trained and applied on encrypted data: in ckks, and with a linear sigmoid in exact fixed point.
 
-See :mod:`ciphermark_circuits.logistic_regression` for the circuit and the meaning of its factors.
+See :mod:`ciphermark_circuits.logistic_regression` and :mod:`ciphermark_circuits.fixed_point` for the circuits and the
+meaning of their factors.
 """
 
 from __future__ import annotations
@@ -10,28 +11,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ciphermark_circuits import logistic_regression
-from ciphermark_circuits.layout import Blocks, Floats, power_of_two, powers, require_real_room, with_ones
+from ciphermark_circuits import fixed_point, logistic_regression
+from ciphermark_circuits.layout import (
+    Blocks,
+    Floats,
+    centred,
+    power_of_two,
+    require_real_room,
+    require_room,
+    residues,
+    with_ones,
+)
 from ciphermark_circuits.logistic_regression import RHO, SCALE_BITS, Descent, Rows
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
+from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
-from ciphermark_workloads.learning.classifier import TRAINED_ENCRYPTED, Classifier, Result, Task
-from ciphermark_workloads.workload import Arrays
+from ciphermark_workloads.learning.classifier import Result, Task, TrainedInBlocks
+from ciphermark_workloads.workload import Arrays, Handles
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedLogisticRegression(Classifier):
+class EncryptedLogisticRegression(TrainedInBlocks):
     """Gradient steps and inference on ciphertexts; labels are hidden too, as signs of the rows."""
 
     name: str
     title: str
     descent: Descent
     ring_dimension: int
-    roomy_bits: tuple[
-        int, int
-    ]  # where each product has a prime: the first, above the others by what scores need
-    stages = TRAINED_ENCRYPTED
+    # Where each product has a prime: the first, above the others by what scores need.
+    roomy_bits: tuple[int, int]
     schemes: tuple[Scheme, ...] = ("ckks",)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -53,17 +62,9 @@ class EncryptedLogisticRegression(Classifier):
         if scheme != "ckks":
             raise Unsupported(f"{self.name} needs approximate numbers: ckks, not {scheme}")
 
-    def keys(self, parameters: Parameters) -> KeyRequest:
-        """Rotations by all powers of two: within blocks and over blocks of any size."""
-        return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.slots))
-
     def require_room(self, task: Task, parameters: Parameters) -> None:
         room = parameters.moduli[0] / (parameters.scale or 1.0) / 2
         require_real_room(self.reference(task).scores, room, "a score")
-
-    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """The number of columns, which tells the size of a block."""
-        return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
         """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
@@ -76,12 +77,7 @@ class EncryptedLogisticRegression(Classifier):
         return [*pairs.packed(twice(z) * self.descent.row_factor), *pairs.packed(z * factor)]
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """The model; then the scores and, as it is, the model."""
         block = power_of_two(int(public["columns"][0]) + 1)
@@ -110,6 +106,92 @@ def twice(rows: Floats) -> Floats:
     return np.hstack([half, half])
 
 
+_FIXED_RING = 16384
+_PLAIN_MODULUS_BITS = 47
+_UNIT = 2.0**5  # what a feature of 1 becomes
+
+
+class FixedPointRegression(TrainedInBlocks):
+    """Two gradient steps and inference in whole numbers; labels are hidden too, as signs of the rows."""
+
+    name = "lr-fixed-encrypted"
+    title = "logistic regression with a linear sigmoid in exact fixed point, trained on encrypted data"
+    schemes: tuple[Scheme, ...] = ("bfv", "bgv")
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "sub", "mul_plain", "mul", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        if scheme not in self.schemes:
+            raise Unsupported(f"{self.name} needs whole numbers: bfv or bgv, not {scheme}")
+        modulus = primes.batching_modulus(_PLAIN_MODULUS_BITS, _FIXED_RING)
+        chain = (56, 56, 56, 56, 56, 60) if scheme == "bfv" else (54, 54, 54, 54, 54, 54, 60)
+        return ParameterSpec(scheme, _FIXED_RING, chain, plain_modulus=modulus)
+
+    def require_room(self, task: Task, parameters: Parameters) -> None:
+        require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)
+
+    def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
+        """The number of columns, and κ: the learning rate, which the client chose for its training rows."""
+        return {**super().public(stage, task, parameters), "kappa": np.array([_kappa(task)])}
+
+    def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
+        """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
+        values = task.train.features.shape[1] + 1
+        if stage == "infer":
+            tests = _whole(with_ones(task.test.features))
+            return Blocks.of(parameters, values).packed(residues(tests, parameters))
+        pairs, z = Blocks.of(parameters, values, parts=2), _whole(training.signed_rows(task.train))
+        return [*pairs.packed(residues(twice(z), parameters)), *pairs.packed(residues(z, parameters))]
+
+    def circuit(
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
+    ) -> list[Handle]:
+        """The model; then the scores and, as it is, the model."""
+        block = power_of_two(int(public["columns"][0]) + 1)
+        if stage == "train":
+            half = len(inputs) // 2
+            rows = Rows(inputs[:half], inputs[half:], block)
+            return [fixed_point.train(evaluator, rows, int(public["kappa"][0]))]
+        (weights,) = state
+        return [*fixed_point.infer(evaluator, inputs, weights, block), weights]
+
+    def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
+        *scores, weights = (centred(output, parameters) for output in outputs)
+        values = task.train.features.shape[1] + 1
+        heads = Blocks.of(parameters, values).heads(scores, len(task.test.labels))
+        scale = _kappa(task) * _UNIT
+        return Result(heads / (scale * _UNIT), weights[:values] / scale)
+
+    def reference(self, task: Task) -> Result:
+        return training.predicted(
+            training.two_linear_steps(task.train, training.fitting_alpha(task.train)), task
+        )
+
+    def expected(self, task: Task, parameters: Parameters) -> Result:
+        """See :class:`Workload`: with rows rounded as the client rounds them."""
+        weights, scale = _whole_weights(task), _kappa(task) * _UNIT
+        scores = _whole(with_ones(task.test.features)) @ weights
+        return Result(scores / (scale * _UNIT), weights / scale)
+
+
+def _whole(rows: Floats) -> Floats:
+    return np.rint(rows * _UNIT)
+
+
+def _kappa(task: Task) -> float:
+    """n·4^f/α, rounded."""
+    return float(np.rint(len(task.train.labels) * _UNIT**2 / training.fitting_alpha(task.train)))
+
+
+def _whole_weights(task: Task) -> Floats:
+    """What the circuit computes in training, in the clear: exact, far below 2^53."""
+    z = _whole(training.signed_rows(task.train))
+    start = z.sum(axis=0)
+    weights: Floats = _kappa(task) * start - z.T @ (z @ start)
+    return weights
+
+
 K3 = Descent(steps=3, rate=2.5, has_momentum=False)
 K5 = Descent(steps=5, rate=1.5, has_momentum=True)
 WORKLOADS = (
@@ -127,4 +209,5 @@ WORKLOADS = (
         32768,
         roomy_bits=(56, 48),
     ),
+    FixedPointRegression(),
 )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from ciphermark_circuits.layout import Floats
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core.metrics import Metric, register
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.security import limit
-from ciphermark_workloads.workload import Arrays, Judgement, Truth, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Input, Judgement, Output, Truth, Workload
 
 _RINGS = tuple(1 << bits for bits in range(13, 18))
 
@@ -50,7 +50,7 @@ MAX_ERROR = register(
 )
 
 
-def judged(found: npt.NDArray[np.float64], right: npt.NDArray[np.float64], tolerance: float) -> Judgement:
+def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
     """Values are right within ``tolerance``, relative to max(1, largest right value)."""
     accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
     wrong = accuracy.wrong_slots
@@ -60,11 +60,25 @@ def judged(found: npt.NDArray[np.float64], right: npt.NDArray[np.float64], toler
     return Judgement(accuracy, complaint, {MAX_ERROR.name: accuracy.max_abs_error})
 
 
-Floats = npt.NDArray[np.float64]
-
 Values = Annotated[
     int, msgspec.Meta(ge=1, le=1 << 20, description="how many values a function is evaluated at")
 ]
+
+
+class Options(msgspec.Struct, frozen=True):
+    """Of functions."""
+
+    values: Values = 8192
+
+
+class Published(Workload[Input, Output]):
+    """By CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+
+    is_literal = True
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return PUBLISHED_PARAMETERS
 
 
 class Function(Workload[Floats, Floats]):
@@ -72,6 +86,7 @@ class Function(Workload[Floats, Floats]):
 
     family = "micro"
     schemes: tuple[Scheme, ...] = ("ckks",)
+    Options: ClassVar[type[msgspec.Struct]] = Options
     reach: float = 1.0
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -95,12 +110,7 @@ class Function(Workload[Floats, Floats]):
         return [given[parameters.slots * i : parameters.slots * (i + 1)] / self.reach for i in range(count)]
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """One ciphertext of values for each of points."""
         return [self.evaluated(evaluator, points) for points in inputs]

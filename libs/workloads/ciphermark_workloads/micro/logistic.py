@@ -11,10 +11,12 @@ import numpy as np
 
 from ciphermark_circuits import chebyshev, minimax, published_functions
 from ciphermark_circuits.chebyshev import OddPolynomial
+from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.minimax import Approximation
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, Floats, Function, Values, secure_ring
+from ciphermark_workloads.micro import function
+from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
 REACH = published_functions.LOGISTIC_RANGE
 # T_1, T_3, T_5, T_7 are made once: of degree 79, that takes the least time (14 relinearizations, 18 products).
@@ -65,10 +67,9 @@ class Logistic(_OnRange):
     title = "logistic function on [−25, 25]"
     reach = REACH
 
-    class Options(msgspec.Struct, frozen=True):
+    class Options(function.Options, frozen=True):
         """Of the workload."""
 
-        values: Values = 8192
         degree: Annotated[int, msgspec.Meta(ge=3, le=159, description="degree of the polynomial, odd")] = 79
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
@@ -102,21 +103,11 @@ class Logistic(_OnRange):
         return _minimax(self.options.degree)
 
 
-class PublishedLogistic(_OnRange):
+class PublishedLogistic(Published[Floats, Floats], _OnRange):
     """Interpolation of degree 77, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
 
     name = "logistic-published"
     title = "logistic function on [−25, 25], by the published circuit"
-    is_literal = True
-
-    class Options(msgspec.Struct, frozen=True):
-        """Of the workload."""
-
-        values: Values = 8192
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return PUBLISHED_PARAMETERS
 
     def largest_error(self) -> float:
         """3.7e-5, by the page of figures, and noise."""

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ciphermark_circuits import matrix_product
+from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.matrix_product import Grid
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, judged, secure_ring
-from ciphermark_workloads.workload import Arrays, Judgement, Truth, Workload
-
-Floats = npt.NDArray[np.float64]
+from ciphermark_workloads.micro.function import Published, judged, secure_ring
+from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth, Workload
 
 # Relative to max(1, largest entry), which is about √(2.8·d). An error of a rotated slot is normal with a deviation of
 # (N/π)·3.2·√(N/2)/2^40 = 5e-7 where the slot is the worst of them, and reaches an entry by one row and one column: of
 # 60 rotations, should all of them meet there, 5e-7·√(60·32) = 2e-5; five times that, times the largest entry.
 _TOLERANCE = 1e-4
 
-Side = Annotated[
-    int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices, a power of two")
-]
+
+class SideOptions(msgspec.Struct, frozen=True):
+    """Of products."""
+
+    side: Annotated[
+        int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices, a power of two")
+    ] = 32
 
 
 class _Product(Workload[Floats, Floats]):
@@ -34,6 +36,14 @@ class _Product(Workload[Floats, Floats]):
 
     family = "micro"
     schemes: tuple[Scheme, ...] = ("ckks",)
+    Options: ClassVar[type[msgspec.Struct]] = SideOptions
+    levels: ClassVar[int] = 2
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """Its levels, in the smallest ring with slots for all that the circuit uses."""
+        self.require_scheme(scheme)
+        chain = (60, *[40] * self.levels, 60)
+        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "mul", "rotate")
@@ -61,12 +71,7 @@ class _Product(Workload[Floats, Floats]):
         """Slots that the circuit uses."""
 
     def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
         """One ciphertext, of the product."""
         left, right = inputs
@@ -97,24 +102,17 @@ class _Product(Workload[Floats, Floats]):
 
 
 class MatrixProduct(_Product):
-    """Row by row in the first d² slots: what any client would send."""
+    """Row by row in the first d² slots: what any client would send. N = 8192 for 4 copies of 32 × 32."""
 
     name = "matrix-product"
     title = "product of two matrices, row by row"
 
-    class Options(msgspec.Struct, frozen=True):
+    class Options(SideOptions, frozen=True):
         """Of the workload."""
 
-        side: Side = 32
         blocks: Annotated[
             int, msgspec.Meta(ge=1, le=64, description="copies of a matrix in a ciphertext, a power of two")
         ] = 4
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Two levels, in the smallest ring with slots for all copies: N = 8192 for 4 matrices of 32 × 32."""
-        self.require_scheme(scheme)
-        chain = (60, 40, 40, 60)
-        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
 
     @property
     def least_slots(self) -> int:
@@ -132,21 +130,11 @@ class MatrixProduct(_Product):
 
 
 class PackedMatrixProduct(_Product):
-    """Packed by the client for this one product: no mask, one level."""
+    """Packed by the client for this one product: no mask, one level; N = 8192 for 32 × 32."""
 
     name = "matrix-product-packed"
     title = "product of two matrices that the client packed for it"
-
-    class Options(msgspec.Struct, frozen=True):
-        """Of the workload."""
-
-        side: Side = 32
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """One level; N = 8192 for 32 × 32."""
-        self.require_scheme(scheme)
-        chain = (60, 40, 60)
-        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
+    levels = 1
 
     @property
     def least_slots(self) -> int:
@@ -173,21 +161,11 @@ class PackedMatrixProduct(_Product):
         return matrix_product.unpacked(outputs[0], self.size)
 
 
-class PublishedMatrixProduct(_Product):
+class PublishedMatrixProduct(Published[Floats, Floats], _Product):
     """Row by row, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
 
     name = "matrix-product-published"
     title = "product of two matrices, row by row, by the published circuit"
-    is_literal = True
-
-    class Options(msgspec.Struct, frozen=True):
-        """Of the workload."""
-
-        side: Side = 32
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return PUBLISHED_PARAMETERS
 
     @property
     def least_slots(self) -> int:

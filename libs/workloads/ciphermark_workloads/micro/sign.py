@@ -12,10 +12,12 @@ import numpy as np
 
 from ciphermark_circuits import chebyshev, minimax, published_functions
 from ciphermark_circuits.chebyshev import OddPolynomial
+from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.minimax import Approximation
 from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import PUBLISHED_PARAMETERS, Floats, Function, Values, secure_ring
+from ciphermark_workloads.micro import function
+from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
 LOW = 0.01
 # Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^35, where the last
@@ -51,10 +53,9 @@ class Sign(_AwayFromZero):
     name = "sign"
     title = "sign on [−1, −0.01] and [0.01, 1]"
 
-    class Options(msgspec.Struct, frozen=True):
+    class Options(function.Options, frozen=True):
         """Of the workload."""
 
-        values: Values = 8192
         degrees: Annotated[
             str,
             msgspec.Meta(
@@ -96,21 +97,11 @@ class Sign(_AwayFromZero):
         return sum(polynomial.depth for polynomial in self.polynomials())
 
 
-class PublishedSign(_AwayFromZero):
+class PublishedSign(Published[Floats, Floats], _AwayFromZero):
     """Interpolation of degree 1023, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
 
     name = "sign-published"
     title = "sign on [−1, −0.01] and [0.01, 1], by the published circuit"
-    is_literal = True
-
-    class Options(msgspec.Struct, frozen=True):
-        """Of the workload."""
-
-        values: Values = 8192
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return PUBLISHED_PARAMETERS
 
     def largest_error(self) -> float:
         """1.3e-2, by the page of figures; 2^48 leaves no noise to speak of."""

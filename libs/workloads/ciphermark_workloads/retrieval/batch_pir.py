@@ -146,9 +146,8 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
             )
 
     def server_bytes(self, parameters: Parameters) -> int:
-        layout = self.layout(parameters)
         database: int = self.options.elements * self.options.element_bytes
-        return database + self.groups(layout) * columns.server_bytes(layout, len(parameters.moduli))
+        return database + super().server_bytes(parameters)
 
     def outline(self, parameters: Parameters) -> Workload[Sequence[int], Integers]:
         """Of as many elements as a row has slots, or as are wanted: some blocks, and a few columns."""

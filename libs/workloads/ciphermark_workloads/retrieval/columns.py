@@ -1,5 +1,6 @@
-"""What protocols over FastPIR's columns have in common (Ahmad et al., "Addra: Metadata-private voice communication over
-fully untrusted infrastructure", OSDI 2021): the layout of elements, vectors of a query, costs, parameters, answers.
+"""FastPIR, and what other protocols over its columns have in common: the layout of elements, vectors of a query,
+parameters, answers (Ahmad et al., "Addra: Metadata-private voice communication over fully untrusted infrastructure",
+OSDI 2021).
 
 The N slots of bfv and bgv are two rows of R = N/2. An element has one slot of each row, in a *block* of R elements, and
 a symbol there in each of several *columns*: of its first half in the first row, of its second half in the second. So a
@@ -7,9 +8,6 @@ block of a column is one plaintext.
 
 A symbol of w bits is kept as itself plus 1, which is below t: no plaintext is 0 then, and libraries refuse the product
 of a ciphertext with 0. A slot of 0 holds no symbol, and shows an answer that went wrong.
-
-Costs are those of nq = ``layout.blocks`` blocks and ncol = ``layout.columns`` columns, with k data primes and one
-special prime; sizes are SEAL's: N words of 8 bytes for each prime of a polynomial.
 """
 
 from __future__ import annotations
@@ -23,14 +21,13 @@ from typing import TypeAlias
 import numpy as np
 
 from ciphermark_circuits import selection
-from ciphermark_contract.bound import Vector
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import database
 from ciphermark_workloads.retrieval.database import Integers, Rows
-from ciphermark_workloads.retrieval.queries import Queried
-from ciphermark_workloads.workload import Arrays, Input, Stage
+from ciphermark_workloads.retrieval.queries import IndexRetrieval, Queried
+from ciphermark_workloads.workload import Arrays, Handles, Input, Stage, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,14 @@ class Layout:
     def members(self, block: int) -> tuple[int, int]:
         """The elements of a block: from the first to before the second number."""
         return block * self.row, min((block + 1) * self.row, self.elements)
+
+    def store_bytes(self, primes: int) -> int:
+        """The database as plaintexts in evaluation form: N words of 8 bytes for each prime."""
+        return self.blocks * self.columns * 2 * self.row * primes * 8
+
+    def server_bytes(self, primes: int) -> int:
+        """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+        return self.elements * self.element_bytes + self.store_bytes(primes + 2)
 
 
 def symbol_bits(plain_modulus: int) -> int:
@@ -149,7 +154,7 @@ RowsOf: TypeAlias = Callable[[int], Rows]
 
 
 def answered(
-    evaluator: Evaluator, query: Sequence[Handle], layout: Layout, rows_of: RowsOf
+    evaluator: Evaluator, query: Handles, layout: Layout, rows_of: RowsOf
 ) -> tuple[list[Handle], Handle]:
     """One ciphertext for a query of ``layout.blocks`` ciphertexts, after the sum of each column's products;
     ``rows_of`` makes the elements of a block, at most R of them, of shape (count, S).
@@ -159,56 +164,7 @@ def answered(
     return selection.with_sums(evaluator, query, store, layout.stride)
 
 
-_WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
 SIGMA = 3.2  # deviation of the error of an encryption with the secret key, a coefficient
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Operations of the server for one answer. Ciphertexts are transformed where they are kept in coefficient form."""
-
-    products: int
-    additions: int
-    rotations: int
-    transforms: int
-    transforms_back: int
-
-
-def counts(layout: Layout) -> Counts:
-    """nq·ncol products with plaintexts, one addition fewer, and ncol − 1 rotations, whatever n is."""
-    products = layout.blocks * layout.columns
-    return Counts(products, products - 1, layout.columns - 1, layout.blocks, layout.columns)
-
-
-def store_bytes(layout: Layout, primes: int) -> int:
-    """The database as plaintexts in evaluation form."""
-    return layout.blocks * layout.columns * _polynomial_bytes(layout, primes)
-
-
-def server_bytes(layout: Layout, primes: int) -> int:
-    """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
-    return layout.elements * layout.element_bytes + store_bytes(layout, primes + 2)
-
-
-def query_bytes(layout: Layout, primes: int) -> int:
-    """A query: nq ciphertexts, both polynomials of each written out."""
-    return layout.blocks * answer_bytes(layout, primes)
-
-
-def seeded_query_bytes(layout: Layout, primes: int) -> int:
-    """A query of ciphertexts that are written with a seed in the place of one polynomial."""
-    return layout.blocks * _polynomial_bytes(layout, primes)
-
-
-def answer_bytes(layout: Layout, primes: int) -> int:
-    """An answer: one ciphertext."""
-    return 2 * _polynomial_bytes(layout, primes)
-
-
-def key_bytes(layout: Layout, primes: int) -> int:
-    """The keys of ⌈log2 ncol⌉ rotations, each of a digit for every data prime."""
-    one = primes * 2 * _polynomial_bytes(layout, primes + 1)
-    return (layout.columns - 1).bit_length() * one
 
 
 def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: float) -> float:
@@ -248,15 +204,10 @@ def public_deviation(ring_dimension: int) -> float:
     return SIGMA * sqrt(4 * ring_dimension / 3 + 1)
 
 
-def _polynomial_bytes(layout: Layout, primes: int) -> int:
-    return 2 * layout.row * primes * _WORD
-
-
 # Symbols of two whole bytes, and slots in every ring up to N = 32768.
-_PLAIN_MODULUS = 65537
+PLAIN_MODULUS = 65537
 _LEAST_RATIO = 8.0  # see noise_ratio
 
-LayoutAt: TypeAlias = Callable[[int, int], Layout]
 _Choices = Sequence[tuple[int, tuple[int, ...]]]
 
 # N, and prime sizes with the special prime last. 106 bits are what the 2024 table allows at N = 4096, and up to 50 bits
@@ -264,46 +215,6 @@ _Choices = Sequence[tuple[int, tuple[int, ...]]]
 _ONE_PRIME: _Choices = ((4096, (50, 56)), *((ring, (60, 60)) for ring in (8192, 16384, 32768)))
 # For libraries that take a special prime of 60 bits, and primes of at most 56 for data.
 _ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 16384, 32768)))
-
-
-def recommended(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
-    """For libraries that take primes as asked for, and encrypt under the whole chain; ``layout_at`` tells the layout
-    for a number of slots of a row and bits of a slot, or raises ``Unsupported`` where elements are too long.
-    """
-    deviation = uncentred_deviation if scheme == "bgv" else switched_deviation
-    return _first(scheme, _ONE_PRIME, layout_at, deviation)
-
-
-def seeded(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
-    """As :func:`recommended`, for queries that are encrypted with the secret key, under the data primes alone."""
-    return _first(scheme, _ONE_PRIME, layout_at, secret_deviation)
-
-
-def roomy(scheme: Scheme, layout_at: LayoutAt) -> ParameterSpec:
-    """For libraries that choose their own primes, and encrypt under those for data."""
-    return _first(scheme, _ROOMY, layout_at, public_deviation)
-
-
-def layout_for(layout_at: LayoutAt, parameters: Parameters) -> Layout:
-    """The layout for resolved parameters of bfv or bgv; raises ``Unsupported`` for elements that are too long."""
-    return layout_at(parameters.ring_dimension // 2, symbol_bits(parameters.plain_modulus or 0))
-
-
-def _first(
-    scheme: Scheme, choices: _Choices, layout_at: LayoutAt, deviation: Callable[[int], float]
-) -> ParameterSpec:
-    bits = symbol_bits(_PLAIN_MODULUS)
-
-    def has_room(ring: int, chain: tuple[int, ...]) -> bool:
-        try:
-            layout = layout_at(ring // 2, bits)
-        except Unsupported:
-            return False
-        ratio = noise_ratio(layout, sum(chain[:-1]), _PLAIN_MODULUS, deviation(ring))
-        return ratio >= _LEAST_RATIO
-
-    ring, chain = next((choice for choice in choices if has_room(*choice)), choices[-1])
-    return ParameterSpec(scheme, ring, chain, plain_modulus=_PLAIN_MODULUS)
 
 
 class ColumnRetrieval(Queried[Input, Integers]):
@@ -325,41 +236,42 @@ class ColumnRetrieval(Queried[Input, Integers]):
         return ("add", "mul_plain", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit."""
-        self.require_scheme(scheme)
-        return recommended(scheme, self.layout_at)
+        """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit. For
+        libraries that take primes as asked for, and encrypt under the whole chain.
+        """
+        deviation = uncentred_deviation if scheme == "bgv" else switched_deviation
+        return self._first(scheme, _ONE_PRIME, deviation)
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return seeded(scheme, self.layout_at)
+        """For queries that are encrypted with the secret key, under the data primes alone."""
+        return self._first(scheme, _ONE_PRIME, secret_deviation)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        """For libraries that choose their own primes, and encrypt under those for data."""
+        return self._first(scheme, _ROOMY, public_deviation)
+
+    def _first(self, scheme: Scheme, choices: _Choices, deviation: Callable[[int], float]) -> ParameterSpec:
+        """The first of the choices with room for elements and noise; the last where none has."""
         self.require_scheme(scheme)
-        return roomy(scheme, self.layout_at)
+        bits = symbol_bits(PLAIN_MODULUS)
+
+        def has_room(ring: int, chain: tuple[int, ...]) -> bool:
+            try:
+                layout = self.layout_at(ring // 2, bits)
+            except Unsupported:
+                return False
+            return noise_ratio(layout, sum(chain[:-1]), PLAIN_MODULUS, deviation(ring)) >= _LEAST_RATIO
+
+        ring, chain = next((choice for choice in choices if has_room(*choice)), choices[-1])
+        return ParameterSpec(scheme, ring, chain, plain_modulus=PLAIN_MODULUS)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the answer's rotations, said here so that a client need not make the database to know them."""
         layout = self.layout(parameters)
         return KeyRequest.of(rotations=selection.steps(layout.columns, layout.stride))
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each answer. The plaintexts of the database are the constants of the program."""
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """The sum of each column's products, and the answers, which are sums of these, turned."""
         layout, products, answers = self.layout(evaluator.parameters), list[Handle](), list[Handle]()
@@ -373,10 +285,49 @@ class ColumnRetrieval(Queried[Input, Integers]):
         """How many answers there are to a query."""
         return 1
 
+    def server_bytes(self, parameters: Parameters) -> int:
+        layout = self.layout(parameters)
+        return self.groups(layout) * layout.server_bytes(len(parameters.moduli))
+
     def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
         layout = self.layout(parameters)
         return self.groups(layout) * layout.blocks
 
     def layout(self, parameters: Parameters) -> Layout:
         """Of one answer; raises ``Unsupported`` for elements that are too long."""
-        return layout_for(self.layout_at, parameters)
+        return self.layout_at(parameters.ring_dimension // 2, symbol_bits(parameters.plain_modulus or 0))
+
+
+class FastPir(IndexRetrieval, ColumnRetrieval[int]):
+    """FastPIR: see :mod:`ciphermark_circuits.selection`."""
+
+    name = "fast-pir"
+    title = "private retrieval of an element of a database by its index (FastPIR)"
+
+    def outline(self, parameters: Parameters) -> Workload[int, Integers]:
+        """Of two blocks at most, and a few"""
+        options, row = self.options, parameters.ring_dimension // 2
+        return self.with_less(
+            {
+                "elements": min(options.elements, row + 1),
+                "element_bytes": min(options.element_bytes, FEW_BYTES),
+            }
+        )
+
+    def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
+        """A vector for each block; raises ``UserError`` for an index that the database does not have."""
+        self.require_index(given)
+        return query_vectors([given], self.layout(parameters))
+
+    def tables(self, layout: Layout) -> list[RowsOf]:
+        database = self.database()
+        return [lambda block: database.rows(*layout.members(block))]
+
+    def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
+        return element(outputs[0], given, self.layout(parameters))
+
+    def layout_at(self, row: int, bits: int) -> Layout:
+        return Layout(self.options.elements, self.options.element_bytes, row, bits)
+
+
+WORKLOADS = (FastPir(),)

@@ -1,66 +1,27 @@
-"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published.
-
-Costs, sizes and noise (in bfv) are those of m code places and the codes of p shelves that are not empty, ``chunks``
-plaintexts each, with k data primes and one special prime. Queries, answers and keys are of as many bytes as MulPIR's:
-see :mod:`.grids`. Sizes are SEAL's.
-"""
+"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import log2
 from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
 
 from ciphermark_circuits import constant_weight, expansion
-from ciphermark_circuits.constant_weight import Code
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.retrieval import grids, queries, user_records
+from ciphermark_core.model import Parameters, Scheme
+from ciphermark_workloads.retrieval import queries, user_records
 from ciphermark_workloads.retrieval.database import Integers
-from ciphermark_workloads.retrieval.grids import Counts
+from ciphermark_workloads.retrieval.grids import OfProducts
 from ciphermark_workloads.retrieval.keyword_table import KeywordTable
 from ciphermark_workloads.retrieval.queries import KeywordRetrieval
-from ciphermark_workloads.workload import Arrays, Stage, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Stage, Workload
 
 _WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
-
-
-def counts(table: KeywordTable, codes: Collection[Code]) -> Counts:
-    """m − 1 rotations for the expansion; and for each chunk p products with plaintexts, a product of ciphertexts for
-    each upper place that is in use, at most m − 1 of them, and one relinearization.
-    """
-    lower, upper = ({code[place] for code in codes} for place in (0, 1))
-    turned = table.length - 1
-    doubled = (1 << expansion.rounds(table.length)) - 1
-    return Counts(
-        rotations=turned,
-        shifts=turned,
-        differences=turned,
-        plain_products=table.chunks * len(codes),
-        products=table.chunks * len(upper),
-        relinearizations=table.chunks,
-        additions=doubled + table.chunks * (len(codes) - 1),
-        transforms=len(lower),
-        transforms_back=table.chunks * len(upper),
-    )
-
-
-def published_counts(table: KeywordTable, codes: Collection[Code]) -> Counts:
-    """As published: a product of ciphertexts and a relinearization for each shelf that is not empty."""
-    return replace(
-        counts(table, codes),
-        products=len(codes),
-        relinearizations=len(codes),
-        transforms=len(codes),
-        transforms_back=table.chunks,
-    )
 
 
 def most_plaintexts(table: KeywordTable, records: int) -> int:
@@ -77,23 +38,6 @@ def server_bytes(table: KeywordTable, records: int, primes: int, ciphertexts: in
     return records * table.value_bytes + store + ciphertexts * 2 * primes * polynomial
 
 
-def noise_ratio(
-    table: KeywordTable, primes: int, prime_bits: int, plain_modulus: int, deviation: float
-) -> float:
-    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise; all primes,
-    the special one too, have ``prime_bits`` bits.
-
-    That of MulPIR (:func:`.grids.noise_ratio`) over as many plaintexts as there can be shelves, for which code
-    places are rows and columns. As published the product of ciphertexts comes first, which has the noise of both
-    places: √2 times as much.
-    """
-    selection = grids.selection_deviation(table.slots, table.length, primes, deviation)
-    answer = grids.answer_deviation(selection, table.slots, table.shelves, plain_modulus)
-    return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
-
-
-# Symbols of two whole bytes, and slots in every ring up to N = 32768.
-_PLAIN_MODULUS = 65537
 _MOST_BITS = 32
 _OUTLINE_BITS = 2  # of shelves: four of them, two of which have their upper place in common
 
@@ -109,7 +53,7 @@ class Options(queries.KeywordOptions, frozen=True):
     ] = 16
 
 
-class ConstantWeightPir(KeywordRetrieval[int]):
+class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
     """Keywords are numbers of so many bits: :mod:`.keyword_table`, :mod:`ciphermark_circuits.constant_weight`."""
 
     name = "constant-weight-pir"
@@ -122,9 +66,6 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     most_shared_bits: ClassVar[int] = _MOST_BITS
     parts: ClassVar[tuple[str, str]] = ("lower places", "upper places")
 
-    def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        return ("add", "sub", "mul", "mul_plain", "rotate")
-
     def require_scheme(self, scheme: Scheme) -> None:
         """Raise ``Unsupported`` for another scheme, and for more records than there are keywords."""
         super().require_scheme(scheme)
@@ -134,17 +75,6 @@ class ConstantWeightPir(KeywordRetrieval[int]):
                 f"{options.records} records have a keyword each, and of {options.keyword_bits} bits there are "
                 f"{1 << options.keyword_bits}"
             )
-
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """MulPIR's: N = 8192 and three primes of 50 bits, 192 bits secure, with room for the noise of every database
-        that options allow: see :func:`noise_ratio`.
-        """
-        self.require_scheme(scheme)
-        return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=_PLAIN_MODULUS)
-
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        self.require_scheme(scheme)
-        return ParameterSpec(scheme, 8192, (56, 56, 60), plain_modulus=_PLAIN_MODULUS)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
         """Those of the expansion's rotations, told without making the database, and of the product."""
@@ -200,26 +130,8 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
         return 1
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """A ciphertext for each chunk. Its plaintexts are the constants of the program, and which places are multiplied
-        follows from all keywords of the database.
-        """
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """The query's expansion, and two ``parts`` of the selection. The database is made and laid out here."""
         layout = self.layout(evaluator.parameters)
@@ -231,7 +143,7 @@ class ConstantWeightPir(KeywordRetrieval[int]):
     def selected(
         self,
         evaluator: Evaluator,
-        places: Sequence[Handle],
+        places: Handles,
         codes: Sequence[constant_weight.Code],
         stores: Sequence[Sequence[Vector]],
     ) -> tuple[list[Handle], list[Handle]]:
@@ -270,7 +182,7 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     def selected(
         self,
         evaluator: Evaluator,
-        places: Sequence[Handle],
+        places: Handles,
         codes: Sequence[constant_weight.Code],
         stores: Sequence[Sequence[Vector]],
     ) -> tuple[list[Handle], list[Handle]]:

@@ -57,7 +57,7 @@ def count_of(size: int, bits: int) -> int:
 
 def symbols_of(rows: Rows, bits: int) -> Integers:
     """The symbols in [0, 2^w) of rows of bytes, w < 32, of shape (count, symbols of a row)."""
-    unit = _unit(bits)
+    unit = gcd(8, bits)  # divides both a byte and a symbol
     each, size = 8 // unit, bits // unit  # symbols and bytes of what repeats
     count = count_of(rows.shape[1], bits)
     filled = np.zeros((len(rows), -(-count // each), size), dtype=np.uint8)
@@ -82,32 +82,10 @@ def _symbol(groups: npt.NDArray[np.uint8], first: int, bits: int) -> npt.NDArray
 def bytes_of(symbols: Integers, size: int, bits: int) -> Integers:
     """The inverse of :func:`symbols_of` for rows of ``size`` bytes: :data:`NO_BYTE` where a number is no symbol."""
     is_none = (symbols < 0) | (symbols >> bits != 0)
-    shifts, per_symbol = _digits(bits)
-    places = np.arange(per_symbol - 1, -1, -1) * _unit(bits)
-    digits = (symbols[..., np.newaxis] >> places) & _mask(bits)
-    found = _of_bytes(digits, size, bits) << shifts.astype(np.int64)
-    is_lost = _of_bytes(np.broadcast_to(is_none[..., np.newaxis], digits.shape), size, bits).any(axis=-1)
-    whole: Integers = np.where(is_lost, NO_BYTE, found.sum(axis=-1))
-    return whole
-
-
-def _of_bytes(digits: Integers, size: int, bits: int) -> Integers:
-    """Digits of symbols as those of each byte, what fills the last symbol left out: (count, size, digits of a byte)."""
-    per_byte = 8 // _unit(bits)
-    rows: Integers = digits.reshape(len(digits), -1)[:, : size * per_byte]
-    return rows.reshape(len(digits), size, per_byte)
-
-
-def _unit(bits: int) -> int:
-    """Bits of a digit: as many as divide both a byte and a symbol."""
-    return gcd(8, bits)
-
-
-def _mask(bits: int) -> int:
-    return (1 << _unit(bits)) - 1
-
-
-def _digits(bits: int) -> tuple[npt.NDArray[np.uint8], int]:
-    """Where the digits of a byte are in it, the highest first, and how many digits a symbol has."""
-    unit = _unit(bits)
-    return np.arange(0, 8, unit, dtype=np.uint8)[::-1], bits // unit
+    digits = (symbols[..., np.newaxis] >> np.arange(bits - 1, -1, -1)) & 1
+    lost = np.broadcast_to(is_none[..., np.newaxis], digits.shape)
+    shape = len(digits), size, 8
+    of_bytes, is_lost = (
+        part.reshape(len(digits), -1)[:, : 8 * size].reshape(shape) for part in (digits, lost)
+    )
+    return np.where(is_lost.any(axis=-1), NO_BYTE, of_bytes @ (1 << np.arange(7, -1, -1)))

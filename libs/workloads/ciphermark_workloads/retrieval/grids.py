@@ -1,11 +1,12 @@
-"""Where the elements of a database lie in a grid of plaintexts, by MulPIR (Ali et al., USENIX Security 2021).
+"""MulPIR and SealPIR: encrypted monomials select from a grid of plaintexts, one of its rows and one of its columns.
+
+MulPIR (Ali et al., "Communication–computation trade-offs in PIR", USENIX Security 2021) multiplies ciphertexts: a
+product selects by both places. In SealPIR (Angel et al., "PIR with compressed queries and amortized query processing",
+IEEE S&P 2018) what a row's selection leaves of each column is selected again, word by word, and the client decrypts
+twice.
 
 Elements lie side by side in the slots of a plaintext, as many as fit whole; one that is longer than a plaintext takes
 several, its *chunks*, in as many grids. The plaintexts form a grid that is filled column by column.
-
-Two kinds of grid, costs, sizes and the noise of answers, and what MulPIR and SealPIR have in common: encrypted
-monomials select from the grid. Costs are those of n1 rows and n2 columns, for elements of ``chunks`` plaintexts each,
-with k data primes and one special prime. Sizes are SEAL's: N words of 8 bytes for each prime of a polynomial.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isqrt, log2, sqrt
+from math import isqrt
 from typing import ClassVar
 
 import numpy as np
 
-from ciphermark_circuits import expansion
-from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_circuits import expansion, words
+from ciphermark_circuits import grid as grid_circuit
+from ciphermark_circuits.plain_products import Factors
+from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Vector, lowered
+from ciphermark_contract.operations import Ring, coefficients
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.model import Parameters
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import database
-from ciphermark_workloads.retrieval.columns import SIGMA, symbol_bits
+from ciphermark_workloads.retrieval.columns import PLAIN_MODULUS, symbol_bits
 from ciphermark_workloads.retrieval.database import Integers, Rows
-from ciphermark_workloads.retrieval.queries import IndexRetrieval
-from ciphermark_workloads.workload import Arrays, Workload
+from ciphermark_workloads.retrieval.queries import IndexRetrieval, Queried
+from ciphermark_workloads.workload import Arrays, Handles, Input, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,15 @@ class Grid:
         element: Integers = database.bytes_of(found[np.newaxis], self.element_bytes, self.symbol_bits)[0]
         return element
 
+    def store_bytes(self, primes: int) -> int:
+        """The database as plaintexts in evaluation form: N words of 8 bytes for each prime."""
+        rows, columns = self.shape
+        return self.chunks * rows * columns * self.slots * primes * 8
+
+    def server_bytes(self, primes: int) -> int:
+        """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+        return self.elements * self.element_bytes + self.store_bytes(primes + 2)
+
 
 @dataclass(frozen=True, slots=True)
 class SquareGrid(Grid):
@@ -151,143 +164,13 @@ class SquareGrid(Grid):
         return [[row], [column]]
 
 
-_WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Operations of the server for one answer. ``additions`` are all, also those that double what has no partner.
-    Ciphertexts are transformed where they are kept in coefficient form.
-    """
-
-    rotations: int
-    shifts: int
-    differences: int
-    plain_products: int
-    products: int
-    relinearizations: int
-    additions: int
-    transforms: int
-    transforms_back: int
-
-
-def counts(grid: Grid) -> Counts:
-    """n1 + n2 − 1 rotations for the expansion; and for each chunk n1·n2 products with plaintexts, n2 of ciphertexts,
-    one relinearization.
-    """
-    rows, columns = grid.shape
-    turned = expansion_counts(grid)
-    return Counts(
-        rotations=turned,
-        shifts=turned,
-        differences=turned,
-        plain_products=grid.chunks * rows * columns,
-        products=grid.chunks * columns,
-        relinearizations=grid.chunks,
-        additions=expansion_additions(grid) + grid.chunks * (rows * columns - 1),
-        transforms=rows,
-        transforms_back=grid.chunks * columns,
-    )
-
-
-def expansion_counts(grid: Grid) -> int:
-    """Rotations, shifts and differences of the expansion, each: one less than what each ciphertext expands to."""
-    return sum(count - 1 for count in grid.selections)
-
-
-def expansion_additions(grid: Grid) -> int:
-    """Sums of the expansion, also those that double what has no partner: 2^rounds − 1 for each ciphertext."""
-    return sum((1 << expansion.rounds(count)) - 1 for count in grid.selections)
-
-
-def store_bytes(grid: Grid, primes: int) -> int:
-    """The database as plaintexts in evaluation form."""
-    rows, columns = grid.shape
-    return grid.chunks * rows * columns * grid.slots * primes * _WORD
-
-
-def server_bytes(grid: Grid, primes: int) -> int:
-    """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
-    return grid.elements * grid.element_bytes + store_bytes(grid, primes + 2)
-
-
-def query_bytes(grid: Grid, primes: int) -> int:
-    """A query, both polynomials of each ciphertext written out."""
-    return len(grid.selections) * ciphertext_bytes(grid, primes)
-
-
-def ciphertext_bytes(grid: Grid, primes: int) -> int:
-    """Two polynomials."""
-    return 2 * grid.slots * primes * _WORD
-
-
-def answer_bytes(grid: Grid) -> int:
-    """An answer: a ciphertext for each chunk, at the last prime."""
-    return grid.chunks * ciphertext_bytes(grid, 1)
-
-
-def key_bytes(grid: Grid, primes: int) -> int:
-    """The keys of ⌈log2(n1 + n2)⌉ rotations and of relinearization."""
-    return rotation_key_bytes(grid, primes) + one_key_bytes(grid, primes)
-
-
-def rotation_key_bytes(grid: Grid, primes: int) -> int:
-    """The keys of the expansion's rotations: one for each round of the longest."""
-    return expansion.rounds(max(grid.selections)) * one_key_bytes(grid, primes)
-
-
-def one_key_bytes(grid: Grid, primes: int) -> int:
-    """A digit for every data prime."""
-    return primes * ciphertext_bytes(grid, primes + 1)
-
-
-def noise_ratio(grid: Grid, primes: int, prime_bits: int, plain_modulus: int, deviation: float) -> float:
-    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise before it is
-    switched to a smaller modulus; all primes, the special one too, have ``prime_bits`` bits.
-
-    A fresh error of this ``deviation`` a coefficient, and the errors of key switches (a digit of q_i times an error σ,
-    divided by the special prime, over all digits; and what rounding by it leaves, times a ternary secret), are added
-    up with variances that double in each round. A product with a plaintext of N coefficients that are uniform modulo t
-    multiplies deviations by (t/√12)·√N, and n1 of them are added. A product of ciphertexts multiplies an error by t·k,
-    k the other's quotient by q, of variance (1 + 2N/3)/12 a coefficient, over N coefficients; n2 are added (Fan and
-    Vercauteren, "Somewhat practical fully homomorphic encryption", 2012). The selection's own error is smaller by the
-    first factor.
-    """
-    rows, columns = grid.shape
-    selection = selection_deviation(grid.slots, max(grid.selections), primes, deviation)
-    answer = answer_deviation(selection, grid.slots, rows * columns, plain_modulus)
-    return float(2.0 ** (primes * prime_bits - 1 - log2(plain_modulus) - log2(answer)))
-
-
-def answer_deviation(selection: float, slots: int, plaintexts: int, plain_modulus: int) -> float:
-    """Of the noise of an answer over so many plaintexts of N slots, of selections whose noise has the deviation
-    ``selection``: see :func:`noise_ratio`.
-    """
-    product = selection * plain_modulus / sqrt(12) * sqrt(slots)
-    return product * plain_modulus * sqrt(rounding_variance(slots) * slots * plaintexts)
-
-
-def selection_deviation(slots: int, count: int, primes: int, deviation: float) -> float:
-    """The standard deviation of the noise of the ``count`` ciphertexts that one of a query expands to, of fresh errors
-    of this ``deviation``.
-    """
-    switch = primes * slots * SIGMA**2 / 12 + rounding_variance(slots)
-    copies = float(1 << expansion.rounds(count))
-    return sqrt(copies * deviation**2 + (copies - 1) * switch)
-
-
-def rounding_variance(ring_dimension: int) -> float:
-    """Of what rounding both polynomials of a ciphertext leaves, one of them times a ternary secret."""
-    return (1 + 2 * ring_dimension / 3) / 12
-
-
 class GridRetrieval(IndexRetrieval):
     """See :mod:`ciphermark_circuits.expansion` for the query; ``Layout`` is the kind of grid."""
 
     Layout: ClassVar[type[Grid]] = Grid
 
     def server_bytes(self, parameters: Parameters) -> int:
-        return server_bytes(self.layout(parameters), len(parameters.moduli))
+        return self.layout(parameters).server_bytes(len(parameters.moduli))
 
     def outline(self, parameters: Parameters) -> Workload[int, Integers]:
         """Of two rows and two columns of plaintexts at most."""
@@ -310,26 +193,8 @@ class GridRetrieval(IndexRetrieval):
             for count, places in zip(layout.selections, layout.selected(given), strict=True)
         ]
 
-    def circuit(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
-    ) -> list[Handle]:
-        """As many ciphertexts as :meth:`selected` gives. The plaintexts of the database are the constants of the
-        program.
-        """
-        return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
-
     def layers(
-        self,
-        stage: str,
-        evaluator: Evaluator,
-        inputs: Sequence[Handle],
-        state: Sequence[Handle],
-        public: Arrays,
+        self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
         """The query's expansion, what a row's selection leaves of each column, and the answer."""
         rows, columns = self.expanded(evaluator, inputs)
@@ -338,7 +203,7 @@ class GridRetrieval(IndexRetrieval):
 
     @abstractmethod
     def selected(
-        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+        self, evaluator: Evaluator, rows: Handles, columns: Handles
     ) -> tuple[list[Handle], list[Handle]]:
         """What ``rows`` select of each column, a ciphertext each, and the answer, which ``columns`` select of these.
         The database is made and laid out here.
@@ -354,7 +219,7 @@ class GridRetrieval(IndexRetrieval):
         """Raises ``Unsupported`` for a database that is too large for one query."""
         return self.Layout.of(self.options.elements, self.options.element_bytes, parameters)
 
-    def expanded(self, evaluator: Evaluator, inputs: Sequence[Handle]) -> tuple[list[Handle], list[Handle]]:
+    def expanded(self, evaluator: Evaluator, inputs: Handles) -> tuple[list[Handle], list[Handle]]:
         """The selections of a row and of a column that a query expands to."""
         layout = self.layout(evaluator.parameters)
         entries = [
@@ -376,3 +241,102 @@ class GridRetrieval(IndexRetrieval):
         if first == stop:
             return np.ones(layout.slots, dtype=np.int64)
         return layout.plaintext(self.database().rows(first, stop), chunk)
+
+
+class OfProducts(Queried[Input, Integers]):
+    """Selections by products of ciphertexts."""
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "sub", "mul", "mul_plain", "rotate")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """N = 8192 and three primes of 50 bits, the size up to which HEXL has its fastest arithmetic: secure enough for
+        192 bits, and with room for the noise of every database that options allow.
+        """
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=PLAIN_MODULUS)
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 8192, (56, 56, 60), plain_modulus=PLAIN_MODULUS)
+
+
+class MulPir(OfProducts[int], GridRetrieval):
+    """MulPIR: see :mod:`ciphermark_circuits.grid`, and :mod:`ciphermark_circuits.expansion` for its query."""
+
+    name = "mul-pir"
+    title = "private retrieval of an element of a database by its index (MulPIR)"
+    pass_s = 1.0
+
+    def keys(self, parameters: Parameters) -> KeyRequest:
+        """Those of the expansion's rotations, and of the product."""
+        return super().keys(parameters) | KeyRequest.of(relinearization=True)
+
+    def selected(
+        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+    ) -> tuple[list[Handle], list[Handle]]:
+        """A ciphertext for each chunk."""
+        layout, factors = self.layout(evaluator.parameters), Factors.of(evaluator, rows)
+        found = [
+            grid_circuit.answer(evaluator, factors, columns, self.store(layout, chunk))
+            for chunk in range(layout.chunks)
+        ]
+        return [entry for entries, _ in found for entry in entries], [answer for _, answer in found]
+
+
+# The first prime above 2^20 that gives slots at N = 4096: of a plaintext that is uniform below 2^20 it is as large as
+# need be.
+_SEAL_PIR_MODULUS = 1073153
+
+
+class SealPir(GridRetrieval):
+    """SealPIR: see :mod:`ciphermark_circuits.words`. In bfv, where ciphertexts are kept by their coefficients."""
+
+    name = "seal-pir"
+    title = "private retrieval of an element of a database by its index (SealPIR)"
+    schemes = ("bfv",)
+    pass_s = 0.5
+    Layout = SquareGrid
+
+    def operations(self, scheme: Scheme) -> tuple[str, ...]:
+        return ("add", "sub", "mul_plain", "rotate", "mul_word")
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        """N = 4096 and primes of 35, 35 and 36 bits: 106 bits together, 128-bit security by both tables. Every database
+        that the options allow has room for its noise.
+        """
+        self.require_scheme(scheme)
+        return ParameterSpec(scheme, 4096, (35, 35, 36), plain_modulus=_SEAL_PIR_MODULUS)
+
+    def selected(
+        self, evaluator: Evaluator, rows: Sequence[Handle], columns: Sequence[Handle]
+    ) -> tuple[list[Handle], list[Handle]]:
+        """A ciphertext for each word of each chunk."""
+        layout, factors = self.layout(evaluator.parameters), Factors.of(evaluator, rows)
+        every, answer = list[Handle](), list[Handle]()
+        for chunk in range(layout.chunks):
+            entries = [
+                lowered(evaluator, factors.inner_product(plaintexts), 0)
+                for plaintexts in self.store(layout, chunk)
+            ]
+            every, answer = every + entries, answer + words.selected(evaluator, columns, entries)
+        return every, answer
+
+    def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
+        """The plaintext of each chunk: first its words are decrypted, then the ciphertext that they are."""
+        return [owner.decrypt(item) for item in self._inner(owner, results)]
+
+    def opened(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+        """Both layers: the words of each chunk, and the ciphertexts that they are."""
+        return [*results, *self._inner(owner, results)]
+
+    def _inner(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
+        """The ciphertext of each chunk, of its words."""
+        slots = np.stack([owner.decrypt(item) for item in results])
+        parts = [*coefficients.coefficients_of(Ring.of(owner.parameters), slots)]
+        share = words.count_of(owner.parameters)
+        chunks = [parts[start : start + share] for start in range(0, len(parts), share)]
+        return [owner.from_words(chunk) for chunk in chunks]
+
+
+WORKLOADS = (MulPir(), SealPir())

@@ -148,9 +148,8 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
     Options = Options
 
     def server_bytes(self, parameters: Parameters) -> int:
-        store = columns.server_bytes(self.layout(parameters), len(parameters.moduli))
         arranged: int = self.options.records * (_BYTES_TO_ARRANGE + self.options.value_bytes)
-        return store + arranged
+        return super().server_bytes(parameters) + arranged
 
     def outline(self, parameters: Parameters) -> Workload[bytes, Integers]:
         """Of as many records as a row has slots, of a few bytes each. Of fewer records the table is their own, since in

@@ -11,15 +11,17 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import Metric, register
 from ciphermark_core.model import Scheme
+from ciphermark_workloads.options import FILE, NEWER
 from ciphermark_workloads.retrieval import encoded_databases, user_records
 from ciphermark_workloads.retrieval.database import NO_BYTE, Database, Generated, Integers
-from ciphermark_workloads.workload import Input, Judgement, Output, Stage, Truth, Workload
+from ciphermark_workloads.workload import Input, Judgement, Layered, Output, Stage, Truth, Workload
 
 
 class Queries(msgspec.Struct, frozen=True):
@@ -27,21 +29,18 @@ class Queries(msgspec.Struct, frozen=True):
 
     public_key_queries: Annotated[
         bool,
-        msgspec.Meta(
-            description="encrypt queries with the public key, though the library writes seeds",
-            extra={"is_newer": True},
-        ),
+        Meta(description="encrypt queries with the public key, though the library writes seeds", extra=NEWER),
     ] = False
     database: Annotated[
         str,
-        msgspec.Meta(
+        Meta(
             description="a file of your own in place of a generated database: records.bin, records.csv",
-            extra={"is_newer": True, "is_file": True},
+            extra=FILE,
         ),
     ] = ""
 
 
-class Queried(Workload[Input, Output]):
+class Queried(Layered[Input, Output]):
     """Queries are encrypted with the secret key and written with seeds where a library writes such: half the bytes, and
     a fifth of the noise. Published protocols that encrypt with the public key are shown by the option.
     """
@@ -115,12 +114,12 @@ class Work:
 class IndexOptions(Queries, frozen=True):
     """The database. The index that a client asks for is no option: the server is told all options."""
 
-    elements: Annotated[int, msgspec.Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
+    elements: Annotated[int, Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
     element_bytes: Annotated[
-        int, msgspec.Meta(ge=1, le=1 << 16, description="bytes of an element of the database")
+        int, Meta(ge=1, le=1 << 16, description="bytes of an element of the database")
     ] = 256
     database_seed: Annotated[
-        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
+        int, Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
     ] = 1
 
 
@@ -174,11 +173,11 @@ class KeywordOptions(Queries, frozen=True):
     """The records. The keyword that a client asks for is no option: the server is told all options."""
 
     records: Annotated[
-        int, msgspec.Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
+        int, Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
     ] = 4096
-    value_bytes: Annotated[int, msgspec.Meta(ge=1, le=1 << 15, description="bytes of a record's value")] = 256
+    value_bytes: Annotated[int, Meta(ge=1, le=1 << 15, description="bytes of a record's value")] = 256
     database_seed: Annotated[
-        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
+        int, Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
     ] = 1
 
 
