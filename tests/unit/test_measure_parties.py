@@ -36,7 +36,7 @@ class Pair:
 
     def ask(self, role, request):
         party = self.client if role == "client" else self.server
-        request = messages.read_request(role, wire.to_line(request))
+        request = messages.read_request[role](wire.to_line(request))
         return messages.read_reply(wire.to_line(party.answer(request)))
 
     def make_keys(self):
@@ -257,7 +257,7 @@ def test_a_party_refuses_what_it_does_not_know(tmp_path):
     pair.workload, pair.variant = "tiny", "seel"
     assert "unknown variant 'seel'" in pair.make_keys().error
     with pytest.raises(ValueError, match="Invalid value"):
-        messages.read_request("server", wire.to_line(messages.Encrypt("train", SOURCE)))
+        messages.read_request["server"](wire.to_line(messages.Encrypt("train", SOURCE)))
 
 
 def test_too_little_security_is_unsupported(tmp_path):
@@ -285,7 +285,7 @@ def test_a_damaged_blob_is_refused(tmp_path):
     traversal = messages.Evaluate("train", (Blob("../../etc/passwd", 5),), sent.public)
     assert "names no blob" in pair.server.answer(traversal).error
     with pytest.raises(ValueError, match="matching regex"):
-        messages.read_request("server", wire.to_line(traversal))
+        messages.read_request["server"](wire.to_line(traversal))
 
 
 def is_rejected(reply):

@@ -17,27 +17,24 @@ FILE = '''
 """Experiment ``encryptions``: the time of encrypting vectors."""
 
 from ciphermark_measure import operands
-from ciphermark_measure.experiments.base import TRIAL_S, Experiment, ExperimentKind, Findings
+from ciphermark_measure.experiments.base import TRIAL_S, ExperimentKind, Findings, Sampled
 from ciphermark_measure.sampling import Phase, make_ready, target
 
 
-class Encryptions(Experiment):
+class Encryptions(Sampled):
     """Samples the encryption of a vector."""
 
     def open(self):
         vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         bound = self.session.owner.bind_encrypt([(vector,)])
         goal = target(self.setting.trial.budget, self.setting.resolution_ns)
-        self._phase = Phase("operation", [bound], goal, self.setting.clock, gate=self.setting.gate)
-        make_ready(self._phase, 0, self.setting.trial.budget.warmups)
-
-    def turn(self):
-        if not self._phase.is_done:
-            self._phase.take()
-        return self._phase.is_done
+        phase = Phase("operation", [bound], goal, self.setting.clock, gate=self.setting.gate)
+        make_ready(phase, 0, self.setting.trial.budget.warmups)
+        self.phases = [phase]
 
     def close(self):
-        return Findings("ok", samples=tuple(self._phase.samples))
+        self.sum_up()
+        return Findings("ok", samples=tuple(self.phases[0].samples), facts=self.facts)
 
 
 KINDS = (

@@ -5,6 +5,8 @@ The executor sends requests; the worker answers each with one reply. Its first l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ciphermark_contract.keys import KeyRequest
@@ -136,17 +138,6 @@ def plain_text(reply: Refused) -> str:
     return text or reply.error
 
 
-_request = msgspec.json.Decoder(Request)
-_reply = msgspec.json.Decoder(Reply)
-
-
-def read_request(line: bytes) -> Request:
-    """Decode a request; raises ``ValueError`` for anything else."""
-    request: Request = _request.decode(line)
-    return request
-
-
-def read_reply(line: bytes) -> Reply:
-    """Decode a reply; raises ``ValueError`` for anything else."""
-    reply: Reply = _reply.decode(line)
-    return reply
+# Each decodes one line, and raises ``ValueError`` for anything else.
+read_request: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
+read_reply: Callable[[bytes], Reply] = msgspec.json.Decoder(Reply).decode

@@ -99,11 +99,6 @@ class Gate:
         self._spent_ns = 0
 
     @property
-    def is_watching(self) -> bool:
-        """Whether there is anything to tell states by."""
-        return self._reader is not None
-
-    @property
     def quiet_ns(self) -> float | None:
         """The quiet level, as far as it is known."""
         if not self._sorted:

@@ -21,6 +21,7 @@ its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -302,17 +303,9 @@ Reply: TypeAlias = (
     | LayersEvaluated
 )
 
-_requests = {"client": msgspec.json.Decoder(ClientRequest), "server": msgspec.json.Decoder(ServerRequest)}
-_reply = msgspec.json.Decoder(Reply)
-
-
-def read_request(role: Role, line: bytes) -> Request:
-    """Decode a request to a party of this role; raises ``ValueError`` for anything else."""
-    request: Request = _requests[role].decode(line)
-    return request
-
-
-def read_reply(line: bytes) -> Reply:
-    """Decode a party's reply; raises ``ValueError`` for anything else."""
-    reply: Reply = _reply.decode(line)
-    return reply
+# Each decodes one line, a request to a party of its role or a reply, and raises ``ValueError`` for anything else.
+read_request: Mapping[Role, Callable[[bytes], Request]] = {
+    "client": msgspec.json.Decoder(ClientRequest).decode,
+    "server": msgspec.json.Decoder(ServerRequest).decode,
+}
+read_reply: Callable[[bytes], Reply] = msgspec.json.Decoder(Reply).decode

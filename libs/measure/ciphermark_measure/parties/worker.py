@@ -48,7 +48,7 @@ def main() -> None:
     hello = protocol.Hello(messages.VERSION, platform.python_version(), clock.now_ns(), is_pinned)
     confinement.send(replies, hello)
     for line in sys.stdin.buffer:
-        confinement.send(replies, party.answer(messages.read_request(arguments.role, line)))
+        confinement.send(replies, party.answer(messages.read_request[arguments.role](line)))
 
 
 def _party(arguments: argparse.Namespace) -> Party:
