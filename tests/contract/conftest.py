@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 LONG = re.compile(
     "|".join(
         (
-            r"test_a_network_in_whole_numbers\[(?!cleartext)[\w-]+-digits(-encrypted)?\]",
+            r"test_a_network_in_whole_numbers\[((?!cleartext)[\w-]+-digits(-encrypted)?\]|openfhe)",
             r"test_by_a_number_as_keyword\[openfhe-bfv-constant-weight-pir-published",
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
             r"test_digits\[(pyfhel|openfhe)-ckks-digits(-encrypted)?\]",

@@ -21,6 +21,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import padded
 from ciphermark_core import primes, wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -34,7 +35,7 @@ _LARGEST_PLAIN_MODULUS = 1 << 31
 class Box:
     """Stands for a ciphertext or plaintext: the slots lie in it IN THE CLEAR."""
 
-    slots: list[float]
+    slots: Vector
     primes: int
     scale: float | None
     polynomials: int
@@ -42,14 +43,13 @@ class Box:
 
 def written(box: Box) -> bytes:
     """As many bytes whatever the slots hold, as a ciphertext has: its size tells nothing of them."""
-    slots = np.array(box.slots, dtype=_kind(box.scale)).tobytes()
-    return wire.to_line((slots, box.primes, box.scale, box.polynomials))
+    return wire.to_line((box.slots.tobytes(), box.primes, box.scale, box.polynomials))
 
 
 def read_box(data: bytes) -> Box:
     """The box that :func:`written` wrote; raises ``ValueError`` for damaged bytes."""
     slots, count, scale, polynomials = wire.from_line(data, tuple[bytes, int, float | None, int])
-    return Box(np.frombuffer(slots, dtype=_kind(scale)).tolist(), count, scale, polynomials)
+    return Box(np.frombuffer(slots, dtype=_kind(scale)), count, scale, polynomials)
 
 
 def _kind(scale: float | None) -> Any:
@@ -66,10 +66,7 @@ class StandIn:
 
     def encode(self, values: Vector, count: int, scale: float | None) -> Box:
         """Put a vector into a box, padded with zeros."""
-        padding = self._parameters.slots - len(values)
-        if padding < 0:
-            raise ValueError(f"{len(values)} values do not fit {self._parameters.slots} slots")
-        return Box([*values.tolist(), *[0] * padding], count, scale, 1)
+        return Box(padded(values.astype(_kind(scale)), self._parameters.slots), count, scale, 1)
 
     def add(self, a: Box, b: Box) -> Box:
         """Slot by slot."""
@@ -96,12 +93,11 @@ class StandIn:
     def rotate(self, a: Box, steps: int) -> Box:
         """To the left: the two rows of bfv, the one row of ckks."""
         rows = 1 if self._parameters.plain_modulus is None else 2
-        return replace(a, slots=np.roll(np.reshape(a.slots, (rows, -1)), -steps, axis=1).reshape(-1).tolist())
+        return replace(a, slots=np.roll(a.slots.reshape(rows, -1), -steps, axis=1).reshape(-1))
 
-    def _reduced(self, slots: Any) -> list[float]:
+    def _reduced(self, slots: Vector) -> Vector:
         modulus = self._parameters.plain_modulus
-        reduced: list[float] = (slots if modulus is None else slots % modulus).tolist()
-        return reduced
+        return slots if modulus is None else slots % modulus
 
 
 # -- the client ---------------------------------------------------------------------------------------------------
@@ -135,8 +131,8 @@ class TemplateKeyOwner(KeyOwner):
 
     def decrypt(self, ciphertext: Handle) -> Vector:
         """See the contract: all slots, int64 in [0, t) or float64."""
-        kind = np.float64 if self.parameters.spec.scheme == "ckks" else np.int64
-        return np.array(ciphertext.slots, dtype=kind)
+        values: Vector = ciphertext.slots
+        return values
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
         """REPLACE, or declare the reason: see the declaration."""
