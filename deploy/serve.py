@@ -131,9 +131,9 @@ class EmbeddedDatabase:
             if self.starter.poll() is None:
                 return None
             starter, self.starter = self.starter, None
-            _, told = starter.communicate()
+            _, complaint = starter.communicate()
             if starter.returncode != 0:
-                return f"it cannot be started: {told.strip()}"
+                return f"it cannot be started: {complaint.strip()}"
         return None if embedded.is_running(self.home) else "the embedded PostgreSQL has ended"
 
 
@@ -198,8 +198,8 @@ def _prepare(home: Path) -> str:
     ):
         raise ServingError("the database cannot be used: see above")
     command = [str(PROGRAMS / "ciphermark"), "db", "url"]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return found.stdout.strip()
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
 
 
 def _keep_going(running: Sequence[Running], home: Path) -> None:

@@ -66,14 +66,14 @@ def write(facts_: Mapping[str, str], site_packages: Path, module: str) -> None:
 
 def flags(words: Iterable[str]) -> str:
     """Return the options of a compiler's command line, without places and what is made."""
-    kept = []
+    options = []
     rest = iter(list(words)[1:])
     for word in rest:
         if word in _WITH_A_PLACE:
             next(rest, None)
         elif word in _DEFINITIONS or (word.startswith("-") and not word.startswith(("-D", *_WITH_A_PLACE))):
-            kept.append(word)
-    return " ".join(kept) or "none"
+            options.append(word)
+    return " ".join(options) or "none"
 
 
 def _recorded(prefix: Path, binary: Path) -> dict[str, str]:

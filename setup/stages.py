@@ -23,7 +23,7 @@ _ANCHOR_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
-    kept: list[Stage] = []
+    remaining: list[Stage] = []
     left_out = set(without)
     first = [*_downloads(without), _anchor(), _ours()]
     libraries = [*recipes.stages(without), *_added()]
@@ -31,8 +31,8 @@ def all_stages(without: Collection[str] = ()) -> list[Stage]:
         if stage.name in left_out or left_out.intersection(stage.needs):
             left_out.add(stage.name)
         else:
-            kept.append(stage)
-    return kept
+            remaining.append(stage)
+    return remaining
 
 
 def _in_order(stages: Iterable[Stage]) -> list[Stage]:

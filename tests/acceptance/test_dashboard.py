@@ -395,6 +395,7 @@ def test_a_run_started_from_the_page_finishes_on_the_page(watched: Watched) -> N
     watched.require_silence()
 
 
+@pytest.mark.extended  # test_what_failed_is_told_while_the_run_goes_on cancels one, too
 def test_a_run_is_cancelled_from_the_page(watched: Watched) -> None:
     page = watched.page
     opened(page, "/runs")

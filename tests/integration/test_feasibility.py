@@ -39,7 +39,9 @@ def planned(name: str) -> list[PlannedCase]:
 
 
 SUITES = [
-    pytest.param(name, marks=pytest.mark.extended) if name.endswith("-large") or "-vs-" in name else name
+    pytest.param(name, marks=pytest.mark.extended)
+    if name.endswith(("-large", "-report")) or "-vs-" in name
+    else name
     for name in shipped.names()
 ]
 

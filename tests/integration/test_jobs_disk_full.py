@@ -128,6 +128,7 @@ def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str
     assert f"{TRIALS} ok" in done.out
 
 
+@pytest.mark.extended
 def test_a_run_waits_for_space_for_blobs(
     tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
 ) -> None:

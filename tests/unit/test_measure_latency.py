@@ -101,7 +101,7 @@ def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches
     assert {len(item.rows) for item in experiment._sets} == {executed}
     whole, client = -(-size // 1024), min(executed, 4)
     assert len({vector.tobytes() for vector in experiment._sets[0].vectors[:-1]}) <= operands.DISTINCT
-    scales = {phase.name: phase.scale for phase in experiment._phases.values()}
+    scales = {phase.name: phase.scale for phase in experiment.phases}
     assert scales == {"encrypt": whole / client, "operation": whole / executed, "decrypt": whole / client}
 
 
@@ -109,7 +109,7 @@ def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
     monkeypatch.setattr(subsampling, "is_computing", lambda row_bytes, row_ns: row_ns > 0)
     experiment, findings = measured(monkeypatch, 10 * 1024, {"L2": 6 * ROW_BYTES})
     assert findings.facts["executed_ciphertexts"] == 2
-    assert {phase.scale for phase in experiment._phases.values()} == {5.0}
+    assert {phase.scale for phase in experiment.phases} == {5.0}
 
 
 def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():

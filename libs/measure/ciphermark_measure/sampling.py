@@ -119,7 +119,9 @@ class Phase:
         count = len(self._arounds)
         if not self._is_over and count >= self.target.rule.samples and count > self._judged:
             self._judged = count
-            self._is_over = self._are_enough(self._counted()) or self._is_at_limit()
+            counted = self._counted()
+            lacks_some = len(counted) < count  # else there is no want of samples that count
+            self._is_over = self._are_enough(counted) or (lacks_some and self._is_at_limit())
         return self._is_over
 
     def take(self) -> None:

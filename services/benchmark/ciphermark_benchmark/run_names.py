@@ -23,20 +23,20 @@ def label(text: str) -> str:
     return names.required(text, "the label of a run")
 
 
-def found(database: Database, asked: str) -> str:
+def resolved(database: Database, text: str) -> str:
     """The id of the run that a text means: its id or the beginning of it, its label, ``last``, ``last~1``,
     ``last:SUITE``.
 
     Raises ``UserError`` where it means none, or the beginning of several.
     """
-    ids = database.runs_named(asked)
+    ids = database.runs_named(text)
     if len(ids) == 1:
         return ids[0]
-    known = database.run_ids()
-    if not known:
+    recorded = database.run_ids()
+    if not recorded:
         raise UserError("no run is recorded yet: begin with `ciphermark run quick`")
     if not ids:
         raise UserError(
-            f"no run is meant by {asked!r}: the latest is {known[-1]}; `ciphermark runs` lists them"
+            f"no run is meant by {text!r}: the latest is {recorded[-1]}; `ciphermark runs` lists them"
         )
-    raise UserError(f"several runs begin with {asked!r}: {', '.join(ids)}, …; name more of the id")
+    raise UserError(f"several runs begin with {text!r}: {', '.join(ids)}, …; name more of the id")

@@ -25,16 +25,16 @@ def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
     """The reasons for outcomes other than ok, with how often each was given, the most frequent first; a reason that
     several operations of a variant have is told once.
     """
-    told: dict[tuple[str, str, str | None], list[str]] = {}
+    operations_of: dict[tuple[str, str, str | None], list[str]] = {}
     for outcome in outcomes:
         if outcome.status != "ok":
             place = outcome.status, outcome.trial.case.variant, outcome.error
-            told.setdefault(place, []).append(outcome.trial.case.operation)
-    found = [
+            operations_of.setdefault(place, []).append(outcome.trial.case.operation)
+    counted = [
         (f"{status}: {variant}, {_some(operations)}: {error}", len(operations))
-        for (status, variant, error), operations in told.items()
+        for (status, variant, error), operations in operations_of.items()
     ]
-    return sorted(found, key=lambda item: -item[1])[:_MOST_REASONS]
+    return sorted(counted, key=lambda item: -item[1])[:_MOST_REASONS]
 
 
 def _some(operations: Sequence[str]) -> str:
@@ -46,28 +46,28 @@ def _some(operations: Sequence[str]) -> str:
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
     """What spoils the figures of a run: host, threads, builds, chains."""
-    found = list(run.host.warnings)
+    texts = list(run.host.warnings)
     crowding = thread_warning({outcome.trial.case.threads for outcome in outcomes}, run.host.cores)
     if crowding is not None:
-        found.append(crowding)
+        texts.append(crowding)
     libraries = {outcome.library.variant: outcome.library for outcome in outcomes if outcome.library}
-    found += [
+    texts += [
         f"{name} is a debug build: its times mean nothing"
         for name, item in libraries.items()
         if item.is_debug
     ]
     if any(outcome.facts.get("is_pinned") == 0 for outcome in outcomes):
-        found.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
+        texts.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
     if any(outcome.facts.get("is_elsewhere") for outcome in outcomes):
-        found.append(
+        texts.append(
             "the client or the server service is on another machine than the worker: figures are recorded as the "
             "worker's host's, and are not that machine's"
         )
     if any(_has_small_primes(outcome) for outcome in outcomes):
-        found.append(
+        texts.append(
             f"ckks chains with primes under {_SMALL_PRIME_BITS} bits were allowed: values drift from level to level"
         )
-    return found
+    return texts
 
 
 def notes(measured: Iterable[Row]) -> list[Note]:
@@ -78,16 +78,18 @@ def notes(measured: Iterable[Row]) -> list[Note]:
     """
     here = registry.declarations()
     # a run may be another installation's
-    known = [row for row in measured if registry.base_variant(row["variant"]) in here]
-    found: dict[tuple[str, About, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for about, told in _TOLD.items():
-        for variant, subject, text in told(known):
+    rows = [row for row in measured if registry.base_variant(row["variant"]) in here]
+    about_libraries: dict[tuple[str, About, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for about, source in _TOLD.items():
+        for variant, subject, text in source(rows):
             library = registry.declaration(variant).library
-            variants, subjects = found.setdefault((library, about, text), ({}, {}))
+            variants, subjects = about_libraries.setdefault((library, about, text), ({}, {}))
             variants[variant] = subjects[subject] = None
     return [
         Note(about, (*variants,), (*subjects,), frozenset(name.partition("(")[0] for name in subjects), text)
-        for (_, about, text), (variants, subjects) in sorted(found.items(), key=lambda item: item[0][0])
+        for (_, about, text), (variants, subjects) in sorted(
+            about_libraries.items(), key=lambda item: item[0][0]
+        )
     ]
 
 
@@ -130,7 +132,7 @@ _TOLD: dict[About, Callable[[Iterable[Row]], Iterator[_Said]]] = {
 
 
 def _has_small_primes(outcome: Outcome) -> bool:
-    found = outcome.parameters
-    if found is None or found.scale is None or found.ring_dimension < _SMALL_PRIME_RING:
+    parameters = outcome.parameters
+    if parameters is None or parameters.scale is None or parameters.ring_dimension < _SMALL_PRIME_RING:
         return False
-    return min(found.modulus_bits) < _SMALL_PRIME_BITS
+    return min(parameters.modulus_bits) < _SMALL_PRIME_BITS

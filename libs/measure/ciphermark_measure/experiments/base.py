@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
+from time import perf_counter
 from typing import TypeAlias
 
 from ciphermark_contract import checking
@@ -20,8 +21,10 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS, Dimension
 from ciphermark_core.model import Accuracy, Case, Parameters, ParameterSpec, Sample, Scheme, Status, Trial
 from ciphermark_measure.clock import Clock
+from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.probes import measured_alone, samples_of
+from ciphermark_measure.sampling import ClockError, Phase
 from ciphermark_measure.session import Session, prepare
 
 _EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
@@ -92,6 +95,63 @@ class Experiment(ABC):
     def memory(self) -> list[Sample]:
         """Peak memory of each phase, executed once; none where the experiment has no phases."""
         return []
+
+
+class Sampled(Experiment):
+    """An experiment that samples ``phases``; ``facts`` and ``findings`` are what is known of the trial so far."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.phases: list[Phase] = []
+        self.facts: dict[str, float] = {}
+        self.findings = Findings("ok")
+
+    def turn(self) -> bool:
+        for phase in self.phases:
+            if not phase.is_done:
+                phase.take()
+        return all(phase.is_done for phase in self.phases)
+
+    @contextmanager
+    def spent(self, fact: str) -> Iterator[None]:
+        """Add the seconds that pass inside to a fact."""
+        start = perf_counter()
+        yield
+        self.facts[fact] = self.facts.get(fact, 0.0) + perf_counter() - start
+
+    def sum_up(self) -> None:
+        """Note what phases tell of their samples. An unsound clock is ``wrong``."""
+        sampled_ns = sum(phase.sampled_ns for phase in self.phases)
+        self.facts["sampling_s"] = self.facts.get("sampling_s", 0.0) + sampled_ns / 1e9
+        try:
+            for phase in self.phases:
+                self.facts |= phase.facts
+                phase.require_sound_clock()
+        except ClockError as error:
+            self.findings = replace(self.findings, status="wrong", error=str(error))
+
+    def check_computed(self, look: Callable[[int], cache_detection.Times | None]) -> None:
+        """Operands never seen before take about as long as seen ones: see ``cache_detection.lasting_suspicion``."""
+        error = cache_detection.lasting_suspicion(look)
+        if error is not None:
+            self.findings = replace(self.findings, status="wrong", error=error)
+
+    def times(
+        self, repeated_s: float, single_s: float, pairs: Sequence[cache_detection.Pair]
+    ) -> cache_detection.Times:
+        """The times of one look, whose executions were timed as well as samples were."""
+        self.facts["sampling_s"] += sum(pair.seen_s + pair.fresh_s for pair in pairs)
+        fresh_s, seen_s = [pair.fresh_work_s for pair in pairs], [pair.seen_work_s for pair in pairs]
+        return cache_detection.Times(repeated_s, single_s, fresh_s, seen_s)
+
+    def quality(self, result: Callable[[], Handle], repetitions: int | None = None) -> list[Sample]:
+        """Noise budget (bfv, bgv) of a result, or precision (ckks) of the findings; nothing where it is not known."""
+        metric, accuracy = "precision", self.findings.accuracy
+        bits: float | None = None if accuracy is None else accuracy.precision_bits
+        if self.session.parameters.scale is None:
+            metric = "noise_budget"
+            bits = self.session.owner.noise_budget_bits(self.session.to_owner(result()))
+        return [] if bits is None else [Sample(metric, float(bits), "operation", repetitions=repetitions)]
 
 
 def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:

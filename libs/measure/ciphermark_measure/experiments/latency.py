@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 from ciphermark_contract import checking
@@ -23,9 +22,9 @@ from ciphermark_measure.experiments.base import (
     SUM_S,
     TRIAL_S,
     Checked,
-    Experiment,
     ExperimentKind,
     Findings,
+    Sampled,
     Setting,
     alone,
     judge,
@@ -34,7 +33,7 @@ from ciphermark_measure.experiments.base import (
 )
 from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.operands import OperandSet
-from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
+from ciphermark_measure.sampling import Phase, make_ready, target
 from ciphermark_measure.session import Session
 
 _MOST_SETS = 3
@@ -45,7 +44,7 @@ _ROWS_TIMED = 2
 _SINGLES = 3
 
 
-class Latency(Experiment):
+class Latency(Sampled):
     """Samples one operation on vectors of one or more ciphertexts, of which as many are executed as tell what all take:
     see :mod:`.subsampling`; with it encryption and decryption, where no earlier trial of the worker has timed them: see
     :class:`ClientPhases`.
@@ -61,11 +60,8 @@ class Latency(Experiment):
         self._executed = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
-        self._phases: dict[str, Phase] = {}
         self._client = ClientPhases(setting, 1.0)
-        self._facts: dict[str, float] = {}
         self._single: list[Sample] = []  # executions that cannot be repeated
-        self._findings = Findings("ok")
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
@@ -77,27 +73,25 @@ class Latency(Experiment):
         for index, (bound, item) in enumerate(zip(self._bounds, self._sets, strict=True)):
             if index > 0:  # the first one was executed cold: what that came to is what is checked
                 executed_ns = min(executed_ns, bound.run(1))
-            self._findings = self._checked(bound, item)
-            if self._findings.status != "ok":
+            self.findings = self._checked(bound, item)
+            if self.findings.status != "ok":
                 return
-        start = perf_counter()
-        self._facts["executed_ciphertexts"] = self._executed
-        self._phases = {phase.name: phase for phase in self._made_phases()}
-        for phase in self._phases.values():
-            known_ns = executed_ns if phase.bounds is self._bounds else 0
-            make_ready(phase, known_ns, self.setting.trial.budget.warmups)
-        self._facts["calibration_s"] = perf_counter() - start
+        self.facts["executed_ciphertexts"] = self._executed
+        with self.spent("calibration_s"):
+            self.phases = self._made_phases()
+            for phase in self.phases:
+                known_ns = executed_ns if phase.bounds is self._bounds else 0
+                make_ready(phase, known_ns, self.setting.trial.budget.warmups)
 
     def _count_that_tells(self) -> int:
         """Of how many ciphertexts the time is taken: of a few, where one shows that the caches are no matter."""
-        most = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
-        few = subsampling.executed_computing(most)
-        if few == most:
-            return most
+        few = subsampling.executed_computing(self._executed)
+        if few == self._executed:
+            return few
         one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
         self._execute_cold(one, 1)
         row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # a stall looks like work
-        return few if subsampling.is_computing(self._row_bytes(), row_ns) else most
+        return few if subsampling.is_computing(self._row_bytes(), row_ns) else self._executed
 
     def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
         """The first execution of this operation in the process, which is fresh: told, where it is that. Its time."""
@@ -114,33 +108,21 @@ class Latency(Experiment):
         ordinal = sum(sample.metric == metric for sample in self._single)
         self._single.append(Sample(metric, whole_s, "operation", ordinal=ordinal))
 
-    def turn(self) -> bool:
-        for phase in self._phases.values():
-            if not phase.is_done:
-                phase.take()
-        return all(phase.is_done for phase in self._phases.values())
-
     def close(self) -> Findings:
         """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
-        if not self._phases:
-            return replace(self._findings, facts=self._facts)
-        self._facts["sampling_s"] = sum(phase.sampled_ns for phase in self._phases.values()) / 1e9
-        try:
-            for phase in self._phases.values():
-                self._facts |= phase.facts
-                phase.require_sound_clock()
-        except ClockError as error:
-            self._findings = replace(self._findings, status="wrong", error=str(error))
-        if self._findings.status == "ok":
+        if not self.phases:
+            return replace(self.findings, facts=self.facts)
+        self.sum_up()
+        if self.findings.status == "ok":
             self._check_after()
-        if self._findings.status == "ok":
+        if self.findings.status == "ok":
             self._client.tell()
         samples = [
-            *self._quality(),
+            *self.quality(lambda: self._revealed(self._bounds[0].results())[0]),
             *self._single,
-            *(sample for phase in self._phases.values() for sample in phase.samples),
+            *(sample for phase in self.phases for sample in phase.samples),
         ]
-        return replace(self._findings, samples=tuple(samples), facts=self._facts)
+        return replace(self.findings, samples=tuple(samples), facts=self.facts)
 
     def memory(self) -> list[Sample]:
         """Peaks of encryption, operation and decryption of one operand set."""
@@ -162,10 +144,10 @@ class Latency(Experiment):
         return alone("encrypt", lambda: encrypt.run(1))
 
     def _build(self, index: int, most: int | None = None) -> OperandSet:
-        start = perf_counter()
-        made = operands.build(self.session, self.case, self.setting.trial.seed, index, most or self._executed)
-        self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
-        return made
+        with self.spent("encryption_s"):
+            return operands.build(
+                self.session, self.case, self.setting.trial.seed, index, most or self._executed
+            )
 
     def _revealed(self, results: Sequence[Any]) -> list[Handle]:
         """Results of all rows as ciphertexts."""
@@ -228,31 +210,23 @@ class Latency(Experiment):
             "operation": lambda results: self.session.decrypted(self._revealed(results)),
             "decrypt": lambda results: results,
         }
-        for name, phase in self._phases.items():
-            item, actual = self._sets[phase.last_index], shown[name](phase.last_results)
-            expected = item.vectors if name == "encrypt" else item.expected
-            if not self._is_right(name, actual, expected[: len(actual)]):
+        for phase in self.phases:
+            item, actual = self._sets[phase.last_index], shown[phase.name](phase.last_results)
+            expected = item.vectors if phase.name == "encrypt" else item.expected
+            if not self._is_right(phase.name, actual, expected[: len(actual)]):
                 return
-        self._check_computed()
+        known = len(self._sets)
+        self.check_computed(lambda look: self._times_of_fresh(known + look * _FRESH_SETS))
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
         found = checking.accuracy(actual, expected, self._tolerance(self.session))
         if not checking.is_right(found):
             error = f"{phase}: the result of the last sample is wrong in {found.wrong_slots} slots"
-            self._findings = Findings("wrong", accuracy=found, error=error)
+            self.findings = Findings("wrong", accuracy=found, error=error)
         return checking.is_right(found)
 
-    def _check_computed(self) -> None:
-        """Operands never seen before come out right, and take about as long as seen ones."""
-        known = len(self._sets)
-        error = cache_detection.lasting_suspicion(
-            lambda look: self._times_of_fresh(known + look * _FRESH_SETS)
-        )
-        if error is not None:
-            self._findings = replace(self._findings, status="wrong", error=error)
-
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
-        """Times of operand sets from number ``first`` on; ``None`` where one comes out wrong, which is a finding."""
+        """Times of new operand sets, from number ``first`` on; ``None`` where one comes out wrong, a finding."""
         evaluator = self.session.evaluator
         pairs: list[cache_detection.Pair] = []
         for offset, item in enumerate(self._sets[:_FRESH_SETS]):
@@ -263,31 +237,13 @@ class Latency(Experiment):
             self._keep_single("first_touch_time", pairs[-1].fresh_s, self._executed)
             findings = self._checked(fresh, fresh_item)
             if findings.status != "ok":
-                self._findings = findings
+                self.findings = findings
                 return None
-        self._facts["sampling_s"] += sum(
-            pair.seen_s + pair.fresh_s for pair in pairs
-        )  # timed executions as well
-        operation = self._phases["operation"]
+        operation = next(phase for phase in self.phases if phase.name == "operation")
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
-        return cache_detection.Times(
-            repeated_s=repeated_s,
-            single_s=repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9,
-            fresh_s=[pair.fresh_work_s for pair in pairs],
-            seen_s=[pair.seen_work_s for pair in pairs],
-        )
-
-    def _quality(self) -> list[Sample]:
-        """Noise budget (bfv, bgv) or precision (ckks) of the operation's result."""
-        if self.session.parameters.scale is not None:
-            accuracy = self._findings.accuracy
-            if accuracy is None or accuracy.precision_bits is None:
-                return []
-            return [Sample("precision", accuracy.precision_bits, "operation")]
-        result = self._revealed(self._bounds[0].results())[0]
-        budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
-        return [] if budget is None else [Sample("noise_budget", float(budget), "operation")]
+        single_s = repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9
+        return self.times(repeated_s, single_s, pairs)
 
 
 # A chain has a prime for so much of N; caches as many hosts have them; executions of an operation for

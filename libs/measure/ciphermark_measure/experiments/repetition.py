@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from statistics import median
-from time import perf_counter, perf_counter_ns
+from time import perf_counter_ns
 from typing import IO
 
 from ciphermark_adapters import registry
@@ -33,9 +33,9 @@ from ciphermark_measure.experiments.base import (
     KEYS_S,
     WORKER_S,
     Checked,
-    Experiment,
     ExperimentKind,
     Findings,
+    Sampled,
     Setting,
     Varied,
     alone,
@@ -46,7 +46,7 @@ from ciphermark_measure.experiments.base import (
 from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.parameter_selection import resolved
 from ciphermark_measure.probes import Meter, measured_alone, samples_of, together
-from ciphermark_measure.sampling import ClockError, Phase, is_long, make_ready, target
+from ciphermark_measure.sampling import Phase, is_long, make_ready, target
 from ciphermark_measure.session import Session, possible, require_scheme
 
 _SETS = 2
@@ -119,16 +119,13 @@ def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
     return result
 
 
-class Repetition(Experiment):
+class Repetition(Sampled):
     """Samples whole chains on two sets of operands in turns, checked before the first sample and after the last."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._chains: list[Chain] = []
         self._executed_ns: list[int] = []
-        self._phase: Phase | None = None
-        self._facts: dict[str, float] = {}
-        self._findings = Findings("ok")
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
@@ -141,44 +138,36 @@ class Repetition(Experiment):
         self._chains = [self._made(index) for index in range(_SETS)]
         for chain in self._chains:
             self._executed_ns.append(chain.bound.run(1))
-            self._findings = self._checked(chain)
-            if self._findings.status != "ok":
+            self.findings = self._checked(chain)
+            if self.findings.status != "ok":
                 return
-        start = perf_counter()
         budget, gate = self.setting.trial.budget, self.setting.gate
-        aim = target(budget, self.setting.resolution_ns)
-        bounds = [chain.bound for chain in self._chains]
-        self._phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"), gate)
-        make_ready(self._phase, min(self._executed_ns), budget.warmups)
-        self._facts["calibration_s"] = perf_counter() - start
-
-    def turn(self) -> bool:
-        if self._phase is None:
-            return True
-        self._phase.take()
-        return self._phase.is_done
+        with self.spent("calibration_s"):
+            aim = target(budget, self.setting.resolution_ns)
+            bounds = [chain.bound for chain in self._chains]
+            phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"), gate)
+            make_ready(phase, min(self._executed_ns), budget.warmups)
+        self.phases = [phase]
 
     def close(self) -> Findings:
         """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
-        if self._phase is None:
-            return replace(self._findings, facts=self._facts)
-        self._facts |= {"sampling_s": self._phase.sampled_ns / 1e9} | self._phase.facts
-        try:
-            self._phase.require_sound_clock()
-            self._findings = self._checked(self._chains[self._phase.last_index])
-            if self._findings.status == "ok":
-                self._check_computed(self._phase)
-        except ClockError as error:
-            self._findings = replace(self._findings, status="wrong", error=str(error))
+        if not self.phases:
+            return replace(self.findings, facts=self.facts)
+        (phase,) = self.phases
+        self.sum_up()
+        if self.findings.status == "ok":
+            self.findings = self._checked(self._chains[phase.last_index])
+        if self.findings.status == "ok":
+            self.check_computed(lambda look: self._times_of_fresh(phase, _SETS * (look + 1)))
         count = REPETITIONS.of(self.case.dimensions)
-        samples = [replace(sample, repetitions=count) for sample in self._phase.samples]
-        return replace(self._findings, samples=(*self._quality(), *samples), facts=self._facts)
+        quality = self.quality(lambda: self._chains[0].bound.results()[0], count)
+        samples = [replace(sample, repetitions=count) for sample in phase.samples]
+        return replace(self.findings, samples=(*quality, *samples), facts=self.facts)
 
     def _made(self, index: int) -> Chain:
-        start = perf_counter()
-        plain = vectors(self.case, self.setting.trial.seed, index)
-        made = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
-        self._facts["encryption_s"] = self._facts.get("encryption_s", 0.0) + perf_counter() - start
+        with self.spent("encryption_s"):
+            plain = vectors(self.case, self.setting.trial.seed, index)
+            made = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
         return Chain(made, [expected(self.session, self.case, plain)])
 
     def _checked(self, chain: Chain) -> Findings:
@@ -197,16 +186,8 @@ class Repetition(Experiment):
         slots = [expected(session, self.case, plain)]
         return checking.is_right(checking.accuracy(session.decrypted(made.results()), slots, 0.0))
 
-    def _check_computed(self, phase: Phase) -> None:
-        """Operands never seen before come out right, and take about as long as seen ones."""
-        error = cache_detection.lasting_suspicion(
-            lambda look: self._times_of_fresh(phase, _SETS * (look + 1))
-        )
-        if error is not None:
-            self._findings = replace(self._findings, status="wrong", error=error)
-
     def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
-        """Times of operands from number ``first`` on; ``None`` where some come out wrong, which is a finding."""
+        """Times of new operands, from number ``first`` on; ``None`` where some come out wrong: that is a finding."""
         pairs: list[cache_detection.Pair] = []
         # Of chains that last long one is enough: what the host adds now and then is little beside it.
         compared = self._chains[:1] if is_long(phase, min(self._executed_ns)) else self._chains
@@ -220,32 +201,12 @@ class Repetition(Experiment):
             )
             findings = self._checked(fresh)
             if findings.status != "ok":
-                self._findings = findings
+                self.findings = findings
                 return None
-        self._facts["sampling_s"] += sum(
-            pair.seen_s + pair.fresh_s for pair in pairs
-        )  # timed executions as well
         repeated_s = median(phase.counted_s)
         is_alone = phase.loops == 1  # every sample was one execution
-        return cache_detection.Times(
-            repeated_s,
-            repeated_s if is_alone else min(pair.seen_s for pair in pairs),
-            [pair.fresh_work_s for pair in pairs],
-            [pair.seen_work_s for pair in pairs],
-        )
-
-    def _quality(self) -> list[Sample]:
-        """Noise budget (bfv, bgv) or precision (ckks) at the end of the chain."""
-        count, accuracy = REPETITIONS.of(self.case.dimensions), self._findings.accuracy
-        if self.session.parameters.scale is not None:
-            if accuracy is None or accuracy.precision_bits is None:
-                return []
-            return [Sample("precision", accuracy.precision_bits, "operation", repetitions=count)]
-        (result,) = self._chains[0].bound.results()
-        budget = self.session.owner.noise_budget_bits(self.session.to_owner(result))
-        if budget is None:
-            return []
-        return [Sample("noise_budget", float(budget), "operation", repetitions=count)]
+        single_s = repeated_s if is_alone else min(pair.seen_s for pair in pairs)
+        return self.times(repeated_s, single_s, pairs)
 
 
 @dataclass(frozen=True, slots=True)

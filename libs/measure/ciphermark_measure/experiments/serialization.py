@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from time import perf_counter
 
 from ciphermark_contract import checking
 from ciphermark_contract.declaration import Declaration
@@ -18,27 +17,24 @@ from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
     CIPHERTEXT_S,
     TRIAL_S,
-    Experiment,
     ExperimentKind,
     Findings,
+    Sampled,
     Setting,
 )
-from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
+from ciphermark_measure.sampling import Phase, make_ready, target
 
 _PLAIN = "none"  # the mode without compression
 _VALUE_BYTES = 8  # one integer or real in the clear
 
 
-class Serialization(Experiment):
+class Serialization(Sampled):
     """Sizes of ciphertext, plaintext and keys in one compression mode; times for the ciphertext."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._mode = self.case.operation
         self._samples: list[Sample] = []
-        self._phases: list[Phase] = []
-        self._facts: dict[str, float] = {}
-        self._findings = Findings("ok")
 
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
@@ -49,57 +45,40 @@ class Serialization(Experiment):
         if self._mode not in self.session.declaration.compressions:
             offered = ", ".join(self.session.declaration.compressions)
             raise Unsupported(f"no compression {self._mode!r} here; offered: {offered}")
-        start = perf_counter()
-        slots = self.session.parameters.slots
-        vector = operands.operand(self.case, self.setting.trial.seed, 0)[:slots]
-        (ciphertext,) = self.session.to_evaluator([vector])
-        self._facts["encryption_s"] = perf_counter() - start
+        with self.spent("encryption_s"):
+            slots = self.session.parameters.slots
+            vector = operands.operand(self.case, self.setting.trial.seed, 0)[:slots]
+            (ciphertext,) = self.session.to_evaluator([vector])
         dumped = self.session.evaluator.dump(ciphertext, self._mode)
         read = self.session.owner.decrypt(self.session.owner.load(dumped))
         tolerance = checking.tolerance(self.session.parameters)
         found = checking.accuracy([read], [vector], tolerance)
-        self._findings = Findings("ok", accuracy=found)
+        self.findings = Findings("ok", accuracy=found)
         if not checking.is_right(found):
-            self._findings = replace(self._findings, status="wrong", error="the ciphertext reads back wrong")
+            self.findings = replace(self.findings, status="wrong", error="the ciphertext reads back wrong")
             return
-        start = perf_counter()
-        self._samples = self._sizes(ciphertext, dumped, len(vector))
-        self._facts["sampling_s"] = perf_counter() - start
+        with self.spent("sampling_s"):
+            self._samples = self._sizes(ciphertext, dumped, len(vector))
         self._make_phases(ciphertext, dumped)
 
-    def turn(self) -> bool:
-        for phase in self._phases:
-            if not phase.is_done:
-                phase.take()
-        return all(phase.is_done for phase in self._phases)
-
     def close(self) -> Findings:
-        self._facts["sampling_s"] = (
-            self._facts.get("sampling_s", 0.0) + sum(p.sampled_ns for p in self._phases) / 1e9
-        )
-        timed = [sample for phase in self._phases for sample in phase.samples]
-        try:
-            for phase in self._phases:
-                self._facts |= phase.facts
-                phase.require_sound_clock()
-        except ClockError as error:
-            self._findings = replace(self._findings, status="wrong", error=str(error))
-        return replace(self._findings, samples=(*self._samples, *timed), facts=self._facts)
+        self.sum_up()
+        timed = [sample for phase in self.phases for sample in phase.samples]
+        return replace(self.findings, samples=(*self._samples, *timed), facts=self.facts)
 
     def _make_phases(self, ciphertext: Handle, dumped: bytes) -> None:
-        start = perf_counter()
         evaluator, setting = self.session.evaluator, self.setting
         short = target(setting.trial.budget, setting.resolution_ns, is_client=True)
         bounds = {
             "dump": [PythonBound(evaluator.dump, [(ciphertext, self._mode)])],
             "load": [PythonBound(evaluator.load, [(dumped,)])],
         }
-        self._phases = [
+        self.phases = [
             Phase(name, bound, short, setting.clock, gate=setting.gate) for name, bound in bounds.items()
         ]
-        for phase in self._phases:
-            make_ready(phase, 0, setting.trial.budget.warmups)
-        self._facts["calibration_s"] = perf_counter() - start
+        with self.spent("calibration_s"):
+            for phase in self.phases:
+                make_ready(phase, 0, setting.trial.budget.warmups)
 
     def _sizes(self, ciphertext: Handle, dumped: bytes, values: int) -> list[Sample]:
         sizes = {"ciphertext": len(dumped)} | self._key_sizes()

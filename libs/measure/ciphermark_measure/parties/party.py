@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -131,9 +130,9 @@ class Watch:
     def samples(self) -> tuple[Sample, ...]:
         """What was measured, in the order of the steps."""
         return tuple(
-            replace(sample, step=name)
+            sample
             for name, values in self._steps.items()
-            for sample in samples_of(values, self._stage)
+            for sample in samples_of(values, self._stage, step=name)
         )
 
 
@@ -149,8 +148,7 @@ class Steps(Watch):
     def samples(self) -> tuple[Sample, ...]:
         """Step by step, then the party's own."""
         own = together([*self._steps.values(), self._request.stop()])
-        whole = (replace(sample, party=self._role) for sample in samples_of(own, self._stage))
-        return (*super().samples(), *whole)
+        return (*super().samples(), *samples_of(own, self._stage, party=self._role))
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True):

@@ -87,9 +87,15 @@ def together(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return whole
 
 
-def samples_of(values: Mapping[str, float], stage: str) -> list[Sample]:
+def samples_of(
+    values: Mapping[str, float], stage: str, *, step: str | None = None, party: str | None = None
+) -> list[Sample]:
     """One sample of each metric, in a fixed order."""
-    return [Sample(metric, values[metric], stage) for metric in METRICS if metric in values]
+    return [
+        Sample(metric, values[metric], stage, step=step, party=party)
+        for metric in METRICS
+        if metric in values
+    ]
 
 
 def measured_alone(action: Callable[[], object]) -> dict[str, float]:

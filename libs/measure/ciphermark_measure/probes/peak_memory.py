@@ -49,7 +49,5 @@ class PeakMemory(Probe):
             os.write(held, _RESET_PEAK.encode())
 
     def stop(self) -> Mapping[str, float]:
-        for line in _STATUS.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return {"peak_memory": int(line.split()[1]) * 1024.0}
-        return {}
+        _, _, kilobytes = _STATUS.read_bytes().partition(b"VmHWM:")
+        return {"peak_memory": int(kilobytes.split(maxsplit=1)[0]) * 1024.0} if kilobytes else {}

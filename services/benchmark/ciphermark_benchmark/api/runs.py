@@ -96,8 +96,8 @@ async def listed(
     """Runs of the service and of the command line."""
     if before is not None:
         await state.run(str(before))
-    asked = {"id": None, "before": None if before is None else str(before), "limit": limit}
-    rows = await state.store.rows("runs", asked)
+    parameters = {"id": None, "before": None if before is None else str(before), "limit": limit}
+    rows = await state.store.rows("runs", parameters)
     return {"runs": rows, "next": rows[-1]["id"] if len(rows) == limit else None}
 
 

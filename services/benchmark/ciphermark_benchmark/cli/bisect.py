@@ -65,8 +65,8 @@ def bisect(
     console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
     bench = Bench(home, subject, lambda prepared: _announce(console, prepared))
     with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
-        found = build_search.search(builds, bench.measure, error)
-    _tell(console, found, bench)
+        search = build_search.search(builds, bench.measure, error)
+    _tell(console, search, bench)
 
 
 def _announce(console: Console, prepared: Prepared) -> None:
@@ -74,38 +74,38 @@ def _announce(console: Console, prepared: Prepared) -> None:
     console.print(f"run {prepared.run.id}: {', '.join(map(escape, variants))}", soft_wrap=True)
 
 
-def _tell(console: Console, found: Found, bench: Bench) -> None:
+def _tell(console: Console, search: Found, bench: Bench) -> None:
     floor = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
-    for name, ratio in (found.ratios or {}).items():
+    for name, ratio in (search.ratios or {}).items():
         console.print(f"  {escape(name)} takes {_ratio(ratio)} of the time of the first")
-    if found.verdict == "no step":
+    if search.verdict == "no step":
         console.print(
             f"[green]no step[/green]: that the last is slower than the first by more than {floor} is not claimed. "
             "Builds in between were not looked at: what one lost another may have made up for",
             soft_wrap=True,
         )
-    elif found.verdict == "several steps":
+    elif search.verdict == "several steps":
         console.print(
-            f"[yellow]several steps[/yellow]: it became slower between {found.before} and {found.after}, and not in "
+            f"[yellow]several steps[/yellow]: it became slower between {search.before} and {search.after}, and not in "
             "one step that could be told from the rest; search that part of the list by itself",
             soft_wrap=True,
         )
     else:
-        assert found.step is not None
+        assert search.step is not None
         console.print(
-            f"[red]step[/red]: {found.after} takes {_ratio(found.step)} of the time of {found.before}",
+            f"[red]step[/red]: {search.after} takes {_ratio(search.step)} of the time of {search.before}",
             soft_wrap=True,
         )
-    if found.rest is not None:
-        console.print(f"[yellow]![/yellow] another factor of {found.rest:.3f} lies elsewhere in the list")
-    _tell_differences(console, found, bench)
+    if search.rest is not None:
+        console.print(f"[yellow]![/yellow] another factor of {search.rest:.3f} lies elsewhere in the list")
+    _tell_differences(console, search, bench)
     console.print(f"runs: {' '.join(bench.run_ids)}", soft_wrap=True)
 
 
-def _tell_differences(console: Console, found: Found, bench: Bench) -> None:
-    if found.before is None or found.after is None:
+def _tell_differences(console: Console, search: Found, bench: Bench) -> None:
+    if search.before is None or search.after is None:
         return
-    both = bench.libraries.get(found.before), bench.libraries.get(found.after)
+    both = bench.libraries.get(search.before), bench.libraries.get(search.after)
     if both[0] is None or both[1] is None:
         return
     for name, old, new in differences(both[0], both[1]):
@@ -183,7 +183,7 @@ def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:
     """The stages of a suite's cases that a search can be for: those that a kind of experiment times (``searched`` of
     its row), of cases that all of the builds can execute.
     """
-    found = []
+    searchable = []
     for experiment in suite.experiments:
         if not isinstance(experiment, ExperimentText):
             continue
@@ -193,11 +193,11 @@ def subjects(suite: Suite, builds: Sequence[str], facts: Host) -> list[Subject]:
         mine = experiment.model_copy(update={"variants": list(builds)})
         alone = suite.model_copy(update={"experiments": [mine]})
         cases = plan.cases(alone, runs.available(alone, facts))
-        found += [
+        searchable += [
             Subject(item.case, experiment, suite, stage) for item in _of(cases, builds[0]) for stage in stages
         ]
         _require_here(cases, builds)
-    return found
+    return searchable
 
 
 def chosen(subjects: Sequence[Subject], text: str | None) -> Subject:

@@ -174,25 +174,25 @@ class Request:
         }
 
 
-def require_possible(request: Request, known: Sequence[str]) -> None:
+def require_possible(request: Request, taken: Sequence[str]) -> None:
     """Raise ``UserError`` for a name that cannot be one, is taken, or a library that is not made of that. Pure."""
     if not _NAME.fullmatch(request.name):
         raise UserError(
             f"{request.name!r} cannot name a build: take small letters, digits, `-`, `_` and `.`, 48 at most, and "
             "begin with a letter or digit"
         )
-    if request.name in known:
+    if request.name in taken:
         raise UserError(f"there is a variant {request.name} already: take another name")
     takers = takes()
     if request.library not in takers:
         raise UserError(f"no build of {request.library!r} can be added; libraries: {', '.join(takers)}")
-    given = {name for name, value in request.as_dict().items() if value}
-    odd = sorted(given - set(takers[request.library]))
+    options_given = {name for name, value in request.as_dict().items() if value}
+    odd = sorted(options_given - set(takers[request.library]))
     if odd:
         options = ", ".join(f"--{name}" for name in takers[request.library])
         raise UserError(f"a build of {request.library} takes {options}, and no --{odd[0]}")
-    if request.prefix is not None and len(given) > 1:
-        other = sorted(given - {"prefix"})[0]
+    if request.prefix is not None and len(options_given) > 1:
+        other = sorted(options_given - {"prefix"})[0]
         raise UserError(f"--prefix is a library that is compiled already: leave --{other} out")
 
 

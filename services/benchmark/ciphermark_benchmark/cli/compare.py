@@ -79,7 +79,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     try:
         with caught_up(homes.find()) as database:
             database.is_uncorrected = uncorrected
-            ids = run_names.found(database, run_a), run_names.found(database, run_b)
+            ids = run_names.resolved(database, run_a), run_names.resolved(database, run_b)
             found = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
                 _show(console_for(output), database, ids, said_once(found), how)

@@ -40,7 +40,7 @@ def rebuild(
     Recording, importing and migrating do so by themselves where it is needed.
     """
     with caught_up(homes.find()) as database:
-        runs = database.run_ids() if run is None else [run_names.found(database, run)]
+        runs = database.run_ids() if run is None else [run_names.resolved(database, run)]
         for run_id in database.rebuild(runs):
             typer.echo(f"rebuilt: {run_id}")
 

@@ -27,12 +27,12 @@ def doctor(
     ] = None,
 ) -> None:
     """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
-    asked = loaded(suite).experiments if suite is not None else []
+    experiments = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
     console = console_for()
     for line in terminal.named(host_lines(facts), console.width):
         console.print(Text(line), soft_wrap=True)
-    crowding = hosts.thread_warning({count for item in asked for count in item.threads}, facts.cores)
+    crowding = hosts.thread_warning({count for item in experiments for count in item.threads}, facts.cores)
     warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
     if not warnings:
         console.print("[green]Nothing found that spoils measurements.[/green]")

@@ -121,7 +121,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
     with caught_up(homes.find()) as database:
         if not is_id and not database.runs_named(run):
             return None
-        return database.programs(run_names.found(database, run))
+        return database.programs(run_names.resolved(database, run))
 
 
 def setting(text: str) -> tuple[str, object]:

@@ -50,7 +50,7 @@ def report(
     chosen = form_of(_FORMS, format, output, "reports") or "html"
     home = homes.find()
     with caught_up(home) as database:
-        run_id = run_names.found(database, run)
+        run_id = run_names.resolved(database, run)
         notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     with Store(storage.url(home)) as store:
         made = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)

@@ -92,10 +92,10 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     with caught_up(homes.find()) as database, formats.written(notation):
         database.is_uncorrected = uncorrected
         if published:
-            run_id = run_names.found(database, run) if database.run_ids() else None
+            run_id = run_names.resolved(database, run) if database.run_ids() else None
             _published(database, run_id, where)
             return
-        run_id = run_names.found(database, run)
+        run_id = run_names.resolved(database, run)
         if columns is not None:
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:

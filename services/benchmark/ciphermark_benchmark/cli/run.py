@@ -118,8 +118,8 @@ def _asked(
             raise UserError(
                 "run what? Name a suite (quick; `ciphermark suite list` has more) or a suite file, or a run to --resume"
             )
-        given = (home, suite, variants, label)
-        return partial(runs.read, *given), partial(runs.new, *given)
+        request = (home, suite, variants, label)
+        return partial(runs.read, *request), partial(runs.new, *request)
     if variants:
         raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
     if label is not None:

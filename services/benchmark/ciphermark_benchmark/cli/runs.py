@@ -59,7 +59,7 @@ def label(
     if name is not None:
         run_names.label(name)
     with caught_up(homes.find()) as database:
-        run_id = run_names.found(database, run)
+        run_id = run_names.resolved(database, run)
         database.label_run(run_id, name)
         is_shadowed = name is not None and database.runs_named(name) != [run_id]
     typer.echo(f"run {run_id} is called {name}" if name else f"run {run_id} has no label")
@@ -77,7 +77,7 @@ def export_(
     """
     home = homes.find()
     with caught_up(home) as database:
-        run_id = run_names.found(database, run)
+        run_id = run_names.resolved(database, run)
         (facts,) = database.report("run", run_id=run_id)
     archive.write(*archive.held(home, run_id), facts["label"], output)
     typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")

@@ -166,9 +166,9 @@ def _write(file: Path, text: str) -> None:
         raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
 
 
-def _answer(option: str, given: T | None, question: str, kind: type[T]) -> T:
-    if given is not None:
-        return given
+def _answer(option: str, value: T | None, question: str, kind: type[T]) -> T:
+    if value is not None:
+        return value
     if not sys.stdin.isatty():
         raise UserError(f"{question} Say it with {option}: there is nobody to ask here")
     answer: Any = typer.confirm(question) if kind is bool else typer.prompt(question, type=kind)

@@ -37,7 +37,7 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
     """A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
     console = console_for()
     with caught_up(homes.find()) as database:
-        run_id = run_names.found(database, run)
+        run_id = run_names.resolved(database, run)
         parts = list(_parts(database, run_id))
         title = heading(database, run_id)
     width = min(console.width, _WIDEST)

@@ -58,11 +58,11 @@ class Folder:
         path = inputs.kept(self.folder, name)
         if path is None:
             return None
-        given = take(path.read_bytes(), str(path))
+        data_set = take(path.read_bytes(), str(path))
         stem, _, _ = name.rpartition("@")
-        if name not in (given.called(stem), given.digest):
+        if name not in (data_set.called(stem), data_set.digest):
             raise UserError(f"{path}: its contents are not those that the name tells: remove it")
-        return Known(name, given.rows, given.features)
+        return Known(name, data_set.rows, data_set.features)
 
     def put(self, name: str, data: bytes) -> None:
         """See :class:`Place`."""
@@ -100,12 +100,12 @@ class Catalogue(Finder):
                 "/v1/data-sets?name=mine), and write here the name that it answers with"
             )
         try:
-            given = take(_content(self._base / file, file), file, rule)
+            data_set = take(_content(self._base / file, file), file, rule)
         except UserError as error:
             raise ValueError(str(error)) from None
-        name = given.called(Path(file).stem)
-        self._given[name] = given
-        return Known(name, given.rows, given.features)
+        name = data_set.called(Path(file).stem)
+        self._given[name] = data_set
+        return Known(name, data_set.rows, data_set.features)
 
     def workload(self, text: str) -> str:
         """See :class:`Finder`: executes the file, which nobody but its owner may ask for."""
@@ -115,11 +115,11 @@ class Catalogue(Finder):
                 "yours with an entry point ciphermark.workloads, and write its name here"
             )
         try:
-            kept = user_workloads.copied(text, self._base)
+            copy = user_workloads.copied(text, self._base)
         except UserError as error:
             raise ValueError(str(error)) from None
-        self._workloads[text] = kept
-        return kept.name
+        self._workloads[text] = copy
+        return copy.name
 
     def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
         key = options_key(workload.name, values)
@@ -152,19 +152,19 @@ class Catalogue(Finder):
     @property
     def workloads(self) -> dict[str, str]:
         """The names of the workloads that were found in files, by what the suite says."""
-        return {text: kept.name for text, kept in self._workloads.items()}
+        return {text: copy.name for text, copy in self._workloads.items()}
 
     def provide(self, names: Iterable[str]) -> None:
         """Keep what was found in files, and see to it that clients have all of ``names``.
 
         Raises ``UserError`` for what is nowhere.
         """
-        for name, given in self._given.items():
-            self._home.put(name, given.data)
+        for name, data_set in self._given.items():
+            self._home.put(name, data_set.data)
         for name in self._written:
             user_workloads.store_file(self._files, name, user_workloads.file_content(name))
-        for kept in self._workloads.values():
-            user_workloads.store_copy(self._kept_workloads, kept)
+        for copy in self._workloads.values():
+            user_workloads.store_copy(self._kept_workloads, copy)
         for name in names:
             if name not in DATA_SETS and self._place.find(name) is None:
                 self._place.put(name, self._copy(name))

@@ -51,18 +51,18 @@ class Remembered(Finder):
 
     def __init__(
         self,
-        found: Mapping[str, Known],
+        data_sets: Mapping[str, Known],
         workloads: Mapping[str, str] | None = None,
         options: Mapping[str, dict[str, Value]] | None = None,
     ) -> None:
-        self._found = found
+        self._data_sets = data_sets
         self._workloads = workloads or {}
         self._options = options or {}
 
     def other(self, name: str) -> Known:
-        if name not in self._found:
-            raise ValueError(unknown(name, DATA_SETS.keys() | self._found.keys()))
-        return self._found[name]
+        if name not in self._data_sets:
+            raise ValueError(unknown(name, DATA_SETS.keys() | self._data_sets.keys()))
+        return self._data_sets[name]
 
     def in_file(self, file: str, rule: LabelRule) -> Known:
         return self.other(key(file, rule))

@@ -136,7 +136,7 @@ def recover(home: Home) -> None:
 
 def _recover(database: Database, place: Home, journal: Journal) -> None:
     run = journal.header.run
-    for origin in _asked(database, "run_origin", {"id": run.id}):
+    for origin in _rows(database, "run_origin", {"id": run.id}):
         job_id = origin["continues"] or run.id
         request = requested(database, job_id)
         remembered = Remembered(journal.header.data_sets, options=journal.header.options)
@@ -148,7 +148,7 @@ def _recover(database: Database, place: Home, journal: Journal) -> None:
 
 def requested(database: Database, job_id: str) -> Request:
     """The job as it was submitted."""
-    (row,) = _asked(database, "job", {"id": job_id})
+    (row,) = _rows(database, "job", {"id": job_id})
     return Request(row["id"], row["suite"], row["suite_text"], tuple(row["variants"]))
 
 
@@ -159,7 +159,7 @@ def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> 
     """
     began = runs.begun(suite, request.suite_text, facts, request.id)
     database.record_run(began)
-    (holder,) = _asked(database, "run_fingerprint", {"id": request.id})
+    (holder,) = _rows(database, "run_fingerprint", {"id": request.id})
     if holder["fingerprint"] == facts.fingerprint:
         return began
     own = replace(began, id=continuation(request.id, facts.fingerprint))
@@ -209,7 +209,7 @@ def opened_journal(home: Home, request: Request, run: Run, suite: Suite, trials:
     return Journal.create(place, header)
 
 
-def _asked(database: Database, block: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(database: Database, block: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     table = database.query(blocks("jobs")[block].decode(), params)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 

@@ -68,9 +68,9 @@ def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), 
 
     Memory is needed where the suite itself sets ``budget.memory_mb``; its default is a limit, not a need.
     """
-    kept = {registry.base_variant(name) for name in suite.variants if not chosen or name in chosen}
+    variants = {registry.base_variant(name) for name in suite.variants if not chosen or name in chosen}
     stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
-    return Needs(tuple(sorted(kept)), tuple(sorted(set(isa))), max(memory_mb, stated_mb), bool(chosen))
+    return Needs(tuple(sorted(variants)), tuple(sorted(set(isa))), max(memory_mb, stated_mb), bool(chosen))
 
 
 def offer_of(facts: Host) -> Offer:

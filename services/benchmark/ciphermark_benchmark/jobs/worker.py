@@ -359,23 +359,30 @@ class Execution:
         self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event
     ) -> tuple[Step, End | None]:
         """Follow an attempt until something is to be done about it; its end, where it has ended."""
-        ended, asked = asyncio.ensure_future(attempt.ended()), asyncio.ensure_future(is_asked_to_end.wait())
+        ended, end_request = (
+            asyncio.ensure_future(attempt.ended()),
+            asyncio.ensure_future(is_asked_to_end.wait()),
+        )
         try:
             while True:
                 if not ended.done():
-                    await asyncio.wait({ended, asked}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(
+                        {ended, end_request}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED
+                    )
                 is_held = (
-                    None if asked.done() and not ended.done() else await self._is_held(job, ended.done())
+                    None
+                    if end_request.done() and not ended.done()
+                    else await self._is_held(job, ended.done())
                 )
-                step = next_step(ended.done(), asked.done(), is_held)
+                step = next_step(ended.done(), end_request.done(), is_held)
                 if step != "wait":
                     return step, ended.result() if ended.done() else None
                 if ended.done():  # nothing else is waited for
                     await asyncio.sleep(_AGAIN_S)
         finally:
             ended.cancel()
-            asked.cancel()
-            await asyncio.wait({ended, asked})
+            end_request.cancel()
+            await asyncio.wait({ended, end_request})
 
     async def _is_held(self, job: Job, has_ended: bool) -> bool | None:
         """Whether this worker has the job; ``None`` while the database is away. An attempt that has ended is not waited

@@ -210,15 +210,15 @@ def services(environ: Mapping[str, str]) -> tuple[Service, Service] | None:
 
 def _token(name: str, environ: Mapping[str, str]) -> str:
     variable = f"CIPHERMARK_{name.upper()}_TOKEN"
-    given, path = environ.get(variable), environ.get(f"{variable}_FILE")
-    if not given and not path:
+    value, path = environ.get(variable), environ.get(f"{variable}_FILE")
+    if not value and not path:
         raise UserError(f"the {name} service needs its token: set {variable} or {variable}_FILE")
     try:
-        token = (given or Path(str(path)).read_text(encoding="utf-8")).strip()
+        token = (value or Path(str(path)).read_text(encoding="utf-8")).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{variable}_FILE: {path} cannot be read: {error}") from None
     if not (token.isascii() and token.isprintable() and token):
-        raise UserError(f"{variable if given else path} holds no token: copy the {name} service's")
+        raise UserError(f"{variable if value else path} holds no token: copy the {name} service's")
     return token
 
 

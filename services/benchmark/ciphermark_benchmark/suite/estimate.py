@@ -74,8 +74,8 @@ def _ring_dimension(spec: ParameterSpec) -> int:
         return spec.ring_dimension
     for ring_dimension in rings(spec):
         with suppress(Unsupported):
-            asked = replace(spec, ring_dimension=ring_dimension)
-            chain = spec.modulus_bits or chain_for_depth(asked)
+            request = replace(spec, ring_dimension=ring_dimension)
+            chain = spec.modulus_bits or chain_for_depth(request)
             if security.level("2018", ring_dimension, sum(chain)) >= spec.security:
                 return ring_dimension
     return rings(spec)[-1]

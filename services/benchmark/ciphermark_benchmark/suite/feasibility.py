@@ -175,13 +175,13 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
         for stage in outline.stages:
             shared_public(outline, stage.name, inputs, parameters)
         programs = all_traced(outline, inputs[0], parameters, declared)
-        asked = workload.keys(parameters)
+        requested = workload.keys(parameters)
     except Unsupported as error:
         where = user_workloads.innermost(error)
         return f"{where}: {error}" if where else str(error)
     except Exception:  # whatever the workload does: its trial will tell
         return None
-    needed = keys_of(programs.values()) if asked is None else asked
+    needed = keys_of(programs.values()) if requested is None else requested
     return _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
 
 

@@ -201,8 +201,8 @@ def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> 
 
 def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
     operations = experiment.operations or defaults(experiment.kind)
-    asked = experiment.ring_dimension
-    rings: Sequence[int | None] = (None,) if asked == "smallest" else asked
+    requested = experiment.ring_dimension
+    rings: Sequence[int | None] = (None,) if requested == "smallest" else requested
     for division, scheme, ring_dimension, dimensions in product(
         as_list(experiment.division), experiment.schemes, rings, experiment.dimensions()
     ):
@@ -236,8 +236,8 @@ class _Point:
 
 def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str | None]:
     """The parameter set of one point of the matrix, and why it cannot exist."""
-    asked = experiment.modulus_bits
-    chain = None if isinstance(asked, str) else tuple(asked)
+    bits = experiment.modulus_bits
+    chain = None if isinstance(bits, str) else tuple(bits)
     ring_dimension = point.ring_dimension or _SMALLEST_RING
     is_ckks = point.scheme == "ckks"
     reason = None
@@ -245,7 +245,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
     try:
         if not is_ckks:
             plain_modulus = _plain_modulus(experiment, point.ring_dimension)
-        elif asked == "default":
+        elif bits == "default":
             chain = primes.default_ckks_chain(ring_dimension, experiment.scale_bits)
     except Unsupported as error:
         reason = str(error)
@@ -256,7 +256,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         plain_modulus=plain_modulus,
         scale_bits=experiment.scale_bits if is_ckks else None,
         security=0 if experiment.security == "none" else experiment.security,
-        depth=(experiment.depth or point.repetitions) if asked == "for-depth" else None,
+        depth=(experiment.depth or point.repetitions) if bits == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
         division=point.division,
         secret_distribution=experiment.secret_distribution,
@@ -268,18 +268,18 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
 
 def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> int:
     """t; where the ring dimension is searched for, one that gives slots at as many as its size allows."""
-    asked = experiment.plain_modulus
-    if asked.value is None:
-        assert asked.bits is not None
+    modulus = experiment.plain_modulus
+    if modulus.value is None:
+        assert modulus.bits is not None
         if ring_dimension is None:
-            return primes.widest_batching_modulus(asked.bits)
-        return primes.batching_modulus(asked.bits, ring_dimension)
+            return primes.widest_batching_modulus(modulus.bits)
+        return primes.batching_modulus(modulus.bits, ring_dimension)
     least = ring_dimension or _SMALLEST_RING
-    if not primes.batches(asked.value, least):
+    if not primes.batches(modulus.value, least):
         raise Unsupported(
-            f"t = {asked.value} gives no slots at N = {least}: it must be a prime that is 1 modulo {2 * least}"
+            f"t = {modulus.value} gives no slots at N = {least}: it must be a prime that is 1 modulo {2 * least}"
         )
-    return asked.value
+    return modulus.value
 
 
 def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> str | None:
