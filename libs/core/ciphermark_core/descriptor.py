@@ -81,19 +81,19 @@ class Dimension(Generic[V]):
             return value
         raise TypeError(f"{self.name} is {value!r}, no {self.kind.__name__}")
 
-    def read(self, outcome: object) -> Any:
-        """The value of an outcome's case as it was executed; ``None`` where no source has one."""
-        values = (_follow(outcome, path) for path in self.sources)
-        return next((value for value in values if value is not None), None)
 
-
-def _follow(value: Any, path: str) -> Any:
-    """What a dotted path leads to, through attributes and mappings; ``None`` where it breaks off."""
-    for name in path.split("."):
-        if value is None:
-            return None
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name)
-    return value
+def _follow(reached: dict[str, Any], path: str) -> Any:
+    """What a dotted path leads to from ``reached[""]``, through attributes and mappings; ``None`` where it breaks off.
+    ``reached`` has what paths led to before: most begin alike.
+    """
+    if path not in reached:
+        parent, _, name = path.rpartition(".")
+        owner = _follow(reached, parent)
+        if owner is None:
+            reached[path] = None
+        else:
+            reached[path] = owner.get(name) if isinstance(owner, Mapping) else getattr(owner, name)
+    return reached[path]
 
 
 _registered: dict[str, Dimension[Any]] = {}
@@ -111,8 +111,17 @@ def columns() -> tuple[Dimension[Any], ...]:
 
 
 def row(outcome: object) -> dict[str, Any]:
-    """The values of all :func:`columns` for the case that ended in this outcome."""
-    return {dimension.name: dimension.read(outcome) for dimension in columns()}
+    """The values of all :func:`columns` for the case that ended in this outcome as it was executed; ``None`` where no
+    source has one.
+    """
+    reached: dict[str, Any] = {"": outcome}
+    values: dict[str, Any] = {}
+    for dimension in columns():
+        for path in dimension.sources:
+            values[dimension.name] = value = _follow(reached, path)
+            if value is not None:
+                break
+    return values
 
 
 def filters() -> tuple[Dimension[Any], ...]:
