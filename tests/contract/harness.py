@@ -92,6 +92,15 @@ class Subject:
     def decrypted(self, ciphertext: Handle) -> Vector:
         return self.owner.decrypt(self.returned(ciphertext))
 
+    def times(self, ciphertext: Handle, count: int) -> Handle:
+        """The sum of as many of it, by as few additions as count has bits."""
+        add, total, doubled = self.evaluator.operations["add"], None, ciphertext
+        while count:
+            if count % 2:
+                total = doubled if total is None else add(total, doubled)
+            doubled, count = add(doubled, doubled), count // 2
+        return total
+
     def vector(self, seed: int, length: int | None = None) -> Vector:
         """Random values that fit the scheme, all slots unless ``length`` says otherwise."""
         generator = np.random.default_rng([20240607, seed])

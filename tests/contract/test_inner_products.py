@@ -80,12 +80,7 @@ def test_sums_are_reduced_before_they_overflow(variant: str, scheme: Scheme, cha
     factors, times = _factors(subject, 3), 3000
     plaintexts = _plaintexts(subject, factors[0], 3)
     fused = subject.evaluator.apply("multiply_accumulate", *factors * times, *plaintexts * times)
-    total = _one_by_one(subject, factors, plaintexts)
-    doubled, expected, left = total, None, times
-    while left:
-        if left % 2:
-            expected = doubled if expected is None else subject.evaluator.apply("add", expected, doubled)
-        doubled, left = subject.evaluator.apply("add", doubled, doubled), left // 2
+    expected = subject.times(_one_by_one(subject, factors, plaintexts), times)
     assert _bytes(subject, fused) == _bytes(subject, expected)
 
 
