@@ -41,7 +41,6 @@ LONGEST = (
     "tests/integration/test_every_parameter_is_told.py",
     "tests/integration/test_memory_order.py",
     "tests/integration/test_run_repetition.py",
-    "tests/acceptance/test_reports.py",
     "tests/integration/test_run_orphaned_sessions.py",
     "tests/integration/test_cli_layers.py",
     "tests/integration/test_cli_figure.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -15,6 +16,12 @@ PATIENCE_OF_RUNS_S = 1100.0
 _LEAST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.5
 _PAUSE_OF_LOOK = 10
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The variables of this process but for Ciphermark's, and these."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+    return kept | variables
 
 
 def command_line(process: psutil.Process) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 import psutil
 from ports import free_port
-from processes import PATIENCE_S
+from processes import PATIENCE_S, environment
 
 REPOSITORY = Path(__file__).parents[1]
 GUARDED = ("benchmark", "client", "server")
@@ -49,11 +48,10 @@ class Serving:
         if database_url is not None:
             told["CIPHERMARK_DATABASE_URL"] = database_url
         options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
         with self.printed.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, REPOSITORY / "deploy" / "serve.py", *options],
-                env=kept | told,
+                env=environment(**told),
                 stdin=subprocess.DEVNULL,
                 stdout=output if terminal is None else terminal,
                 stderr=subprocess.STDOUT,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import time
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 from hexl import HAS_HEXL
 from ports import free_port
-from processes import PATIENCE_S, wait_until
+from processes import PATIENCE_S, environment, wait_until
 
 REPOSITORY = Path(__file__).parents[2]
 BUILD_TIMEOUT_S = 3600  # what is built once and kept by the engine: two SEALs and Pyfhel
@@ -64,11 +63,12 @@ class Project:
         self.ports = {name: free_port() for name in PORTS}
 
     def compose(self, *arguments, timeout=600):
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
         return subprocess.run(
             ["docker", "compose", "--project-name", self.name, *arguments],
             cwd=REPOSITORY,
-            env=kept | {f"CIPHERMARK_{name.upper()}_PORT": str(port) for name, port in self.ports.items()},
+            env=environment(
+                **{f"CIPHERMARK_{name.upper()}_PORT": str(port) for name, port in self.ports.items()}
+            ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,15 +17,15 @@ from urllib.request import urlopen
 import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsing import chromium, needs_chromium
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from ports import free_port
-from processes import PATIENCE_S
+from processes import PATIENCE_S, environment
 
 from ciphermark_db import embedded
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent
-CHROMIUM = shutil.which("chromium")
 PATHS = (
     "/",
     "/operations",
@@ -51,6 +49,7 @@ WITHOUT_CHARTS = {"/runs"}
 # What is looked at: a run of the smoke suite, and of a workload of each kind of family, by four variants on a CPU that
 # has what HEXL needs.
 ARCHIVE = Path(__file__).with_name("every-page.jsonl.xz")
+RUN = "a441020c"
 SUITE = """\
 name: from-the-page
 budget: {samples: 6, warmups: 1, min_time_s: 0.6}
@@ -67,9 +66,14 @@ experiments:
 """
 TOKEN = "the-token-of-the-dashboard"
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium here: `make setup` installs it where it can"
-)
+pytestmark = needs_chromium
+
+
+def ciphermark(home: Path, *arguments: str) -> None:
+    """A command that ends well."""
+    command = [PROGRAMS / "ciphermark", *arguments]
+    variables = environment(CIPHERMARK_HOME=str(home))
+    subprocess.run(command, env=variables, check=True, capture_output=True, timeout=PATIENCE_S)
 
 
 @dataclass
@@ -83,12 +87,11 @@ class Site:
     logs: list[Path] = field(default_factory=list)
 
     def start(self, name: str, *command: str, **variables: str) -> None:
-        kept = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
         log = self.home / f"{name}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [str(PROGRAMS / command[0]), *command[1:]],
-                env=kept | {"CIPHERMARK_HOME": str(self.home)} | variables,
+                env=environment(CIPHERMARK_HOME=str(self.home), **variables),
                 cwd=REPOSITORY,
                 stdout=output,
                 stderr=output,
@@ -111,11 +114,8 @@ def wait_until_ready(url: str) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("dashboard") / "home"
-    environment = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
-    environment |= {"CIPHERMARK_HOME": str(home)}
     try:
-        command = [PROGRAMS / "ciphermark", "runs", "import", ARCHIVE]
-        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=PATIENCE_S)
+        ciphermark(home, "runs", "import", str(ARCHIVE))
         service, dashboard = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         made = Site(dashboard, embedded.ensure_started(home), home)
         token = {"CIPHERMARK_BENCHMARK_TOKEN": "the-token-of-the-benchmark-service"}
@@ -148,10 +148,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
+        found = chromium(playwright)
         yield found
         found.close()
 
@@ -252,6 +249,18 @@ def faults(page: Page) -> list[str]:
     """What axe finds that keeps somebody from using the page."""
     found = Axe().run(page).response["violations"]
     return [f"{item['id']}: {item['help']}" for item in found if item["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.parametrize("width", [360, pytest.param(1200, marks=pytest.mark.extended)])
+def test_a_report_is_for_everyone(browser: Browser, site: Site, tmp_path: Path, width: int) -> None:
+    """In a browser without the dashboard, on a screen or on a telephone."""
+    path = tmp_path / "report.html"
+    ciphermark(site.home, "report", RUN, "-o", str(path))
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri(), timeout=PATIENCE_MS)
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    page.close()
 
 
 @pytest.mark.parametrize("width", [360, pytest.param(1400, marks=pytest.mark.extended)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import shutil
 import struct
 import zlib
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import httpx
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsing import chromium, needs_chromium
 from playwright.sync_api import Page, expect, sync_playwright
 from processes import PATIENCE_S, wait_until
 from serving import Serving, free_ports
@@ -19,13 +19,10 @@ from serving import Serving, free_ports
 from ciphermark_db import embedded
 from ciphermark_workloads.inference.networks import stored
 
-CHROMIUM = shutil.which("chromium")
 PATIENCE_MS = 180_000  # of the browser, on a machine that is busy with other tests
 SEVEN = ((80, 60), (200, 60), (130, 235))
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium here: `make setup` installs it where it can"
-)
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,7 @@ def page(serving: Serving) -> Iterator[Page]:
     """The page, whose browser may complain of nothing."""
     complaints: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = chromium(playwright)
         context = browser.new_context(base_url=f"http://127.0.0.1:{serving.ports['dashboard']}")
         context.set_default_timeout(PATIENCE_MS)
         expect.set_options(timeout=PATIENCE_MS)

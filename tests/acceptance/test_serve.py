@@ -19,7 +19,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 from disks import filled, mounted
-from processes import PATIENCE_S, freeze, has_ended, thaw, wait_until
+from processes import PATIENCE_S, environment, freeze, has_ended, thaw, wait_until
 from serving import (
     GUARDED,
     PROGRAMS,
@@ -269,10 +269,10 @@ def test_a_home_that_cannot_be_is_told_in_a_line(tmp_path):
 
 
 def test_settings_that_cannot_be_are_told(home):
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+    nowhere = "postgresql://127.0.0.1:1/none"
     done = subprocess.run(
         [sys.executable, REPOSITORY / "deploy" / "serve.py"],
-        env=kept | {"CIPHERMARK_HOME": str(home), "CIPHERMARK_DATABASE_URL": "postgresql://127.0.0.1:1/none"},
+        env=environment(CIPHERMARK_HOME=str(home), CIPHERMARK_DATABASE_URL=nowhere),
         capture_output=True,
         text=True,
         timeout=START_TIMEOUT_S,

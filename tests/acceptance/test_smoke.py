@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from hexl import HAS_HEXL
-from processes import PATIENCE_OF_RUNS_S
+from processes import PATIENCE_OF_RUNS_S, environment
 
 from ciphermark_db import embedded
 
@@ -30,13 +29,12 @@ OPERATIONS = {
 def smoke(tmp_path_factory):
     """Runs the suite as the README says; yields a function for further commands, what was printed, and outcomes."""
     home = tmp_path_factory.mktemp("smoke") / "home"
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
 
     def ciphermark(*arguments):
         return subprocess.run(
             [PROGRAM, *arguments],
             cwd=REPOSITORY,
-            env=kept | {"CIPHERMARK_HOME": str(home)},
+            env=environment(CIPHERMARK_HOME=str(home)),
             capture_output=True,
             text=True,
             timeout=PATIENCE_OF_RUNS_S,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import httpx
 import warm
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
 from ports import free_port
-from processes import PATIENCE_S, wait_until
+from processes import PATIENCE_S, environment, wait_until
 
 TOKEN = "the-token-of-the-benchmark-service"
 # Of the planted variants those that a service knows here: each costs it a process when it starts.
@@ -41,24 +40,23 @@ class Service:
 
 def started(folder: Path, database_url: str, *options: str, is_fresh: bool = False, **extra: str) -> Service:
     """Start the service and wait until it is ready; ``is_fresh``: its command line names it."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     port = free_port()
-    environment = kept | {
-        "CIPHERMARK_HOME": str(folder / "home"),
-        "CIPHERMARK_ADAPTER_PATH": str(PLANTED),
-        "PLANTED_DEEDS": " ".join(DEEDS),
-        "CIPHERMARK_DATABASE_URL": database_url,
-        "CIPHERMARK_BENCHMARK_TOKEN": TOKEN,
-        "CIPHERMARK_PORT": str(port),
-        **extra,
-    }
+    variables = environment(
+        CIPHERMARK_HOME=str(folder / "home"),
+        CIPHERMARK_ADAPTER_PATH=str(PLANTED),
+        PLANTED_DEEDS=" ".join(DEEDS),
+        CIPHERMARK_DATABASE_URL=database_url,
+        CIPHERMARK_BENCHMARK_TOKEN=TOKEN,
+        CIPHERMARK_PORT=str(port),
+    )
+    variables |= extra
     log = folder / "service.log"
     command = ["serve", *options]
     with log.open("wb") as file:
         process: Running = (
-            subprocess.Popen([PROGRAM, *command], env=environment, cwd=REPOSITORY, stdout=file, stderr=file)
+            subprocess.Popen([PROGRAM, *command], env=variables, cwd=REPOSITORY, stdout=file, stderr=file)
             if is_fresh
-            else warm.command(command, environment, REPOSITORY, file)
+            else warm.command(command, variables, REPOSITORY, file)
         )
     service = Service(process, log, f"http://127.0.0.1:{port}", database_url)
     wait_until(lambda: is_ready(service), "the service is ready")

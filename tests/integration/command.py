@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import processes
 import psutil
 import psycopg
 import warm
@@ -77,11 +78,10 @@ class Ciphermark:
         return warm.command(arguments, self.environment(), REPOSITORY)
 
     def environment(self) -> dict[str, str]:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
         made = {"CIPHERMARK_HOME": str(self.home), "CIPHERMARK_ADAPTER_PATH": str(PLANTED)}
         if self.database_url is not None:
             made["CIPHERMARK_DATABASE_URL"] = self.database_url
-        return kept | made | self.extra
+        return processes.environment(**made) | self.extra
 
     def suite(self, *experiments: dict[str, object], name: str = "planted", **budget: object) -> Path:
         """Write a suite file (JSON is YAML)."""

@@ -13,6 +13,7 @@ import pytest
 from command import PLANTED, Ciphermark, Gate
 from jobs import Jobs, Workers
 from psycopg.sql import SQL, Identifier
+from running_services import Services
 
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import (
@@ -197,6 +198,14 @@ def workers(workers_folder: Path) -> Iterator[Workers]:
     made = Workers(workers_folder)
     yield made
     made.end_all()
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """Starts services for the tests of one module, and ends them."""
+    made = Services(tmp_path_factory.mktemp("services"))
+    yield made
+    made.stop()
 
 
 @pytest.fixture(scope="session")

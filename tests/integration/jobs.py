@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
 import subprocess
@@ -17,7 +16,7 @@ import psutil
 import psycopg
 import warm
 from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
-from processes import PATIENCE_S, command_line, wait_until
+from processes import PATIENCE_S, command_line, environment, wait_until
 from psycopg.rows import dict_row
 
 from ciphermark_benchmark.jobs.needs import needs_of
@@ -167,22 +166,21 @@ class Workers:
     started: list[Worker] = field(default_factory=list)
 
     def start(self, url: str, home: str = "home", prefix: Sequence[str] = (), **extra: str) -> Worker:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
-        environment = kept | {
-            "CIPHERMARK_HOME": str(self.folder / home),
-            "CIPHERMARK_ADAPTER_PATH": str(PLANTED),
-            "CIPHERMARK_DATABASE_URL": url,
-            **extra,
-        }
+        variables = environment(
+            CIPHERMARK_HOME=str(self.folder / home),
+            CIPHERMARK_ADAPTER_PATH=str(PLANTED),
+            CIPHERMARK_DATABASE_URL=url,
+        )
+        variables |= extra
         command = ["worker", "--stalled-after", str(STALLED_S)]
         log = self.folder / f"worker-{len(self.started)}.log"
         with log.open("wb") as file:
             if not prefix:
-                process: Running = warm.command(command, environment, REPOSITORY, file)
+                process: Running = warm.command(command, variables, REPOSITORY, file)
             else:
                 process = subprocess.Popen(
                     [*prefix, str(PROGRAM), *command],
-                    env=environment,
+                    env=variables,
                     cwd=REPOSITORY,
                     stdin=subprocess.DEVNULL,
                     stdout=file,

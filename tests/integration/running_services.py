@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import processes
 import psutil
 import warm
 from command import PLANTED
@@ -136,7 +137,6 @@ class Services:
         return urls | {f"CIPHERMARK_{service.name.upper()}_TOKEN": service.token for service in self.running}
 
     def environment(self, name: str) -> dict[str, str]:
-        kept = {key: text for key, text in os.environ.items() if not key.startswith("CIPHERMARK_")}
         made = {
             "CIPHERMARK_PORT": "0",
             "CIPHERMARK_BLOBS": str(self.blobs),
@@ -145,7 +145,7 @@ class Services:
             "CIPHERMARK_PARTY_MEMORY_MB": "1500",
             f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(self.folder / f"{name}.token"),
         }
-        return kept | made | self.extra
+        return processes.environment(**made) | self.extra
 
     def start(self, name: str, **extra: str) -> Running:
         """Start a service and wait until it listens."""

@@ -11,7 +11,7 @@ import pytest
 from benchmark_service import submitted, when
 from command import CHEAP, Ciphermark, forget_all_but
 from processes import PATIENCE_S
-from running_services import Services, done
+from running_services import done
 
 OWN = "own.csv"
 
@@ -127,16 +127,9 @@ def test_what_cannot_be_learned_from_is_unsupported_before_anything_is_encrypted
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory):
-    made = Services(tmp_path_factory.mktemp("services"))
-    for name in ("client", "server"):
-        made.start(name)
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
 def named(services):
+    for name in ("client", "server"):
+        services.start(name)
     return services.variables
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
-from running_services import Pair, Services, done
+from running_services import Pair, done
 
 _SETTINGS = settings(
     max_examples=settings.default.max_examples // 3,
@@ -16,13 +16,6 @@ _SETTINGS = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-
-
-@pytest.fixture(scope="module")
-def services(tmp_path_factory):
-    made = Services(tmp_path_factory.mktemp("services"))
-    yield made
-    made.stop()
 
 
 def described(service):

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from disks import filled, mounted
 from processes import PATIENCE_S, wait_until
-from running_services import OPTIONS, SOURCE, Pair, Services, done, kind_of, stages_of
+from running_services import OPTIONS, SOURCE, Pair, done, kind_of, stages_of
 
 WORKLOAD = "lmc-encrypted"
 # Options, and metrics of the family's own.
@@ -24,13 +24,6 @@ WHOLE = {
     "digits": ({}, {"agreement", "margin", "logit_error"}),
     "digits-encrypted": ({}, {"agreement", "margin", "logit_error"}),
 }
-
-
-@pytest.fixture(scope="module")
-def services(tmp_path_factory):
-    made = Services(tmp_path_factory.mktemp("services"))
-    yield made
-    made.stop()
 
 
 @pytest.fixture(scope="module")
