@@ -184,7 +184,7 @@ PUBLISHED_INFERENCES = replace(
     title="Published inferences beside ours",
     lead=(
         "From papers, each with its host, and its security as a note. Ours are at the level that their N and chain "
-        "have, and run another circuit for the same network (docs/md). They are never ranked."
+        "have, and run another circuit for the same network (docs/inference.md). They are never ranked."
     ),
     subject=SUBJECT,
 )

@@ -235,7 +235,7 @@ RETRIEVALS = Figure(
         "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
         "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
         "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
-        "faster (docs/md)."
+        "faster (docs/retrieval.md)."
     ),
     view="retrievals",
     subject=SUBJECT,
