@@ -299,6 +299,7 @@ def test_memory_is_told_and_too_little_refused_before_any_work():
     assert (refused.status, refused.server_mb) == ("out_of_memory", 5873)
 
 
+@pytest.mark.extended  # other tests ask plans for their memory, and this changes with the suite alone
 def test_the_large_suite_has_room_for_all_of_its_cases():
     suite, _ = files.load(shipped.path("inference-large"))
     named = {name for experiment in suite.experiments for name in experiment.variants}
