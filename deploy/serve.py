@@ -94,12 +94,6 @@ class Running:
             return f"it cannot be read: {error.strerror}"
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
-    def require_alive(self) -> None:
-        """Raise `ServingError` where the process has ended."""
-        reason = self.death()
-        if reason is not None:
-            raise ServingError(reason)
-
 
 @dataclass(slots=True)
 class EmbeddedDatabase:
@@ -159,10 +153,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(
-            f"{error.filename or home}: {error.strerror}; name another folder in CIPHERMARK_HOME",
-            file=sys.stderr,
-        )
+        place = error.filename or home
+        print(f"{place}: {error.strerror}; name another folder in CIPHERMARK_HOME", file=sys.stderr)
         return 1
     finally:
         _stop(running)
@@ -192,13 +184,10 @@ def _prepare(home: Path) -> str:
         if log.stat().st_size > LARGEST_LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
     environment = {**os.environ, "CIPHERMARK_HOME": str(home)}
-    if (
-        subprocess.run([PROGRAMS / "ciphermark", "db", "migrate"], env=environment, check=False).returncode
-        != 0
-    ):
+    command = (PROGRAMS / "ciphermark", "db")
+    if subprocess.run([*command, "migrate"], env=environment, check=False).returncode != 0:
         raise ServingError("the database cannot be used: see above")
-    command = [str(PROGRAMS / "ciphermark"), "db", "url"]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    answer = subprocess.run([*command, "url"], env=environment, capture_output=True, text=True, check=True)
     return answer.stdout.strip()
 
 
@@ -222,7 +211,9 @@ def _wait_until_ready(running: Sequence[Running]) -> None:
     waiting = [entry for entry in running if entry.service.port is not None]
     while waiting:
         for entry in running:
-            entry.require_alive()
+            reason = entry.death()
+            if reason is not None:
+                raise ServingError(reason)
         waiting = [entry for entry in waiting if not _is_ready(entry.service)]
         if waiting and time.monotonic() > deadline_s:
             names = ", ".join(entry.service.name for entry in waiting)
@@ -251,15 +242,10 @@ def _print_places(running: Sequence[Running], home: Path) -> None:
 
 def _how_to_log_in(dashboard: Service, home: Path) -> str:
     """An address that logs in at once, for a terminal alone: what is printed elsewhere may be kept and read."""
-    token = _dashboard_token(home)
+    token = home / "tokens" / "dashboard"  # the dashboard makes the file
     if not sys.stdout.isatty():
         return f"log in with the token in {token}"
     return f"log in: {dashboard.url}/login?token={quote(token.read_text().strip())}"
-
-
-def _dashboard_token(home: Path) -> Path:
-    """The file that the dashboard keeps its token in; it makes the file."""
-    return home / "tokens" / "dashboard"
 
 
 def _stop(running: Sequence[Running]) -> None:

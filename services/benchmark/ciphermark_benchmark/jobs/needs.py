@@ -92,15 +92,15 @@ def reason_against(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer])
     """Why none of these hosts can have the processes side by side that a suite, less the variants that were not chosen,
     needs; ``None`` where one can, or may.
     """
-    reasons = [_reason_of(suite, chosen, offer) for offer in offers]
+
+    def reason_of(offer: Offer) -> str | None:
+        if offer.cores is None:
+            return None
+        capacity = Capacity(offer.cores, offer.memory_mb)
+        return plan.reason_against_suite(suite, _available(suite, offer), chosen, capacity)
+
+    reasons = [reason_of(offer) for offer in offers]
     return reasons[0] if reasons and all(reasons) else None
-
-
-def _reason_of(suite: Suite, chosen: Sequence[str], offer: Offer) -> str | None:
-    if offer.cores is None:
-        return None
-    capacity = Capacity(offer.cores, offer.memory_mb)
-    return plan.reason_against_suite(suite, _available(suite, offer), chosen, capacity)
 
 
 def _available(suite: Suite, offer: Offer) -> dict[str, Availability]:

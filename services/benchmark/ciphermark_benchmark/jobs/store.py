@@ -198,7 +198,8 @@ def install_queue(url: str) -> None:
         connection.execute(sql.SQL("set local search_path to {}").format(sql.Identifier(SCHEMA)))
         for text in _steps(installed):
             connection.execute(text.encode())
-        _stamp(connection)
+        stamp = sql.SQL("comment on schema {} is {}")
+        connection.execute(stamp.format(sql.Identifier(SCHEMA), sql.Literal(version("procrastinate"))))
 
 
 def queue_connector(url: str, most: int = 4) -> PsycopgConnector:
@@ -223,8 +224,3 @@ def _steps(installed: str | None) -> list[str]:
 def _numbers(text: str) -> tuple[int, ...]:
     """``03.04.00`` and ``3.4.0`` are the same version."""
     return tuple(int(part) for part in text.split("."))
-
-
-def _stamp(connection: psycopg.Connection[Any]) -> None:
-    statement = sql.SQL("comment on schema {} is {}")
-    connection.execute(statement.format(sql.Identifier(SCHEMA), sql.Literal(version("procrastinate"))))
