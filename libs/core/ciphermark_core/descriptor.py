@@ -26,7 +26,6 @@ V = TypeVar("V")
 # Who decides the value: the suite that requests a case, or the library that executes it.
 Origin = Literal["request", "result"]
 _OF_FAMILY = "trial.case.dimensions"
-_SQL: Mapping[type, str] = {str: "text", bool: "boolean", int: "integer", float: "double precision"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +33,16 @@ class Dimension(Generic[V]):
     """One dimension, with values of ``kind``, or ``None`` where it does not apply; ``sentence`` explains it.
 
     ``sources`` are dotted paths into an :class:`~ciphermark_core.model.Outcome`; the first value that is not ``None``
-    counts. ``sql`` is the type of the column, where not that of ``kind``. ``label`` heads a table's column, ``short``
-    does where space is scarce. ``written`` names the format of a value in a cell, ``phrase`` how a sentence or heading
-    states it: a text with ``{}`` for the value, or the name of a format. ``tells_apart``: cases that differ in it are
-    different requests, which a table has to distinguish. ``is_filter``: readers of pages may choose by it.
+    counts. ``label`` heads a table's column, ``short`` does where space is scarce. ``written`` names the format of a
+    value in a cell, ``phrase`` how a sentence or heading states it: a text with ``{}`` for the value, or the name of a
+    format. ``tells_apart``: cases that differ in it are different requests, which a table has to distinguish.
+    ``is_filter``: readers of pages may choose by it.
     """
 
     name: str
     kind: type[V]
     sentence: str
     sources: tuple[str, ...] = ()
-    sql: str = ""
     unit: str = ""
     label: str = ""
     short: str = ""
@@ -53,11 +51,6 @@ class Dimension(Generic[V]):
     origin: Origin = "request"
     tells_apart: bool = False
     is_filter: bool = False
-
-    @property
-    def column_type(self) -> str:
-        """The type of the column in PostgreSQL."""
-        return self.sql or _SQL[self.kind]
 
     @property
     def is_number(self) -> bool:
@@ -246,7 +239,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         tuple,
         "Sizes of the primes, special primes last: as used, or as requested; NULL requests the default chain",
         ("parameters.modulus_bits", f"{_SPEC}.modulus_bits"),
-        sql="integer[]",
         unit="bits",
         label="Primes, bits",
         written="chain",
@@ -258,7 +250,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         tuple,
         "Sizes of the primes as the suite requests them, special primes last; NULL requests the default chain",
         (f"{_SPEC}.modulus_bits",),
-        sql="integer[]",
         unit="bits",
         label="Primes requested, bits",
         written="chain",
@@ -268,7 +259,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         int,
         "Plaintext modulus t (bfv, bgv): as used, or as requested; otherwise NULL",
         ("parameters.plain_modulus", f"{_SPEC}.plain_modulus"),
-        sql="numeric",
         unit="number",
         label="t",
         phrase="t = {}",
@@ -356,7 +346,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         dict,
         "What one experiment or family alone is varied by; its keys are those of the table dimension",
         (_OF_FAMILY,),
-        sql="jsonb",
         label="Options",
         written="options",
         phrase="options",
@@ -385,7 +374,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         int,
         "Elements of the vector",
         (f"{_CASE}.size",),
-        sql="bigint",
         unit="number",
         label="Elements",
         written="digits",
@@ -418,7 +406,6 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         int,
         "Ciphertexts that the vector spans: size / slots, rounded up",
         ("ciphertexts",),
-        sql="bigint",
         unit="number",
         label="Ciphertexts",
         origin="result",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ciphermark_analysis import leaderboard
@@ -39,16 +38,11 @@ def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
     has_intervals = bool(known) and all(row["ci_low"] is not None for rows in known for row in rows)
     found = _judged(known) if has_intervals else [(None, (None, None))] * len(compared)
     judged = dict(zip(compared, found, strict=True))
-    means = {name: _mean(rows) for name, rows in cases.items()}
+    means = {name: leaderboard.geometric_mean([row["ratio"] for row in rows]) for name, rows in cases.items()}
     ordered = sorted(variants, key=lambda name: (means[name] is None, means[name] or 0.0, name))
     return [
         _told(variants[name][0], means[name], *judged.get(name, (None, (None, None)))) for name in ordered
     ]
-
-
-def _mean(rows: Sequence[Row]) -> float | None:
-    """The geometric mean of the ratios of cases."""
-    return math.exp(math.fsum(math.log(row["ratio"]) for row in rows) / len(rows)) if rows else None
 
 
 def _told(row: Row, mean: float | None, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
