@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from select import select
 
 import psycopg
 import pytest
@@ -48,12 +49,14 @@ def under_way(command: Ciphermark, gate: Gate) -> Running:
 
 
 def wait_for_word(process: Running) -> None:
-    """Until a command says that it waits."""
+    """Until a command says that it waits; one that is held at the gate instead says nothing more."""
     assert process.stderr is not None
-    told = b""
-    while WAITS not in told:
-        told += (chunk := os.read(process.stderr.fileno(), 1 << 16))
-        assert chunk, told
+    text = b""
+    while WAITS not in text:
+        readable, *_ = select([process.stderr], [], [], PATIENCE_S)
+        assert readable, text
+        text += (chunk := os.read(process.stderr.fileno(), 1 << 16))
+        assert chunk, text
 
 
 def ended(command: Ciphermark, process: Running) -> str:
