@@ -11,7 +11,7 @@ from ciphermark_benchmark import storage
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 CASES = 20
-RUNS = 6
+RUNS = 10
 _STATED_RATE = 0.05  # of cases that an interval at 95 % may flag by accident; the threshold leaves fewer
 
 SUITE = """\
