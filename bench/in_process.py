@@ -42,8 +42,8 @@ class Parties(InProcess):
         super().__init__(workload, registry.load(variant), spec, self.given)
 
     def infer(self, given: Any, loops: int, threads: int) -> tuple[Executed, Judgement]:
-        """The only stage of the server; raises ``UserError`` for a wrong output."""
-        (stage,) = self.executed(given, loops, threads).values()
+        """The last stage, which returns the result; raises ``UserError`` for a wrong one."""
+        stage = self.executed(given, loops, threads)[self.workload.stages[-1].name]
         return stage, self.require_right(stage.outputs, given)
 
     def require_right(self, outputs: Sequence[Handle], given: Any) -> Judgement:
