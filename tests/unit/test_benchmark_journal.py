@@ -211,6 +211,16 @@ def test_what_is_there_in_part_is_not_recorded_with_what_is_executed_again(journ
     assert database.outcomes == again[::-1]
 
 
+def test_what_is_whole_in_the_journal_or_recorded_elsewhere_is_done(journal, database):
+    both = (outcome(0).trial.id, outcome(1).trial.id)
+    recorder = Recorder(Record("run-1", journal, dict.fromkeys(both, both)), database.connect)
+    recorder.begin()
+    database.record_outcomes([outcome(3)])  # by another host
+    for number in (0, 2):
+        recorder.report(outcome(number))
+    assert recorder.done() == {outcome(number).trial.id for number in (2, 3)}
+
+
 def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
     database.is_away = True
     recorder = Recorder(Record("run-1", journal), database.connect)
