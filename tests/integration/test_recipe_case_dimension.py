@@ -19,8 +19,17 @@ from copies import copied, follow, touched
 
 import ciphermark_core
 import ciphermark_db
+from ciphermark_adapters import registry
+from ciphermark_benchmark.suite import files, plan
 
 CORE, DB = (Path(package.__file__).parent for package in (ciphermark_core, ciphermark_db))
+FIELD = (
+    "    bootstrapping: BootstrappingParameters | None = None\n\n    @property\n    def slots",
+    "    bootstrapping: BootstrappingParameters | None = None\n"
+    "    key_seed_bits: int | None = field(\n"
+    '        default=None, metadata={"ge": 64, "description": "size of the seed of keys", "examples": [128]}\n'
+    "    )\n\n    @property\n    def slots",
+)
 USE = (
     "    @property\n    def special_primes(self)",
     "    @property\n    def primes(self) -> int:\n        return len(self.moduli)\n\n"
@@ -28,39 +37,55 @@ USE = (
 )
 DECLARATION = (
     'CAP = register(Dimension("cap"',
-    'register(Dimension("weight", int, "Weight asked for", ("trial.case.parameters.hamming_weight",), unit="number", '
-    'label="Weight", phrase="weight {}", tells_apart=True, is_filter=True))\n'
+    'register(Dimension("key_seed_bits", int, "Seed asked for", ("trial.case.parameters.key_seed_bits",), unit="bits", '
+    'label="Key seed", phrase="seed of {} bits", tells_apart=True, is_filter=True))\n'
     'register(Dimension("primes", int, "Primes of Q as used", ("parameters.primes",), unit="number", '
     'label="Primes", phrase="{} primes used", origin="result"))\n'
     'CAP = register(Dimension("cap"',
 )
-MIGRATION = "alter table case_info add column weight integer, add column primes integer;\n"
+MIGRATION = "alter table case_info add column key_seed_bits integer, add column primes integer;\n"
 VIEWS = ("results", "ranking", "trials", "samples")
+SUITE = """
+name: seeds
+experiments:
+  - kind: arithmetic
+    variants: [seal]
+    schemes: [bfv]
+    ring_dimension: [4096]
+    operations: [mul]
+"""
 RECORDING = """
 import json, sys
-from dataclasses import replace
 from conftest import Maker
 from starlette.testclient import TestClient
+from ciphermark_adapters import registry
 from ciphermark_benchmark.cli import _result_tables
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
+from ciphermark_parties.api import ParametersAsked
 from ciphermark_present.printed import Wanted
 
-make, url = Maker(), sys.argv[1]
+make, url, SUITE = Maker(), sys.argv[1], sys.argv[2]
 with Database.open(url) as database:
     database.migrate()
     run = make.run()
     database.record_run(run)
-    for weight in (64, 192, None):
-        case = make.case(parameters=replace(make.case().parameters, hamming_weight=weight))
+    for bits in (64, 128, None):
+        (planned,) = plan.cases(
+            files.parse(SUITE + (f"    key_seed_bits: {bits}" if bits else ""), "suite.yaml"),
+            {"seal": registry.Availability(registry.declaration("seal"))},
+        )
+        case = planned.case
+        assert case.parameters.key_seed_bits == bits
         database.record_outcome(make.outcome(run, case, samples=make.times([1.0, 2.0])))
     views = {
-        view: database.query(f"select distinct weight from {view} order by 1").rows for view in sys.argv[2:]
+        view: database.query(f"select distinct key_seed_bits from {view} order by 1").rows for view in sys.argv[3:]
     }
     comment = (
         "select col_description(attrelid, attnum) from pg_attribute "
-        "where attname = 'weight' and attrelid = 'results'::regclass"
+        "where attname = 'key_seed_bits' and attrelid = 'results'::regclass"
     )
     comment = database.query(comment).rows
     resolved = database.query("select distinct primes from security").rows
@@ -71,11 +96,13 @@ with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
     chart = asked("/figures/latency.json").json()
     print(json.dumps({
         "views": views,
+        "unset": case.key,
+        "asked": ParametersAsked.model_json_schema()["properties"]["key_seed_bits"],
         "comment": comment,
         "resolved": resolved,
         "headings": headings,
         "export": asked("/figures/latency.csv").text,
-        "chosen": asked("/figures/latency.csv", weight=64).text,
+        "chosen": asked("/figures/latency.csv", key_seed_bits=64).text,
         "page": asked("/operations").text,
         "tooltips": [row["told"] for row in chart["data"]["values"]],
     }))
@@ -87,13 +114,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
     """What a run of cases that differ in the new dimension alone looks like."""
     folder = tmp_path_factory.mktemp("copy")
     core, db = copied(CORE, folder), copied(DB, folder)
-    follow(core, "model.py", USE)
+    follow(core, "model.py", FIELD, USE)
     follow(core, "descriptor.py", DECLARATION)
-    (db / "migrations" / "0002_weight.sql").write_text(MIGRATION)
+    (db / "migrations" / "0002_seeds.sql").write_text(MIGRATION)
     here = Path(__file__).parent
     path = os.pathsep.join([str(folder), str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", RECORDING, new_url(), *VIEWS],
+        [sys.executable, "-c", RECORDING, new_url(), SUITE, *VIEWS],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},
@@ -105,17 +132,29 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
 
 
 def test_it_takes_four_files_with_its_test(recorded) -> None:
-    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/0002_weight.sql"}
+    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/0002_seeds.sql"}
 
 
 def test_views_have_it_with_its_meaning(recorded) -> None:
-    assert recorded["views"] == {view: [[64], [192], [None]] for view in VIEWS}
+    assert recorded["views"] == {view: [[64], [128], [None]] for view in VIEWS}
     assert recorded["resolved"] == [[2]]
-    assert recorded["comment"] == [["Weight asked for [number]"]]
+    assert recorded["comment"] == [["Seed asked for [bits]"]]
+
+
+def test_suites_and_messages_offer_it(recorded) -> None:
+    assert recorded["asked"]["description"] == "size of the seed of keys"
+    assert recorded["asked"]["examples"] == [128]
+
+
+def test_cases_without_it_keep_their_key(recorded) -> None:
+    (planned,) = plan.cases(
+        files.parse(SUITE, "suite.yaml"), {"seal": registry.Availability(registry.declaration("seal"))}
+    )
+    assert recorded["unset"] == planned.case.key
 
 
 def test_results_are_told_apart_by_it(recorded) -> None:
-    for text in ("weight 64", "weight 192"):
+    for text in ("seed of 64 bits", "seed of 128 bits"):
         assert [heading for heading in recorded["headings"] if text in heading]
         assert [tooltip for tooltip in recorded["tooltips"] if text in tooltip]
     assert all("2 primes used" in tooltip for tooltip in recorded["tooltips"])
@@ -123,12 +162,12 @@ def test_results_are_told_apart_by_it(recorded) -> None:
 
 def test_exports_and_tables_of_pages_have_it(recorded) -> None:
     head, *lines = recorded["export"].splitlines()
-    assert "weight" in head.split(",")
+    assert "key_seed_bits" in head.split(",")
     assert len(lines) == 3
-    assert '<th scope="col" class="number">Weight' in recorded["page"]
+    assert '<th scope="col" class="number">Key seed' in recorded["page"]
 
 
 def test_readers_choose_by_it(recorded) -> None:
-    assert "<legend>Weight</legend>" in recorded["page"]
-    assert 'name="weight" value="64"' in recorded["page"]
+    assert "<legend>Key seed</legend>" in recorded["page"]
+    assert 'name="key_seed_bits" value="64"' in recorded["page"]
     assert len(recorded["chosen"].splitlines()) == 2

@@ -15,39 +15,35 @@ FIRST_WORDS: Mapping[str, str] = {
     "rotate(1)": "rotate_left",
     "rotate(-1)": "rotate_right",
 }
-# Fields that parameter sets got later, and their unset values: while unset they are no part of a key.
-_NEWER_OF_SPEC: Mapping[str, object] = {
-    "depth": None,
-    "is_least": False,
-    "division": "equal",
-    "secret_distribution": "uniform ternary",
-    "hamming_weight": None,
-    "bootstrapping": None,
-}
+# Fields that parameter sets had when keys were made first. The others are no part of a key while they have their
+# defaults.
+_FIRST_OF_SPEC = ("scheme", "ring_dimension", "modulus_bits", "plain_modulus", "scale_bits", "security")
 # Dimensions that were fields when keys were made first, in their order.
 _FIRST_DIMENSIONS = ("repetitions", "data_set")
 
 
-def key(case: Mapping[str, Any]) -> str:
-    """The key of a case that is given as plain values: field by field, the parameters and dimensions as mappings."""
-    return hashlib.sha256(msgspec.json.encode(_fields(case))).hexdigest()[:32]
+def key(case: Mapping[str, Any], defaults: Mapping[str, object]) -> str:
+    """The key of a case that is given as plain values: field by field, the parameters and dimensions as mappings.
+    ``defaults`` are those of fields of the parameters.
+    """
+    return hashlib.sha256(msgspec.json.encode(_fields(case, defaults))).hexdigest()[:32]
 
 
-def _fields(case: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(case: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
     """What a key is made of: first words in their first order; ``cap`` always, newer dimensions sorted by name."""
     fields = {name: value for name, value in case.items() if name != "dimensions"}
     dimensions = dict(case["dimensions"])
-    spec = {FIRST_WORDS.get(name, name): value for name, value in fields["parameters"].items()}
+    spec = {
+        FIRST_WORDS.get(name, name): value
+        for name, value in fields["parameters"].items()
+        if name in _FIRST_OF_SPEC or value != defaults[name]
+    }
     return {
         **fields,
         "experiment": FIRST_WORDS.get(case["experiment"], case["experiment"]),
         "operation": FIRST_WORDS.get(case["operation"], case["operation"]),
-        "parameters": _without_unset(spec, _NEWER_OF_SPEC),
+        "parameters": spec,
         "cap": dimensions.pop("cap", None),
         **{name: dimensions.pop(name) for name in _FIRST_DIMENSIONS if name in dimensions},
         **dict(sorted(dimensions.items())),
     }
-
-
-def _without_unset(fields: dict[str, Any], newer: Mapping[str, object]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name not in newer or value != newer[name]}

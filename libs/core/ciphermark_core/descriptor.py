@@ -8,8 +8,8 @@ columns and the documentation of views, exports, headings and tooltips (``label`
 One without ``sources`` belongs to an experiment or a family of workloads, which registers it where it is used. Cases
 carry its value in :attr:`~ciphermark_core.model.Case.dimensions`, the database in ``case_info.dimensions``.
 
-To add a dimension of all cases: the field of ``ParameterSpec``, ``Parameters`` or ``Case``, one ``register`` below, one
-``alter table case_info add column`` as a migration, and a test.
+To add a dimension of all cases: the field of ``ParameterSpec`` (with metadata where suites request it), ``Parameters``
+or ``Case``, one ``Dimension`` below, one ``alter table case_info add column`` as a migration, and a test.
 """
 
 from __future__ import annotations

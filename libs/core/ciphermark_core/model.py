@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
@@ -84,6 +84,9 @@ class ParameterSpec:
     says who chooses how keys are switched: ``equal``, all libraries alike, one digit per prime where they can;
     ``best``, each library as its own documentation would set it for the same data primes. ``hamming_weight`` is that of
     a sparse secret, the library's own if ``None``. ``modulus_bits`` includes the levels that ``bootstrapping`` takes.
+
+    Suites and messages of REST offer a field with ``metadata``, which describes it there as arguments of pydantic's
+    ``Field``. A field that is added has a default: keys of cases stay while it has that value.
     """
 
     scheme: Scheme
@@ -95,8 +98,22 @@ class ParameterSpec:
     depth: int | None = None
     ring_dimension_is_minimum: bool = False
     division: Division = "equal"
-    secret_distribution: SecretDistribution = "uniform ternary"
-    hamming_weight: int | None = None
+    secret_distribution: SecretDistribution = field(
+        default="uniform ternary",
+        metadata={
+            "description": "what secret keys are drawn from; the security of sparse ones is unknown: no table rates "
+            "them",
+            "examples": ["sparse ternary"],
+        },
+    )
+    hamming_weight: int | None = field(
+        default=None,
+        metadata={
+            "ge": 1,
+            "description": "of a sparse secret; the library's own where absent",
+            "examples": [192],
+        },
+    )
     bootstrapping: BootstrappingParameters | None = None
 
     @property
@@ -131,6 +148,19 @@ class ParameterSpec:
             return ()
         found = primes.batching_factors(self.plain_modulus, self.ring_dimension)
         return found if len(found) > 1 else ()
+
+
+_DEFAULTS = {item.name: item.default for item in fields(ParameterSpec) if item.default is not MISSING}
+
+
+def offered() -> dict[str, tuple[Any, Any, Mapping[str, Any]]]:
+    """The fields of :class:`ParameterSpec` with metadata: the type of each, its default, and the metadata."""
+    kinds = get_type_hints(ParameterSpec)
+    return {
+        item.name: (kinds[item.name], item.default, item.metadata)
+        for item in fields(ParameterSpec)
+        if item.metadata
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +271,7 @@ class Case:
     @property
     def key(self) -> str:
         """Identity of the case across runs and hosts: a hash of all its fields, and of the dimensions that are set."""
-        return case_keys.key(msgspec.to_builtins(self))
+        return case_keys.key(msgspec.to_builtins(self), _DEFAULTS)
 
     @property
     def comparison_key(self) -> str:

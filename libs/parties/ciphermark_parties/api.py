@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
 import msgspec
 from fastapi import APIRouter, Path, Query
@@ -33,7 +33,7 @@ from ciphermark_core.model import (
     ParameterSpec,
     Sample,
     Scheme,
-    SecretDistribution,
+    offered,
 )
 from ciphermark_measure.parties import messages
 from ciphermark_parties.host import PartyHost, PartySession
@@ -189,9 +189,7 @@ class BootstrappingAsked(BaseModel):
     precision_bits: int | None = Field(default=None, ge=1, le=60, examples=[10])
 
 
-class ParametersAsked(BaseModel):
-    """A requested parameter set; the library resolves it."""
-
+class _ParametersAsked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     EXAMPLE: ClassVar[dict[str, Any]] = {
         "scheme": "ckks",
@@ -215,16 +213,12 @@ class ParametersAsked(BaseModel):
     division: Division = Field(
         default="equal", description="who chooses how keys are switched", examples=["best"]
     )
-    secret_distribution: SecretDistribution = Field(
-        default="uniform ternary", description="what secret keys are drawn from", examples=["sparse ternary"]
-    )
-    hamming_weight: int | None = Field(default=None, ge=1, description="of a sparse secret", examples=[192])
     bootstrapping: BootstrappingAsked | None = Field(
         default=None, description="how ckks is bootstrapped", examples=[{"level_budget": [2, 2], "slots": 8}]
     )
 
     @model_validator(mode="after")
-    def _fit_the_scheme(self) -> ParametersAsked:
+    def _fit_the_scheme(self) -> Self:
         needed, other = (
             ("scale_bits", "plain_modulus") if self.scheme == "ckks" else ("plain_modulus", "scale_bits")
         )
@@ -233,6 +227,17 @@ class ParametersAsked(BaseModel):
         if self.ring_dimension & (self.ring_dimension - 1):
             raise ValueError("ring_dimension is a power of two")
         return self
+
+
+_OFFERED: dict[str, Any] = {
+    name: (kind, Field(default, **notes)) for name, (kind, default, notes) in offered().items()
+}
+ParametersAsked = create_model(
+    "ParametersAsked",
+    __base__=_ParametersAsked,
+    __doc__="A requested parameter set; the library resolves it.",
+    **_OFFERED,
+)
 
 
 SessionId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="the session", examples=["0f" * 16])]

@@ -51,7 +51,7 @@ from ciphermark_benchmark.suite.fields import (
 from ciphermark_core import legacy_format
 from ciphermark_core.descriptor import REPETITIONS, Value
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import EXACT_SCHEMES, Scheme, SecretDistribution
+from ciphermark_core.model import EXACT_SCHEMES, Scheme, offered
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.parties.messages import MOST_BATCH
@@ -148,14 +148,6 @@ class Matrix(Strict):
     )
     threads: Threads = Field([1])
     division: Divisions = "equal"
-    secret_distribution: SecretDistribution = Field(
-        "uniform ternary",
-        description="what secret keys are drawn from; the security of sparse ones is unknown: no table rates them",
-        examples=["sparse ternary"],
-    )
-    hamming_weight: int | None = Field(
-        None, ge=1, description="of a sparse secret; the library's own where absent", examples=[192]
-    )
     bootstrapping: BootstrappingText | None = Field(
         None,
         description="how ckks is bootstrapped: the operation bootstrap needs it",
@@ -405,6 +397,7 @@ else:
         __base__=Matrix,
         __doc__="One experiment: every combination of its lists is a case.",
         __validators__={f"_{name}": owned(varied) for name, varied in VARIED.items()},
+        **{name: (kind, Field(default, **notes)) for name, (kind, default, notes) in offered().items()},
         **{name: field_of(varied) for name, varied in VARIED.items()},
     )
 

@@ -30,7 +30,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status, Trial
+from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status, Trial, offered
 from ciphermark_core.run import Host
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
@@ -259,9 +259,8 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         depth=(experiment.depth or point.repetitions) if bits == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
         division=point.division,
-        secret_distribution=experiment.secret_distribution,
-        hamming_weight=experiment.hamming_weight,
         bootstrapping=experiment.bootstrapping.parameters() if experiment.bootstrapping and is_ckks else None,
+        **{name: getattr(experiment, name) for name in offered()},
     )
     return spec, reason or _reason_against_chain(spec, experiment)
 
