@@ -59,7 +59,7 @@ import json, sys
 from conftest import Maker
 from starlette.testclient import TestClient
 from ciphermark_adapters import registry
-from ciphermark_benchmark.cli import _result_tables
+from ciphermark_benchmark.cli import _result_tables, suite
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
@@ -68,6 +68,7 @@ from ciphermark_parties.api import ParametersAsked
 from ciphermark_present.printed import Wanted
 
 make, url, SUITE = Maker(), sys.argv[1], sys.argv[2]
+explained = []
 with Database.open(url) as database:
     database.migrate()
     run = make.run()
@@ -78,6 +79,7 @@ with Database.open(url) as database:
             {"seal": registry.Availability(registry.declaration("seal"))},
         )
         case = planned.case
+        explained.append(planned)
         assert case.parameters.key_seed_bits == bits
         database.record_outcome(make.outcome(run, case, samples=make.times([1.0, 2.0])))
     views = {
@@ -97,6 +99,11 @@ with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
     print(json.dumps({
         "views": views,
         "unset": case.key,
+        "explained": [
+            dict(zip([head.text for head in table.heads], row))
+            for table in [suite.as_table(explained)]
+            for row in table.rows
+        ],
         "asked": ParametersAsked.model_json_schema()["properties"]["key_seed_bits"],
         "comment": comment,
         "resolved": resolved,
@@ -144,6 +151,10 @@ def test_views_have_it_with_its_meaning(recorded) -> None:
 def test_suites_and_messages_offer_it(recorded) -> None:
     assert recorded["asked"]["description"] == "size of the seed of keys"
     assert recorded["asked"]["examples"] == [128]
+
+
+def test_a_plan_lists_it(recorded) -> None:
+    assert [row["key seed bits"] for row in recorded["explained"]] == ["64", "128", "None"]
 
 
 def test_cases_without_it_keep_their_key(recorded) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
@@ -18,10 +19,11 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.suite import shipped
+from ciphermark_core import descriptor
 from ciphermark_core import host as hosts
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import Case
+from ciphermark_core.model import Case, offered
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -49,6 +51,7 @@ _ABOUT_LIST = (
 _MOST_CASES = 60  # that are listed one by one unless asked for
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 _NUMBERS = {"size", "threads"}
+_USUAL = {"division": "equal"}
 _PROSE = {"operation"}  # with its options
 _FIRST_LEFT_OUT = {"threads", "size", "scale, t", "chain", "N"}  # where there is no room for all; data stay
 _LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
@@ -305,6 +308,11 @@ _COLUMNS: dict[str, Callable[[Case], object]] = {
     "division": lambda case: case.parameters.division,
     "secret": lambda case: case.parameters.secret,
     "bootstrapping": lambda case: case.parameters.bootstrapping and case.parameters.bootstrapping.text,
+    **{
+        item.name.replace("_", " "): attrgetter(item.sources[0].removeprefix("trial.case."))
+        for item in descriptor.tells_apart()
+        if item.sources[0].removeprefix("trial.case.parameters.") in offered()
+    },
     "N": _ring,
     "chain": _chain,
     "scale, t": _scale,
@@ -315,14 +323,12 @@ _COLUMNS: dict[str, Callable[[Case], object]] = {
 
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
-    """A row per case, by its number; what all of them have in common is said above. Divisions, secrets and
-    bootstrapping where any is not the usual one, memory where any case is known to need much, and reasons where
-    anything is skipped.
+    """A row per case, by its number; what all of them have in common is said above. Divisions and what parameters may
+    leave out where any is not the usual one, memory where any case is known to need much, and reasons where anything is
+    skipped.
     """
     texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
-    for name, usual in (("division", "equal"), ("secret", "None"), ("bootstrapping", "None")):
-        if set(texts[name]) == {usual}:
-            del texts[name]
+    texts = {name: column for name, column in texts.items() if set(column) != {_USUAL.get(name, "None")}}
     alike = {name: column[0] for name, column in texts.items() if len(column) > 1 and len(set(column)) == 1}
     columns = {name: column for name, column in texts.items() if name not in alike}
     heads = [
