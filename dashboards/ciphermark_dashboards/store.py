@@ -133,7 +133,9 @@ class Store:
 
 
 def _answer(connection: psycopg.Connection[TupleRow], query: Query) -> Answer:
-    cursor = connection.execute(query.text.encode(), query.parameters)
+    # A statement that was prepared for one schema fails where its columns have other types in the other.
+    prepare = False if query.is_uncorrected else None
+    cursor = connection.execute(query.text.encode(), query.parameters, prepare=prepare)
     assert cursor.description is not None
     return Answer(tuple(column.name for column in cursor.description), cursor.fetchall())
 

@@ -370,3 +370,11 @@ def test_pages_show_times_as_the_clock_measured_them_on_request(slowed, times, m
             assert ("as the clock measured them" in text) == (times == "uncorrected")
         query = browser.get(f"/figures/matrix.sql?run=slowed&times={times}").text
     assert query.startswith("set search_path = uncorrected, public;") == (times == "uncorrected")
+
+
+def test_one_connection_answers_both_in_turns(slowed):
+    """PostgreSQL refuses a prepared statement whose columns or their types differ in the other schema."""
+    with TestClient(app.made(Settings(slowed.database_url)), base_url=HERE) as browser:
+        pages = ("/?run=slowed", "/?run=slowed&times=uncorrected", "/?run=slowed")
+        codes = [browser.get(page).status_code for page in pages for _ in range(8)]
+    assert set(codes) == {200}
