@@ -20,7 +20,6 @@ PAGES = sorted(
     for path in REPOSITORY.glob(pattern)
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_TYPED = {"console", "sh"}
 _INLINE = re.compile(r"`(ciphermark [^`]+)`")
 _NESTED = re.compile(r"\bciphermark [^)]*")
 _IN_CONTAINER = re.compile(r"docker compose run --rm(?: -T)? benchmark ")

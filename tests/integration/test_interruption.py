@@ -15,7 +15,6 @@ from command import Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
 from processes import PATIENCE_S
 
-INTERRUPTED = 130
 PROGRAM = Path(__file__).with_name("interrupted_attempts.py")
 # Seconds from the fork of an attempt on: its first steps closely, its connections and workers, its measuring.
 MOMENTS = [0.0005 * 1.22**step for step in range(42)]

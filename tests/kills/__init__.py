@@ -2,5 +2,5 @@
 
     PYTHONPATH=tests .venv/bin/python -m kills --kills 50
 
-What lost and doubled mean is in :mod:`kills.ledger`.
+What lost and doubled mean is in :mod:`tests.kills.ledger`.
 """

@@ -1,4 +1,4 @@
-"""What :mod:`kills.ledger` judges, read from the database and the journals of a home."""
+"""What :mod:`tests.kills.ledger` judges, read from the database and the journals of a home."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 _ELF = b"\x7fELF"
 _ARCHIVE = b"!<arch>\n"
-_THIN_ARCHIVE = b"!<thin>\n"
 _MEMBER_HEADER = 60
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 _NO_BITS = 8  # SHT_NOBITS: such as .bss, which has no bytes in the file

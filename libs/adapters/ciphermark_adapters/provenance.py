@@ -18,8 +18,6 @@ BINARY = "binary"
 TOLD_BY = "told by"
 UNKNOWN = "not known: "
 SUFFIX = ".library.json"
-ADAPTER_COMPILER = "compiler of the adapter"
-ADAPTER_FLAGS = "flags of the adapter"
 
 
 @cache

@@ -229,7 +229,7 @@ class Judgement:
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
-    """Rows of :func:`~ciphermark_db.pairing.paired`, with one row for a case that ended with figures in one run and
+    """Rows of :func:`paired`, with one row for a case that ended with figures in one run and
     without in the other: its figures have nothing to be compared with. Pure.
     """
     rows = list(rows)

@@ -1,9 +1,9 @@
 """The correction of samples for what others on the host did to them: the only place that knows of it.
 
 A sample says how many times as long as on an undisturbed host it took (``slowdown``: measured beside it, see
-``ciphermark_measure.host_state``), or that others had the core for most of its time (``is_disturbed``). Three things
-follow. Values are divided by their slowdown. Disturbed samples are left out, unless there are no others: then all count
-as they are. And intervals are widened by what the division leaves of its own error.
+``ciphermark_measure.interference.host_state``), or that others had the core for most of its time (``is_disturbed``).
+Three things follow. Values are divided by their slowdown. Disturbed samples are left out, unless there are no others:
+then all count as they are. And intervals are widened by what the division leaves of its own error.
 """
 
 from __future__ import annotations

@@ -110,7 +110,8 @@ class Repeated(Experiment):
         """Whether a wrong state shows noise that grew too large (``exhausted``) or a library that errs (``wrong``).
 
         A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
-        within the tolerance of one operation is noise, too large for its scale to keep :data:`LEAST_PRECISION_BITS`.
+        within the tolerance of one operation is noise, too large for its scale to keep
+        ``checking.LEAST_PRECISION_BITS``.
         """
         allowed = checking.tolerance(self.session.parameters)
         if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):

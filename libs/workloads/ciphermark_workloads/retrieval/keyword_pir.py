@@ -109,7 +109,7 @@ class Table:
 
 def value_in(record: Integers, tag: bytes) -> Integers | None:
     """The value in a record with this tag; ``None`` in one with another tag, or of no keyword. Bytes are as
-    :func:`bytes_of` has them.
+    ``database.bytes_of`` has them.
 
     Raises ``ValueError`` for what is no record.
     """
