@@ -58,9 +58,8 @@ class Parties(ABC):
 
     client: Party
     server: Party
-    is_pinned: bool | None = (
-        None  # whether both keep to the CPUs that they were given; None: it cannot be known
-    )
+    # Whether both keep to the CPUs that they were given; None: it cannot be known.
+    is_pinned: bool | None = None
 
     @property
     def is_elsewhere(self) -> bool | None:
