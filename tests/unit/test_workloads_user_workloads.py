@@ -190,7 +190,7 @@ def test_a_workload_is_one_file(tmp_path):
     shutil.copytree(REPOSITORY / "libs" / "workloads", copy, ignore=shutil.ignore_patterns("__pycache__"))
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     added = copy / "ciphermark_workloads" / "learning" / "inner_product.py"
-    added.write_text(user_workloads.template() + "\n\nWORKLOADS = (InnerProduct(),)\n")
+    added.write_text(user_workloads.template())
     command = [
         "ciphermark_measure.parties.examination",
         "inner-product",
@@ -207,6 +207,11 @@ def test_a_workload_is_one_file(tmp_path):
         check=False,
     )
     assert '"verdict":"right"' in done.stdout, done.stderr
+    family = "from ciphermark_workloads.catalogue import WORKLOADS; print(WORKLOADS['inner-product'].family)"
+    environment = os.environ | {"PYTHONPATH": str(copy)}
+    assert (
+        subprocess.check_output([sys.executable, "-Bc", family], env=environment, text=True) == "learning\n"
+    )
     changed_files = {
         path for path in copy.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()
     }

@@ -1,4 +1,5 @@
-"""Finds workloads. A family is a folder here, a workload a module in it that lists what it offers as ``WORKLOADS``;
+"""Finds workloads. A family is a folder here, a workload a module in it that lists what it offers as ``WORKLOADS``,
+or offers one of each class;
 other packages offer theirs by the entry points ``ciphermark.workloads``, each a module, or a class below ``Workload``.
 """
 
@@ -57,7 +58,7 @@ def _ours() -> Iterator[AnyWorkload]:
                 if module.name == FIGURES:
                     continue
                 name = f"{__package__}.{family.name}.{module.name}"
-                yield from getattr(importlib.import_module(name), "WORKLOADS", ())
+                yield from offered_by(importlib.import_module(name))
 
 
 def _loaded(entry: EntryPoint) -> tuple[AnyWorkload, ...]:

@@ -95,6 +95,13 @@ class Workload(ABC, Generic[Input, Output]):
     pass_s: float = 0.1
     is_literal: bool = False
 
+    def __init_subclass__(cls) -> None:
+        """A class in the folder of a family is of that family."""
+        super().__init_subclass__()
+        package, *folders = cls.__module__.split(".")
+        if package == __package__ and len(folders) == 2:
+            cls.family = folders[0]
+
     @property
     def has_layers(self) -> bool:
         """Whether it names parts of its circuits: see :meth:`layers`."""
