@@ -27,17 +27,18 @@ METRIC = (
 DIMENSION = (
     "micro/matrix_product.py",
     (
-        "    side: Side = 32\n\n    def parameters(self, scheme: Scheme) -> ParameterSpec:\n        \"\"\"One level",
-        "    side: Side = 32\n"
-        "        reach: Annotated[\n"
-        '            float, msgspec.Meta(gt=0, le=1, description="largest entry", extra={"is_newer": True})\n'
-        "        ] = 1.0\n\n"
-        "    def input(self, seed: int, data: Any) -> Floats:\n"
-        '        """Smaller entries."""\n'
-        "        return self.options.reach * super().input(seed, data)\n\n"
-        "    def parameters(self, scheme: Scheme) -> ParameterSpec:\n        \"\"\"One level",
+        "    ] = 32\n\n",
+        "    ] = 32\n"
+        "    reach: Annotated[\n"
+        '        float, msgspec.Meta(gt=0, le=1, description="largest entry", extra={"is_newer": True})\n'
+        "    ] = 1.0\n\n",
     ),
-)  # fmt: skip
+    (
+        "        return np.random.default_rng(seed).uniform(-1, 1, (2, self.size, self.size))\n",
+        "        reach = self.options.reach\n"
+        "        return np.random.default_rng(seed).uniform(-reach, reach, (2, self.size, self.size))\n",
+    ),
+)
 SUITE = {
     "kind": "micro",
     "variants": ["seal"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psutil
-from processes import command_line
+from processes import command_line, wait_until
 
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.quiet_level import QuietLevel
@@ -24,9 +24,16 @@ def _runner() -> TrialRunner:
 
 
 def _worker() -> psutil.Process:
-    children = psutil.Process().children()
-    (worker,) = [child for child in children if "ciphermark_measure.worker" in command_line(child)]
-    return worker
+    """The one worker; a process that has just been started has no command line for a moment."""
+    workers: list[psutil.Process] = []
+
+    def is_there() -> bool:
+        children = psutil.Process().children()
+        workers[:] = [child for child in children if "ciphermark_measure.worker" in command_line(child)]
+        return len(workers) == 1
+
+    wait_until(is_there, "one worker has a command line")
+    return workers[0]
 
 
 def _is_opened(runner: TrialRunner) -> bool:
