@@ -21,9 +21,11 @@ from ciphermark_core.run import Run
 from ciphermark_dashboards.pages import FIGURES
 from ciphermark_db.database import Database
 from ciphermark_db.schema import view_files
+from ciphermark_present import listing
 from ciphermark_present.catalogue import (
     comparing,
     first_executions,
+    layers,
     noise,
     published,
     ranking,
@@ -33,8 +35,8 @@ from ciphermark_present.catalogue import (
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.catalogue.published import PUBLISHED
-from ciphermark_present.figure import Figure
-from ciphermark_present.printed import Listing, Wanted
+from ciphermark_present.figure import Figure, Layout
+from ciphermark_present.printed import Wanted
 from ciphermark_present.query import Answer
 from ciphermark_workloads.inference import figures as inference
 from ciphermark_workloads.learning import figures as learning
@@ -361,15 +363,17 @@ def _placed(node: Any) -> Iterator[str]:
                 yield from _placed(each)
 
 
+# The figures that are printed of these cases, by their tables in detail or, of the depth, also at a glance.
 LISTINGS = {
-    "ranking": ranking.RANKING,
-    "repetitions": repetitions.LISTING,
-    "learning": learning.LISTING,
-    "workloads": workloads.LISTING,
-    "depths": noise.DEPTHS_IN_DETAIL,
-    "limits": noise.DEPTHS,
-    "layers": inference.LAYERS_LISTING,
-    "first executions": first_executions.LISTING,
+    "ranking": (ranking.RANKS, ranking.RANKING),
+    "repetitions": (repetitions.REPETITIONS, repetitions.LAYOUT),
+    "learning": (learning.LEARNING, learning.LAYOUT),
+    "workloads": (workloads.WORKLOADS, workloads.LAYOUT),
+    "depths": (noise.DEPTH, noise.DEPTH.printed[1]),
+    "limits": (noise.DEPTH, noise.DEPTH.printed[0]),
+    "layers": (inference.LAYERS, layers.LAYOUT),
+    "first executions": (first_executions.FIRST_EXECUTIONS, first_executions.LAYOUT),
+    "by default": (inference.INFERENCES, Layout()),
 }
 
 
@@ -380,11 +384,12 @@ def test_terminal_tables_tell_both(database: Database, make: Any, field: Field, 
     both = _recorded(database, make, {0: first, 1: second})
     alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
     problems = []
-    for name, listing in LISTINGS.items():
+    for name, (figure, layout) in LISTINGS.items():
 
-        def printed(run: Run, listing: Listing = listing) -> Counter[str]:
-            answers = [rows(database, figure, run.id, {"any_security": False}) for figure in listing.figures]
-            return Counter(_lines(listing.tables(answers, Wanted(is_detailed=True))))
+        def printed(run: Run, figure: Figure = figure, layout: Layout = layout) -> Counter[str]:
+            asked = (figure, *layout.others)
+            answers = [rows(database, each, run.id, {"any_security": False}) for each in asked]
+            return Counter(_lines(listing.tables(figure, layout, answers, Wanted(is_detailed=True))))
 
         found, *parts = map(printed, (both, *alone))
         if sum(found.values()) != sum(sum(part.values()) for part in parts):

@@ -51,7 +51,6 @@ CPU = Figure(
     page="/operations",
     view="cpu",
     subject=subject.OPERATION,
-    narrowed_by=("operation", "variant"),
     order="operation, variant",
     chart=draw,
     columns=(OPERATION, N, VARIANT, Column("cpu_s", "CPU time", formats.seconds, is_number=True)),
@@ -60,11 +59,10 @@ CPU = Figure(
 FAMILY = f'''\
 """What the family sorting presents."""
 
-from ciphermark_present import formats, headings, page
+from ciphermark_present import formats, page
 from ciphermark_present.catalogue.columns import VARIANT, WORKLOAD, N
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.page import Page
-from ciphermark_present.printed import Listing, of
 from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("sorting",))
@@ -77,15 +75,9 @@ SORTS = Figure(
     lead="What all threads worked.",
     view="sorts",
     subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
     order="operation, variant",
     chart=draw,
     columns=(WORKLOAD, N, VARIANT, CPU_TIME),
-)
-LISTING = Listing(
-    (SORTS,),
-    title=lambda rows, _: f"sorting · {{headings.heading(rows)}}",
-    columns=lambda rows, _: [of(WORKLOAD), of(VARIANT), of(CPU_TIME)],
 )
 PAGE = Page(
     "/sorting",
@@ -159,6 +151,7 @@ def test_a_figure_is_a_query_and_a_figure(tmp_path: Path, new_url, make: Maker) 
     url = new_url()
     run_id = _recorded(url, make, "arithmetic")
     _followed(tmp_path, ASKED, url, run_id, str(tmp_path), "ciphermark_present", "/operations")
+    _assert_printed(_followed(tmp_path, PRINTED, run_id, url=url), "operation")
 
 
 def test_a_family_with_a_page_is_its_folder(tmp_path: Path, new_url, make: Maker) -> None:
@@ -176,6 +169,13 @@ def test_a_family_with_a_page_is_its_folder(tmp_path: Path, new_url, make: Maker
     url = new_url()
     run_id = _recorded(url, make, "sorting")
     _followed(tmp_path, ASKED, url, run_id, str(tmp_path), "ciphermark_workloads", "/sorting")
-    printed = _followed(tmp_path, PRINTED, run_id, url=url)
-    assert "sorting · bfv" in printed
-    assert "750 ms" in printed
+    _assert_printed(_followed(tmp_path, PRINTED, run_id, url=url), "workload")
+
+
+def _assert_printed(text: str, what: str) -> None:
+    """The figure stands in the results of the run, with no word about how."""
+    _, title, table = text.partition("\nCPU time · bfv · N = ")
+    assert title
+    *_, heads, row = table.split("\n\n")[0].splitlines()
+    assert heads.split() == [what, "variant", "CPU", "time"]
+    assert row.split() == ["add", "seal", "750", "ms"]

@@ -7,10 +7,11 @@ from typing import Any
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
-from ciphermark_present import terminal
+from ciphermark_present import listing, terminal
 from ciphermark_present.catalogue import ranking
 from ciphermark_present.catalogue.ranking import OVERVIEW, RANKING
-from ciphermark_present.printed import Listing, Printed, Wanted
+from ciphermark_present.figure import Layout
+from ciphermark_present.printed import Printed, Wanted
 
 LENGTHS = (16, 4096, 1 << 20)
 OPERATIONS = ("add", "mul")
@@ -18,7 +19,7 @@ VARIANTS = ("seal", "seal-hexl", "tenseal")
 
 
 def _tables(
-    database: Database, make: Any, listing: Listing, lengths: tuple[int, ...] = LENGTHS
+    database: Database, make: Any, layout: Layout, lengths: tuple[int, ...] = LENGTHS
 ) -> list[Printed]:
     run = make.run()
     database.record_run(run)
@@ -28,7 +29,7 @@ def _tables(
         database.record_outcome(make.outcome(run, case, samples))
     chosen = {"phase": "operation", "any_security": False}
     answers = [rows(database, figure, run.id, chosen) for figure in ranking.FIGURES]
-    return listing.tables(answers, Wanted())
+    return listing.tables(ranking.RANKS, layout, answers, Wanted())
 
 
 def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:

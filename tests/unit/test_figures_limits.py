@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ciphermark_present import terminal
+from ciphermark_present import listing, terminal
 from ciphermark_present.catalogue import noise as of_noise
 from ciphermark_present.printed import Wanted
 
@@ -39,9 +39,12 @@ def _noise(variant: str, bits: dict[int, float], **changes: Any) -> list[dict[st
 
 
 def _lines(depths: list[dict[str, Any]], noise: list[dict[str, Any]]) -> list[list[str]]:
-    answers = (depths, noise, [])
-    listings = (of_noise.DEPTHS, of_noise.NOISES)
-    found = [table for listing in listings for table in listing.tables(answers, Wanted())]
+    answers = ((of_noise.DEPTH, [depths, []]), (of_noise.NOISE, [noise]))
+    found = [
+        table
+        for figure, rows in answers
+        for table in listing.tables(figure, figure.printed[0], rows, Wanted())
+    ]
     return [[table.title, table.about, *terminal.lines(table, 80)] for table in found]
 
 

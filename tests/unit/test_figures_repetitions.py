@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ciphermark_analysis.comparison import differences
-from ciphermark_present import headings, terminal
+from ciphermark_present import headings, listing, terminal
 from ciphermark_present.catalogue import repetitions
 from ciphermark_present.printed import Wanted, head
 
@@ -132,8 +132,11 @@ def titles(rows, any_security=False):
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
     return [
         (table.title, len(table.rows))
-        for table in repetitions.LISTING.tables(
-            [rows, ranks], Wanted(any_security=any_security, is_detailed=True)
+        for table in listing.tables(
+            repetitions.REPETITIONS,
+            repetitions.LAYOUT,
+            [rows, ranks],
+            Wanted(any_security=any_security, is_detailed=True),
         )
     ]
 
@@ -174,7 +177,9 @@ def printed(rows):
     console = Console(file=io.StringIO(), width=120)
     with console.capture() as capture:
         wanted = Wanted(any_security=True, is_detailed=True)
-        terminal.show(console, repetitions.LISTING.tables([rows, ranks], wanted))
+        terminal.show(
+            console, listing.tables(repetitions.REPETITIONS, repetitions.LAYOUT, [rows, ranks], wanted)
+        )
     _, _, _, *lines = capture.get().splitlines()  # an empty one, the title, and what it is about
     return [line.rstrip() for line in lines]
 

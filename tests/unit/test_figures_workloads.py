@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ciphermark_present import listing
 from ciphermark_present.catalogue import workloads
 from ciphermark_present.printed import Wanted
 
@@ -36,7 +37,9 @@ def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes
 
 
 def tables(*rows):
-    return workloads.LISTING.tables([rows], Wanted(titles={"product": "a product"}))
+    return listing.tables(
+        workloads.WORKLOADS, workloads.LAYOUT, [rows], Wanted(titles={"product": "a product"})
+    )
 
 
 def test_what_has_no_value_of_the_whole_stage_is_told_by_party():

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ciphermark_core import descriptor
 from ciphermark_present import formats
 from ciphermark_present.query import Answer, Row
 from ciphermark_present.subject import Subject
 
 if TYPE_CHECKING:  # a command line that draws nothing does not wait for Altair
     from ciphermark_present.charting import Chart
+    from ciphermark_present.printed import Cells, Pivot, Printed, Wanted
 
+FILTERS = tuple(
+    dimension.name for dimension in descriptor.filters()
+)  # columns of cases that readers choose by
+Rows = Sequence[Row]
 Derive = Callable[[Answer, Row], Answer]
 Draw = Callable[[Sequence[Row]], "Chart | None"]
 Combine = Callable[[Sequence[Answer], Row], Answer]
@@ -60,17 +66,61 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """How a figure is printed where there is little room, as in a terminal or a paper: what it does not say is as the
+    figure has it.
+
+    ``title`` stands before what all rows of a table have in common, unless it is a function that makes the whole
+    heading; ``about`` says what else is so of all rows. ``columns`` are by default the figure's, less those that the
+    heading tells. Rows come in the figure's order, unless ``order`` sorts those of a table.
+
+    ``rows`` makes the rows that are printed of those of the figure and of ``others``, by default of the figure's those
+    that came to parameters. Those that have the columns ``table`` in common are one table; with ``is_by_level`` only
+    those of one security level by the 2018 table: of all levels where a reader wants that, and, with
+    ``is_best_mixed``, in the division best, where what was asked for is compared. Cases that differ in more than
+    ``varied`` are told apart in the heading. The first ``once`` columns are left out where they are as in the row
+    before. ``shown`` are those rows of a table that it prints; ``more`` makes further tables of all of them. ``noted``
+    is said below each table, ``explained`` below the last one.
+
+    ``place`` orders what is printed of a run, ``is_main``: it belongs to the phase that is timed, ``needs_details`` is
+    ``False`` for a reader in a hurry alone, ``True`` for one who looks closely alone.
+    """
+
+    title: str | Callable[[Rows, Wanted], str] | None = None
+    columns: Callable[[Rows, Wanted], Iterable[Cells]] | None = None
+    others: tuple[Figure, ...] = ()
+    rows: Callable[[Sequence[Rows], Wanted], Rows] | None = None
+    about: Callable[[Rows, Wanted], str] = lambda rows, _: ""
+    table: tuple[str, ...] = ("scheme",)
+    is_by_level: bool = True
+    is_best_mixed: bool = False
+    varied: Callable[[Row], Any] | None = None
+    order: Callable[[Row], Any] = lambda row: ()
+    once: Callable[[Rows], int] = lambda rows: 1
+    pivot: Pivot | None = None
+    shown: Callable[[Rows], Rows] = lambda rows: rows
+    more: Callable[[Rows, Wanted], Iterable[Printed]] = lambda rows, _: ()
+    noted: Callable[[Rows], str] = lambda rows: ""
+    explained: Callable[[Wanted], str] = lambda _: ""
+    place: int = 50
+    is_main: bool = False
+    needs_details: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One figure.
 
-    ``view`` names what it reads; ``narrowed_by`` are the columns by which readers choose rows, ``may_lack`` those of
-    them that a row need not have a value in; ``where`` is what all its rows have; ``order`` is that of its rows.
+    ``view`` names what it reads; ``narrowed_by`` are the columns by which readers choose rows, by default whatever
+    the filters of its page are about, ``may_lack`` those of them that a row need not have a value in; ``where`` is
+    what all its rows have; ``order`` is that of its rows.
     ``read`` are the columns that it takes, by default all: of very many rows the others cost more than the query.
     ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
     makes it of an answer for each run, from a query about one run that is asked for all of them at once.
 
     ``chart`` draws it, and gives nothing where the rows have nothing to draw; ``tell`` puts it into
-    sentences. ``page`` is the path of a page that it asks to
+    sentences. ``printed`` is how it is printed where there is little room; with several layouts in as many ways, and
+    without one it is not. ``page`` is the path of a page that it asks to
     be shown on, after the figures that the page names. ``lead`` tells how to read it, ``empty`` what it means when
     there is no row. ``is_table_open``: the table says more than the chart. ``on_page`` is what a page adds to the lead,
     where one can follow links and choose. ``noted_by``: what notes on libraries have to be about to stand below it (see
@@ -84,11 +134,12 @@ class Figure:
     columns: tuple[Column, ...]
     subject: Subject | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
-    narrowed_by: tuple[str, ...] = ()
+    narrowed_by: tuple[str, ...] = FILTERS
     may_lack: tuple[str, ...] = ()
     order: str = ""
     read: tuple[str, ...] = ("*",)
     chart: Draw | None = None
+    printed: tuple[Layout, ...] = (Layout(),)
     page: str = ""
     tell: Tell | None = None
     derive: Derive | None = None

@@ -1,21 +1,16 @@
-"""Figures as tables where there is little room, as in a terminal or a paper: what all rows share stands in the heading.
-
-A :class:`Listing` declares how: which rows are one table, in which order, under which heading, and their columns;
-with a :class:`Pivot`, one column for each variant. Pure.
-"""
+"""Tables where there is little room, as in a terminal or a paper: heads, texts, marks for what is too long. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ciphermark_present import formats, parameters
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present import formats
+from ciphermark_present.figure import Column, Rows
 from ciphermark_present.query import Row
 
 Item = TypeVar("Item")
-Rows = Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,87 +77,12 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Pivot:
     """A table with a column for each variant: rows that have ``line`` in common are one line, whose first row fills the
-    columns of the listing; ``cell`` writes a row beside those of its line, ``variants`` orders the columns.
+    other columns; ``cell`` writes a row beside those of its line, ``variants`` orders the columns.
     """
 
     line: Callable[[Row], Any]
     cell: Callable[[Row, Rows], str]
     variants: Callable[[Rows], Sequence[str]] = lambda rows: sorted({row["variant"] for row in rows})
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """How the rows of ``figures`` are printed.
-
-    ``rows`` makes of their answers the rows that are printed. Those that have the columns ``table`` in common are one
-    table; with ``is_by_level`` only those of one security level by the 2018 table: of all levels where a reader wants
-    that, and, with ``is_best_mixed``, in the division best, where what was asked for is compared. Cases that differ in
-    more than ``varied`` are told apart in the heading; ``order`` sorts the rows of a table. The first ``once`` columns
-    are left out where they are as in the row before. ``shown`` are those rows of a table that it prints; ``more`` makes
-    further tables of all of them. ``noted`` is said below each table, ``explained`` below the last one.
-
-    ``place`` orders listings, ``is_main``: it belongs to the phase that is timed, ``needs_details`` is ``False`` for a
-    reader in a hurry alone, ``True`` for one who looks closely alone.
-    """
-
-    figures: tuple[Figure, ...]
-    title: Callable[[Rows, Wanted], str]
-    columns: Callable[[Rows, Wanted], Iterable[Cells]]
-    rows: Callable[[Sequence[Rows], Wanted], Rows] = lambda answers, _: answers[0]
-    about: Callable[[Rows, Wanted], str] = lambda rows, _: ""
-    table: tuple[str, ...] = ("scheme",)
-    is_by_level: bool = True
-    is_best_mixed: bool = False
-    varied: Callable[[Row], Any] | None = None
-    order: Callable[[Row], Any] = lambda row: ()
-    once: Callable[[Rows], int] = lambda rows: 1
-    pivot: Pivot | None = None
-    shown: Callable[[Rows], Rows] = lambda rows: rows
-    more: Callable[[Rows, Wanted], Iterable[Printed]] = lambda rows, _: ()
-    noted: Callable[[Rows], str] = lambda rows: ""
-    explained: Callable[[Wanted], str] = lambda _: ""
-    place: int = 50
-    is_main: bool = False
-    needs_details: bool | None = None
-
-    def groups(self, answers: Sequence[Rows], wanted: Wanted) -> list[list[Row]]:
-        """The rows of each table."""
-        rows = self.rows(answers, wanted)
-        if self.varied is not None:
-            varied = self.varied
-            rows = parameters.with_apart(rows, lambda row: (self._table(row, wanted), varied(row)))
-        rows = sorted(rows, key=lambda row: (self._table(row, wanted), row.get("apart", ""), self.order(row)))
-        return grouped(rows, lambda row: (self._table(row, wanted), row.get("apart", "")))
-
-    def tables(self, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
-        """The tables; ``answers`` are the rows of :attr:`figures`."""
-        found: list[Printed] = []
-        for same in self.groups(answers, wanted):
-            title, about = self.title(same, wanted), self.about(same, wanted)
-            columns = list(self.columns(same, wanted))
-            if self.pivot is None:
-                table = printed(title, about, columns, self.shown(same), self.once(same))
-            else:
-                table = pivoted(title, about, columns, same, self.pivot, self.once(same))
-            found += [replace(table, explained=self.noted(same)), *self.more(same, wanted)]
-        if found and (explained := self.explained(wanted)):
-            found[-1] = replace(found[-1], explained=explained)
-        return found
-
-    def _table(self, row: Row, wanted: Wanted) -> tuple[Any, ...]:
-        place = absent_last(*(_sortable(row[name]) for name in self.table), first=True)
-        level = level_of(row, wanted, self.is_best_mixed) if self.is_by_level else None
-        return (*place, *absent_last(None if level is None else -level))
-
-
-def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
-    """The security level within which a row is compared; nothing where levels are mixed."""
-    is_mixed = wanted.any_security or (is_best_mixed and row["division"] == "best")
-    return None if is_mixed else row["security_2018"]
-
-
-def _sortable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def of(column: Column, drop: int = 0) -> Cells:

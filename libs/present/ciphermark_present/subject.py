@@ -39,14 +39,12 @@ DEPTH = Subject(("depth",))
 OBJECT = Subject(("serialization",), has_operations=False)
 KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
-LEARNING = Subject(("learning",))
-_PRIMITIVES = (OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
 
 
-def _all_but(*subjects: Subject) -> Subject:
-    return Subject(tuple(name for each in subjects for name in each.experiments), is_rest=True)
+def all_but(*subjects: Subject) -> Subject:
+    """The rest; of subjects that are the rest of others, what these are the rest of is left out, too."""
+    return Subject(tuple(dict.fromkeys(name for each in subjects for name in each.experiments)), is_rest=True)
 
 
-# Whatever nobody here has heard of is a family of workloads. FAMILY: those whose stages have no figures of their own.
-WORKLOAD = _all_but(*_PRIMITIVES)
-FAMILY = _all_but(*_PRIMITIVES, LEARNING)
+# Whatever nobody here has heard of is a family of workloads.
+WORKLOAD = all_but(OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)

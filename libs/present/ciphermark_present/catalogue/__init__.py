@@ -9,9 +9,8 @@ from types import ModuleType
 from typing import TypeVar
 
 from ciphermark_present import families
-from ciphermark_present.figure import Figure
+from ciphermark_present.figure import Figure, Layout
 from ciphermark_present.page import Page
-from ciphermark_present.printed import Listing
 
 T = TypeVar("T")
 
@@ -29,9 +28,11 @@ def pages() -> tuple[Page, ...]:
 
 
 @cache
-def listings() -> tuple[Listing, ...]:
-    """How figures are printed, in the order of a run's results."""
-    return tuple(sorted(_declared(Listing), key=lambda listing: listing.place))
+def printed() -> tuple[tuple[Figure, Layout], ...]:
+    """The figures that are printed, and how, in the order of a run's results."""
+    figures = {figure.name: figure for figure in _declared(Figure) if figure.printed}
+    pairs = [(figure, layout) for figure in figures.values() for layout in figure.printed]
+    return tuple(sorted(pairs, key=lambda pair: pair[1].place))
 
 
 def _declared(kind: type[T]) -> list[T]:
@@ -40,10 +41,6 @@ def _declared(kind: type[T]) -> list[T]:
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """The modules here, and those named ``figures`` of the families of workloads, which import nothing but this
-    package: whoever presents results loads no workload.
-    """
-    own = [f"{__name__}.{module.name}" for module in iter_modules(__path__)]
-    return tuple(
-        import_module(name) for name in (*own, *(f"{family}.figures" for family in families.names()))
-    )
+    """The modules here, and those of the families of workloads."""
+    own = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    return (*own, *families.modules())

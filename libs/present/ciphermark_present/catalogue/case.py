@@ -83,6 +83,7 @@ CASE_SAMPLES = Figure(
     view="case_samples",
     derive=with_corrected,
     chart=draw_samples,
+    printed=(),
     columns=(
         VARIANT,
         Column("phase", "Phase"),
@@ -102,6 +103,7 @@ CASE_OUTCOMES = Figure(
     title="Outcomes",
     lead="What came of each trial, and the parameters that the library resolved the request to.",
     view="case_outcomes",
+    printed=(),
     columns=(
         VARIANT,
         Column("process", "Process", formats.text, is_number=True),
@@ -121,6 +123,7 @@ CASE_FIGURES = Figure(
     title="Figures",
     lead="Medians over all samples that count, with the 95 % interval of the median.",
     view="case_figures",
+    printed=(),
     columns=(
         VARIANT,
         Column("metric", "Metric"),

@@ -9,7 +9,7 @@ from typing import Any
 from ciphermark_analysis.comparison import short_level
 from ciphermark_core import descriptor
 from ciphermark_core.descriptor import Dimension
-from ciphermark_present import formats, page
+from ciphermark_present import formats
 from ciphermark_present.figure import Column
 from ciphermark_present.query import Row
 
@@ -125,5 +125,3 @@ OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apar
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
 _CASE = Column("comparison_key", "Case", lambda key: (key or formats.NOTHING)[:6])
 PARAMETERS = (*OF_CASE, *OF_LIBRARY)
-PLACE = ("scheme", "security_compared", "ring_dimension", "operation", "variant")  # what readers choose by
-VECTOR = tuple(item.column for item in page.VECTOR)

@@ -164,6 +164,7 @@ TWO_RUNS = Figure(
     read=READ,
     chart=draw_two_runs,
     combine=judged,
+    printed=(),
     columns=(
         Column("verdict", "In b", _verdict),
         VARIANT,

@@ -6,21 +6,37 @@ from collections.abc import Iterator, Sequence
 
 from ciphermark_present import formats, headings, subject
 from ciphermark_present.catalogue import columns
-from ciphermark_present.catalogue.columns import (
-    CHAIN,
-    DATA,
-    PLACE,
-    RANKED,
-    SIZE,
-    THREADS,
-    VARIANT,
-    VECTOR,
-    N,
-)
-from ciphermark_present.figure import Figure
-from ciphermark_present.printed import Cells, Head, Listing, Wanted, of
+from ciphermark_present.catalogue.columns import CHAIN, DATA, RANKED, SIZE, THREADS, VARIANT, N
+from ciphermark_present.figure import Figure, Layout
+from ciphermark_present.printed import Cells, Head, Wanted, of
 from ciphermark_present.query import Row
 
+
+def _cold_columns(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield of(RANKED)
+    yield of(VARIANT)
+    yield Head("cold", True), lambda row: formats.seconds(row["cold_s"])
+    yield Head("n", True), lambda row: str(row["cold_n"])
+    yield Head("first touch", True, drop=1), lambda row: formats.seconds(row["first_touch_s"])
+    yield Head("warm", True), lambda row: formats.seconds(row["warm_s"])
+    yield Head("cold / warm", True), lambda row: formats.brief_digits(row["cold_ratio"])
+
+
+LAYOUT = Layout(
+    rows=lambda answers, _: [row for row in answers[0] if row["cold_s"] is not None],
+    table=("ring_dimension", "log_qp", "scheme", "division", "size", "data_pattern", "threads"),
+    varied=lambda row: row["label"],
+    order=lambda row: (row["label"], row["comparison_key"], row["variant"]),
+    title="",
+    about=lambda rows, _: (
+        "cold: first execution in a process; first touch: of operands never touched; both beside the warm median, "
+        + headings.vector(rows)
+    ),
+    columns=_cold_columns,
+    place=95,
+    is_main=True,
+    needs_details=True,
+)
 FIRST_EXECUTIONS = Figure(
     name="first-executions",
     title="Cold beside warm",
@@ -33,9 +49,9 @@ FIRST_EXECUTIONS = Figure(
     ),
     view="first_executions",
     subject=subject.OPERATION,
-    narrowed_by=(*PLACE, *VECTOR),
     order="label, ring_dimension, size, data_pattern, threads, comparison_key, variant",
     page="/operations",
+    printed=(LAYOUT,),
     columns=(
         RANKED,
         N,
@@ -52,36 +68,4 @@ FIRST_EXECUTIONS = Figure(
         columns.count("cold_ratio", "Cold / warm"),
         columns.count("first_touch_ratio", "First touch / warm"),
     ),
-)
-
-
-def _told_operation(row: Row) -> str:
-    return str(row["label"])
-
-
-def _cold_columns(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
-    yield Head("operation"), _told_operation
-    yield of(VARIANT)
-    yield Head("cold", True), lambda row: formats.seconds(row["cold_s"])
-    yield Head("n", True), lambda row: str(row["cold_n"])
-    yield Head("first touch", True, drop=1), lambda row: formats.seconds(row["first_touch_s"])
-    yield Head("warm", True), lambda row: formats.seconds(row["warm_s"])
-    yield Head("cold / warm", True), lambda row: formats.brief_digits(row["cold_ratio"])
-
-
-LISTING = Listing(
-    (FIRST_EXECUTIONS,),
-    rows=lambda answers, _: [row for row in answers[0] if row["cold_s"] is not None],
-    table=("ring_dimension", "log_qp", "scheme", "division", "size", "data_pattern", "threads"),
-    varied=_told_operation,
-    order=lambda row: (row["label"], row["comparison_key"], row["variant"]),
-    title=lambda rows, _: headings.heading(rows),
-    about=lambda rows, _: (
-        "cold: first execution in a process; first touch: of operands never touched; both beside the warm median, "
-        + headings.vector(rows)
-    ),
-    columns=_cold_columns,
-    place=95,
-    is_main=True,
-    needs_details=True,
 )

@@ -18,9 +18,9 @@ from ciphermark_present.catalogue.columns import (
     N,
 )
 from ciphermark_present.charting import Chart
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, share
-from ciphermark_present.printed import Cells, Head, Listing, Wanted, grouped, of
+from ciphermark_present.printed import Cells, Head, Wanted, grouped, of
 from ciphermark_present.query import Row
 
 _PLACE = ("operation", "options", "scheme", "threads", "security_2018")
@@ -97,7 +97,6 @@ def _counts(operations: Mapping[str, int] | None) -> str:
     return ", ".join(f"{n} {name}" for name, n in sorted((operations or {}).items())) or formats.NOTHING
 
 
-LAYER = Column("layer", "Layer")
 COLUMNS = (
     WORKLOAD,
     OPTIONS,
@@ -120,17 +119,6 @@ COLUMNS = (
     Column("layer_error", "Largest error", formats.small, is_number=True),
 )
 OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # what only circuits over floating point have
-LAYERS = Figure(  # families give it its name, words and subject
-    name="layers",
-    title="Layers",
-    lead="",
-    view="layers",
-    narrowed_by=("operation", "variant"),
-    order="operation, options, scheme, threads, ring_dimension, variant, comparison_key, position",
-    tell=tell_longest,
-    chart=draw_layers,
-    columns=COLUMNS,
-)
 
 
 def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
@@ -165,17 +153,25 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("layers", is_prose=True), _shares
 
 
-def listing(figure: Figure) -> Listing:
-    """How a family's layers are printed: a row for each case."""
-    return Listing(
-        (figure,),
-        rows=_cases,
-        order=lambda row: (row["workload"], _whole(row)),
-        title=lambda rows, _: f"layers · {headings.heading(rows)}",
-        about=lambda rows, _: (
-            "executed one by one, medians; times, operations, bytes and errors of each: "
-            f"ciphermark figure {figure.name}"
-        ),
-        columns=_listed,
-        place=80,
-    )
+# How the layers of a family are printed whose figure keeps this name: a row for each case.
+LAYOUT = Layout(
+    title="layers",
+    rows=_cases,
+    order=lambda row: (row["workload"], _whole(row)),
+    about=lambda rows, _: (
+        "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"
+    ),
+    columns=_listed,
+    place=80,
+)
+LAYERS = Figure(  # families give it its name, words and subject
+    name="layers",
+    title="Layers",
+    lead="",
+    view="layers",
+    order="operation, options, scheme, threads, ring_dimension, variant, comparison_key, position",
+    tell=tell_longest,
+    chart=draw_layers,
+    printed=(),
+    columns=COLUMNS,
+)

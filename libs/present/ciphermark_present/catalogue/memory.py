@@ -13,17 +13,15 @@ from ciphermark_present.catalogue.columns import (
     LOG_QP,
     OPERATION,
     PEAK,
-    PLACE,
     SECURITY_2018,
     SIZE,
     VARIANT,
-    VECTOR,
     N,
 )
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import FILTERS, Column, Figure, Layout
 from ciphermark_present.formats import size
-from ciphermark_present.printed import Cells, Head, Listing, Wanted, of, present
+from ciphermark_present.printed import Cells, Head, Wanted, of, present
 from ciphermark_present.query import Row
 
 
@@ -101,86 +99,6 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
     return charting.small_charts(chart, "place", order, height=alt.Step(12), axes=("x",))
 
 
-KEY_GENERATION = Figure(
-    name="key-generation",
-    title="Time to make keys",
-    lead=(
-        "Median time to make one key: a secret key with its public key, the key that relinearizes, the key of one "
-        "rotation. The number of samples is told: large keys are made few times."
-    ),
-    view="key_generation",
-    subject=subject.KEY,
-    narrowed_by=("scheme", "security_2018", "ring_dimension", "variant"),
-    order="operation, ring_dimension, median, variant, comparison_key",
-    page="/memory",
-    columns=(
-        Column("operation", "Key"),
-        N,
-        CHAIN,
-        VARIANT,
-        columns.seconds("median", "Median"),
-        *INTERVAL,
-        columns.count("n", "Samples"),
-        LOG_QP,
-        SECURITY_2018,
-    ),
-    empty="This run has not measured the making of keys: ask for the experiment key_generation.",
-)
-
-
-MEMORY = Figure(
-    name="memory",
-    title="Peak memory",
-    lead=(
-        "The kernel's high-water mark of the process's resident memory during the phase, Python and library included, "
-        "in a worker where nothing is timed. What encryption takes belongs to the parameters, and stands once. The "
-        "chart has one ciphertext's vector, the table every size."
-    ),
-    view="memory",
-    subject=subject.OPERATION,
-    narrowed_by=(*PLACE, *VECTOR, "phase"),
-    order="operation, ring_dimension, size, variant",
-    derive=comparing.with_rows_once,
-    tell=tell_memory,
-    chart=draw_memory,
-    columns=(
-        OPERATION,
-        N,
-        CHAIN,
-        SIZE,
-        VARIANT,
-        PEAK,
-    ),
-)
-
-
-SIZES = Figure(
-    name="sizes",
-    title="Serialized sizes",
-    lead=(
-        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by bytes of the data inside. "
-        "The axis is logarithmic."
-    ),
-    view="sizes",
-    subject=subject.OBJECT,
-    narrowed_by=("scheme", "security_compared", "ring_dimension", "variant", *VECTOR),
-    order="object, compression, ring_dimension, size, variant, comparison_key",
-    tell=tell_sizes,
-    chart=draw_sizes,
-    noted_by=("object", "object"),
-    columns=(
-        Column("object", "Object"),
-        Column("compression", "Compression"),
-        N,
-        CHAIN,
-        SIZE,
-        VARIANT,
-        columns.size("bytes", "Bytes"),
-        columns.count("expansion", "Expansion"),
-    ),
-)
-
-
 def _object(row: Row) -> str:
     return "" if row["compression"] == "none" else str(row["compression"])
 
@@ -230,8 +148,7 @@ def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Want
     return rows
 
 
-OBJECTS = Listing(
-    (SIZES,),
+OBJECTS = Layout(
     rows=_numbered(("object", "compression")),
     table=("scheme", "division", "ring_dimension", "size", "data_pattern", "modulus_bits"),
     is_by_level=False,
@@ -248,9 +165,78 @@ OBJECTS = Listing(
 )
 KEYS = replace(
     OBJECTS,
-    figures=(KEY_GENERATION,),
     rows=_numbered(("operation",)),
     about=lambda rows, _: "median time to make one key; n: how many were made",
     columns=_keys,
     place=41,
+)
+KEY_GENERATION = Figure(
+    name="key-generation",
+    title="Time to make keys",
+    lead=(
+        "Median time to make one key: a secret key with its public key, the key that relinearizes, the key of one "
+        "rotation. The number of samples is told: large keys are made few times."
+    ),
+    view="key_generation",
+    subject=subject.KEY,
+    narrowed_by=("scheme", "security_2018", "ring_dimension", "variant"),
+    order="operation, ring_dimension, median, variant, comparison_key",
+    page="/memory",
+    printed=(KEYS,),
+    columns=(
+        Column("operation", "Key"),
+        N,
+        CHAIN,
+        VARIANT,
+        columns.seconds("median", "Median"),
+        *INTERVAL,
+        columns.count("n", "Samples"),
+        LOG_QP,
+        SECURITY_2018,
+    ),
+    empty="This run has not measured the making of keys: ask for the experiment key_generation.",
+)
+MEMORY = Figure(
+    name="memory",
+    title="Peak memory",
+    lead=(
+        "The kernel's high-water mark of the process's resident memory during the phase, Python and library included, "
+        "in a worker where nothing is timed. What encryption takes belongs to the parameters, and stands once. The "
+        "chart has one ciphertext's vector, the table every size."
+    ),
+    view="memory",
+    subject=subject.OPERATION,
+    narrowed_by=(*FILTERS, "phase"),
+    order="operation, ring_dimension, size, variant",
+    derive=comparing.with_rows_once,
+    tell=tell_memory,
+    chart=draw_memory,
+    printed=(),
+    columns=(OPERATION, N, CHAIN, SIZE, VARIANT, PEAK),
+)
+SIZES = Figure(
+    name="sizes",
+    title="Serialized sizes",
+    lead=(
+        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by bytes of the data inside. "
+        "The axis is logarithmic."
+    ),
+    view="sizes",
+    subject=subject.OBJECT,
+    narrowed_by=tuple(name for name in FILTERS if name != "operation"),
+    order="object, compression, ring_dimension, size, variant, comparison_key",
+    tell=tell_sizes,
+    chart=draw_sizes,
+    printed=(OBJECTS,),
+    noted_by=("object", "object"),
+    columns=(
+        Column("object", "Object"),
+        Column("compression", "Compression"),
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        columns.size("bytes", "Bytes"),
+        columns.count("expansion", "Expansion"),
+    ),
 )

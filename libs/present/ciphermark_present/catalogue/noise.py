@@ -13,20 +13,19 @@ from ciphermark_present.catalogue.columns import (
     CHAIN,
     DATA,
     OPERATION,
-    PLACE,
     REASON,
     SECURITY_2024,
     SIZE,
     STATUS,
     VARIANT,
-    VECTOR,
     N,
 )
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import bits
+from ciphermark_present.listing import level_of
 from ciphermark_present.notes import addition, with_additions
-from ciphermark_present.printed import Cells, Head, Listing, Pivot, Wanted, grouped, level_of, of, present
+from ciphermark_present.printed import Cells, Head, Pivot, Wanted, grouped, of, present
 from ciphermark_present.query import Row
 
 
@@ -131,93 +130,7 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
 
 
 _ADDITION = Column("addition", "What the library adds on purpose", formats.text, is_prose=True)
-
-NOISE = Figure(
-    name="noise",
-    title="Bits left against the number of operations",
-    lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants that agree "
-        "lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less is no "
-        "difference. What a library adds on purpose when it decrypts stands beside."
-    ),
-    view="noise",
-    subject=subject.NOISE,
-    where={"phase": "operation"},
-    narrowed_by=(*PLACE, *VECTOR),
-    order="operation, ring_dimension, size, variant, repetitions",
-    derive=with_additions,
-    tell=tell_noise,
-    chart=draw_noise,
-    noted_by=("metric", "meaning"),
-    columns=(
-        OPERATION,
-        N,
-        CHAIN,
-        SIZE,
-        VARIANT,
-        columns.count("repetitions", "Operations"),
-        Column("bits", "Bits left", formats.bits, is_number=True),
-        Column("meaning", "Of"),
-        _ADDITION,
-    ),
-)
-BITS_LEFT = Figure(
-    name="bits-left",
-    title="Bits left after one operation",
-    lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) of the result of one operation on fresh ciphertexts. The chart "
-        "has one ciphertext's vector, the table every size. Fresh keys move a budget by a bit or two: less is no "
-        "difference."
-    ),
-    view="bits_left",
-    subject=subject.OPERATION,
-    where={"phase": "operation"},
-    narrowed_by=(*PLACE, *VECTOR),
-    order="operation, ring_dimension, size, variant, meaning",
-    derive=with_additions,
-    tell=tell_bits_left,
-    chart=draw_bits_left,
-    noted_by=("metric", "meaning"),
-    columns=(
-        OPERATION,
-        N,
-        CHAIN,
-        SIZE,
-        VARIANT,
-        Column("bits", "Bits left", formats.bits, is_number=True),
-        Column("meaning", "Of"),
-        columns.count("n", "Samples"),
-        _ADDITION,
-    ),
-)
-DEPTH = Figure(
-    name="depth",
-    title="Depth",
-    lead="The most operations in a row whose result still decrypts right; ≥ where the search ended at its cap.",
-    view="depths",
-    subject=subject.DEPTH,
-    narrowed_by=(*PLACE, *VECTOR),
-    may_lack=("security_compared",),
-    order="operation, ring_dimension, size, variant",
-    tell=tell_depth,
-    chart=draw_depth,
-    columns=(
-        OPERATION,
-        N,
-        CHAIN,
-        SIZE,
-        VARIANT,
-        columns.count("depth", "Operations"),
-        Column("is_capped", "At the cap", formats.yes),
-        STATUS,
-        REASON,
-    ),
-)
-
-
-_OF_NOISE = replace(NOISE, subject=subject.DEPTH)
 Write = Callable[[Row], str]
-_MEASURED = (DEPTH, NOISE, _OF_NOISE)
 _OTHERS = "; * at other parameters than most of its line"
 _ABOUT = {
     "depth": "the most repetitions that still decrypt right, ≥ where that was the cap",
@@ -242,7 +155,7 @@ def _ends(rows: Sequence[Row]) -> dict[str, Any]:
 
 def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
     """A row for each case and variant that has a depth, with its bits left at both ends, as far as they are known."""
-    bits = {(rows[0]["comparison_key"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[2])}
+    bits = {(rows[0]["comparison_key"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[1])}
     none = {"fresh": None, "last": None, "count": None}
     return [
         {**row, **none, **bits.get((row["comparison_key"], row["variant"]), {})}
@@ -253,7 +166,7 @@ def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 def noises(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
     """A row for each case and variant that has bits left; its depth is the most operations that were looked at."""
-    most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[1])]
+    most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[0])]
     return [
         {**rows[0], "depth": count, "count": count, "is_capped": False, **_ends(rows)} for rows, count in most
     ]
@@ -343,33 +256,39 @@ def _in_words(row: Row) -> tuple[object, ...]:
 _AT_A_GLANCE = ("operation", "data_pattern", "ring_dimension", "case_in_words", "depth")
 
 
-def _listings(
-    title: str, prepare: Callable[[Sequence[Sequence[Row]], Wanted], list[Row]], write: Write
-) -> list[Listing]:
+def _told_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:
+    labels = parameters.apart(rows, place)
+    return [{**row, "case_in_words": label} for row, label in zip(rows, labels, strict=True)]
+
+
+def _layouts(
+    title: str,
+    prepare: Callable[[Sequence[Sequence[Row]], Wanted], list[Row]],
+    write: Write,
+    place: int,
+    *others: Figure,
+) -> tuple[Layout, Layout]:
     """At a glance a line per case and a column per variant, cases of one level in one table; in detail all of them."""
 
     def compared(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
-        rows = prepare(answers, wanted)
-        labels = parameters.apart(
-            rows, lambda row: (row["scheme"], row["division"], level_of(row, wanted, True), _in_words(row))
+        return _told_apart(
+            prepare(answers, wanted),
+            lambda row: (row["scheme"], row["division"], level_of(row, wanted, True), _in_words(row)),
         )
-        return [{**row, "case_in_words": label} for row, label in zip(rows, labels, strict=True)]
 
     def all_of_them(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
-        rows = prepare(answers, wanted)
-        place = ("operation", "data_pattern")
-        labels = parameters.apart(
-            rows, lambda row: (*(row[name] for name in place), _parameters_in_words(row))
+        return _told_apart(
+            prepare(answers, wanted),
+            lambda row: (row["operation"], row["data_pattern"], _parameters_in_words(row)),
         )
-        return [{**row, "case_in_words": label} for row, label in zip(rows, labels, strict=True)]
 
     def heading(rows: Sequence[Row], _: Wanted) -> str:
         division = "division best" if rows[0]["division"] == "best" else ""
         level = f"security {headings.levels(rows)}"
         return " · ".join(filter(None, (title, rows[0]["scheme"], division, level)))
 
-    at_a_glance = Listing(
-        _MEASURED,
+    at_a_glance = Layout(
+        others=others,
         rows=compared,
         table=("scheme", "division"),
         is_best_mixed=True,
@@ -379,11 +298,11 @@ def _listings(
         columns=_named,
         pivot=Pivot(_line, lambda row, line: write(row) + "*" * _is_other(row, line)),
         noted=_added,
-        place=30,
+        place=place,
         needs_details=False,
     )
-    in_detail = Listing(
-        _MEASURED,
+    in_detail = Layout(
+        others=others,
         rows=all_of_them,
         table=(),
         is_by_level=False,
@@ -396,11 +315,90 @@ def _listings(
         about=lambda rows, _: _ABOUT_DETAILS[title],
         columns=_detailed,
         once=lambda rows: 3,
-        place=30,
+        place=place,
         needs_details=True,
     )
-    return [at_a_glance, in_detail]
+    return at_a_glance, in_detail
 
 
-DEPTHS, DEPTHS_IN_DETAIL = _listings("depth", depths, _depth)
-NOISES, NOISES_IN_DETAIL = _listings("noise", noises, _bits)
+NOISE = Figure(
+    name="noise",
+    title="Bits left against the number of operations",
+    lead=(
+        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants that agree "
+        "lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less is no "
+        "difference. What a library adds on purpose when it decrypts stands beside."
+    ),
+    view="noise",
+    subject=subject.NOISE,
+    where={"phase": "operation"},
+    order="operation, ring_dimension, size, variant, repetitions",
+    derive=with_additions,
+    tell=tell_noise,
+    chart=draw_noise,
+    printed=_layouts("noise", noises, _bits, 31),
+    noted_by=("metric", "meaning"),
+    columns=(
+        OPERATION,
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        columns.count("repetitions", "Operations"),
+        Column("bits", "Bits left", formats.bits, is_number=True),
+        Column("meaning", "Of"),
+        _ADDITION,
+    ),
+)
+BITS_LEFT = Figure(
+    name="bits-left",
+    title="Bits left after one operation",
+    lead=(
+        "Noise budget (bfv, bgv) or precision (ckks) of the result of one operation on fresh ciphertexts. The chart "
+        "has one ciphertext's vector, the table every size. Fresh keys move a budget by a bit or two: less is no "
+        "difference."
+    ),
+    view="bits_left",
+    subject=subject.OPERATION,
+    where={"phase": "operation"},
+    order="operation, ring_dimension, size, variant, meaning",
+    derive=with_additions,
+    tell=tell_bits_left,
+    chart=draw_bits_left,
+    printed=(),
+    noted_by=("metric", "meaning"),
+    columns=(
+        OPERATION,
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        Column("bits", "Bits left", formats.bits, is_number=True),
+        Column("meaning", "Of"),
+        columns.count("n", "Samples"),
+        _ADDITION,
+    ),
+)
+DEPTH = Figure(
+    name="depth",
+    title="Depth",
+    lead="The most operations in a row whose result still decrypts right; ≥ where the search ended at its cap.",
+    view="depths",
+    subject=subject.DEPTH,
+    may_lack=("security_compared",),
+    order="operation, ring_dimension, size, variant",
+    tell=tell_depth,
+    chart=draw_depth,
+    printed=_layouts("depth", depths, _depth, 30, replace(NOISE, subject=subject.DEPTH)),
+    columns=(
+        OPERATION,
+        N,
+        CHAIN,
+        SIZE,
+        VARIANT,
+        columns.count("depth", "Operations"),
+        Column("is_capped", "At the cap", formats.yes),
+        STATUS,
+        REASON,
+    ),
+)

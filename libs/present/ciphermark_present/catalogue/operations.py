@@ -39,6 +39,7 @@ OPERATIONS = Figure(
     order="operation, experiment",
     derive=explained,
     page="/operations",
+    printed=(),
     columns=(
         OPERATION,
         Column("summary", "What it is", formats.text, is_prose=True),

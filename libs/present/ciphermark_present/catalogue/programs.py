@@ -89,7 +89,6 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     return charting.small_charts(chart, "place", order, height=alt.Step(20), scales=("x",), header=header)
 
 
-_NARROWED_BY = ("experiment", "operation", "variant")
 _NOTHING = "This run executed no program under these filters: workloads do."
 
 
@@ -110,9 +109,9 @@ PROGRAMS = Figure(
     ),
     view="programs",
     subject=subject.WORKLOAD,
-    narrowed_by=_NARROWED_BY,
     order="operation, scheme, options, size, threads, stage, program, variant",
     tell=tell_equal,
+    printed=(),
     columns=(
         WORKLOAD,
         STAGE,
@@ -139,9 +138,9 @@ COUNTS = Figure(
     ),
     view="program_counts",
     subject=subject.WORKLOAD,
-    narrowed_by=_NARROWED_BY,
     order="operation, scheme, options, size, stage, program, variant, level desc, counted",
     chart=draw_counts,
+    printed=(),
     columns=(
         WORKLOAD,
         STAGE,

@@ -20,6 +20,7 @@ PUBLISHED = Figure(
     view="published",
     narrowed_by=(),
     order="id, operation, ring_dimension, ring_dimension_is_minimum, median",
+    printed=(),
     columns=(
         Column("figure", "Figure", is_prose=True),
         SCHEME,

@@ -13,17 +13,9 @@ from ciphermark_analysis.wins import standings
 from ciphermark_present import formats, headings, subject
 from ciphermark_present.catalogue import times
 from ciphermark_present.catalogue.columns import VARIANT
-from ciphermark_present.printed import (
-    Cells,
-    Head,
-    Listing,
-    Pivot,
-    Wanted,
-    absent_last,
-    grouped,
-    of,
-    present,
-)
+from ciphermark_present.figure import Layout
+from ciphermark_present.listing import groups
+from ciphermark_present.printed import Cells, Head, Pivot, Wanted, absent_last, grouped, of, present
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
@@ -35,11 +27,7 @@ EXPLAINED = (
 MARKS = {"no difference": "≈", "too few samples": "?"}
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
-RANKS, TIMES, SPEEDUPS = (
-    replace(figure, subject=_EVERY) for figure in (times.MATRIX, times.LATENCY, times.SPEEDUP)
-)
-FIGURES = (RANKS, TIMES, SPEEDUPS)
-OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
+TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
 _ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "chain_depth")
 _MEASURED = (
@@ -54,7 +42,7 @@ _COMPUTING = ".evaluate"  # a stage without this step is the client's alone, and
 
 def contests(answers: Sequence[Sequence[Row]], any_security: bool) -> list[list[Row]]:
     """The rows of each table; ``answers`` are those of :data:`FIGURES`."""
-    return RANKING.groups(answers, Wanted(any_security=any_security))
+    return groups(RANKS, RANKING, answers, Wanted(any_security=any_security))
 
 
 def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
@@ -169,14 +157,14 @@ def _by_mean(rows: Sequence[Row]) -> list[str]:
     return sorted(logs, key=lambda variant: (math.fsum(logs[variant]) / len(logs[variant]), variant))
 
 
-RANKING = Listing(
-    FIGURES,
+RANKING = Layout(
+    others=(TIMES, SPEEDUPS),
     rows=_joined,
     table=(*_ASKED, *_VECTOR),
     is_best_mixed=True,
     varied=lambda row: (*(row[name] for name in _MEASURED), row["chain"]),
     order=_order,
-    title=lambda rows, _: headings.heading(rows),
+    title="",
     about=lambda rows, _: f"time of phase {rows[0]['phase']}, {headings.vector(rows)}",
     columns=_columns,
     once=lambda rows: len(named(rows)),
@@ -190,6 +178,9 @@ OVERVIEW = replace(
     pivot=Pivot(_line, _cell, _by_mean),
     needs_details=False,
 )
+RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW))
+FIGURES = (RANKS, TIMES, SPEEDUPS)
+OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
 
 
 def of_run(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:

@@ -14,22 +14,20 @@ from ciphermark_present.catalogue.columns import (
     INTERVAL,
     LOG_QP,
     PEAK,
-    PLACE,
     RANKED,
     REASON,
     SECURITY_2018,
     SIZE,
     STATUS,
     VARIANT,
-    VECTOR,
     N,
 )
 from ciphermark_present.catalogue.ranking import MARKS, UNPAIRED
 from ciphermark_present.catalogue.times import MATRIX
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds
-from ciphermark_present.printed import Cells, Head, Listing, Wanted, absent_last, of
+from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of
 from ciphermark_present.query import Row
 
 
@@ -114,39 +112,6 @@ def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         told.append(f"{longest:,} {best['operation']} in {seconds(best['median'])} ({where})")
     if told:
         yield f"In a row, {sentences.place(parameters)}: the most, with the least median time: {'; '.join(told)}."
-
-
-REPETITIONS = Figure(
-    name="repetitions",
-    title="Operations in a row",
-    lead=(
-        "Median total time of so many operations in a row, at the smallest N that is secure for the chain and, where "
-        "the suite names one, at a given N. The time axis is logarithmic."
-    ),
-    view="repetitions",
-    subject=subject.REPETITION,
-    narrowed_by=(*PLACE, *VECTOR),
-    may_lack=("security_compared",),
-    order="label, repetitions, size, ring_dimension_is_minimum desc, median nulls last, variant",
-    tell=tell_repetitions,
-    chart=draw_repetitions,
-    columns=(
-        RANKED,
-        columns.count("repetitions", "In a row"),
-        VARIANT,
-        N,
-        SIZE,
-        Column("ring_dimension_is_minimum", "Smallest secure N", formats.yes),
-        STATUS,
-        columns.seconds("median", "Total time"),
-        *INTERVAL,
-        PEAK,
-        Column("bits_left", "Bits left", formats.bits, is_number=True),
-        LOG_QP,
-        SECURITY_2018,
-        REASON,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +279,8 @@ def _about(rows: Sequence[Row], wanted: Wanted) -> str:
     return ", ".join(filter(None, ("total time of n operations in a row", *own)))
 
 
-LISTING = Listing(
-    (REPETITIONS, replace(MATRIX, subject=subject.REPETITION)),
+LAYOUT = Layout(
+    others=(replace(MATRIX, subject=subject.REPETITION),),
     rows=_joined,
     table=("scheme", "label", "division", "data_pattern", "ciphertexts", "threads"),
     is_best_mixed=True,
@@ -332,4 +297,35 @@ LISTING = Listing(
     shown=_contested,
     place=20,
     is_main=True,
+)
+REPETITIONS = Figure(
+    name="repetitions",
+    title="Operations in a row",
+    lead=(
+        "Median total time of so many operations in a row, at the smallest N that is secure for the chain and, where "
+        "the suite names one, at a given N. The time axis is logarithmic."
+    ),
+    view="repetitions",
+    subject=subject.REPETITION,
+    may_lack=("security_compared",),
+    order="label, repetitions, size, ring_dimension_is_minimum desc, median nulls last, variant",
+    tell=tell_repetitions,
+    chart=draw_repetitions,
+    printed=(LAYOUT,),
+    columns=(
+        RANKED,
+        columns.count("repetitions", "In a row"),
+        VARIANT,
+        N,
+        SIZE,
+        Column("ring_dimension_is_minimum", "Smallest secure N", formats.yes),
+        STATUS,
+        columns.seconds("median", "Total time"),
+        *INTERVAL,
+        PEAK,
+        Column("bits_left", "Bits left", formats.bits, is_number=True),
+        LOG_QP,
+        SECURITY_2018,
+        REASON,
+    ),
 )

@@ -14,7 +14,6 @@ from ciphermark_present.catalogue.columns import (
     INTERVAL,
     LOG_QP,
     OPERATION,
-    PLACE,
     RANKED,
     RATIO_INTERVAL,
     REASON,
@@ -24,11 +23,10 @@ from ciphermark_present.catalogue.columns import (
     STATUS,
     THREADS,
     VARIANT,
-    VECTOR,
     N,
 )
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure, Grid
+from ciphermark_present.figure import FILTERS, Column, Figure, Grid
 from ciphermark_present.formats import digits, seconds
 from ciphermark_present.query import Answer, Row
 
@@ -357,6 +355,7 @@ LEADERBOARD = Figure(
     derive=_with_ranks,
     tell=tell_leaderboard,
     chart=draw_leaderboard,
+    printed=(),
     columns=(
         Column("label", "Variant"),
         Column("division", "Division"),
@@ -388,13 +387,14 @@ MATRIX = Figure(
     view="matrix",
     subject=subject.OPERATION,
     where={"phase": "operation"},
-    narrowed_by=(*PLACE, "phase"),
+    narrowed_by=(*FILTERS, "phase"),
     may_lack=("phase", "security_compared"),
     order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),
         _grid_cell,
     ),
+    printed=(),
     columns=(
         RANKED,
         N,
@@ -424,10 +424,11 @@ LATENCY = Figure(
     ),
     view="latency",
     subject=subject.OPERATION,
-    narrowed_by=(*PLACE, *VECTOR, "phase"),
+    narrowed_by=(*FILTERS, "phase"),
     order="label, size, ring_dimension, median, variant",
     tell=tell_latency,
     chart=draw_latency,
+    printed=(),
     columns=(
         RANKED,
         N,
@@ -450,10 +451,11 @@ LATENCY_BY_SIZE = Figure(
     ),
     view="latency",
     subject=subject.OPERATION,
-    narrowed_by=(*PLACE, *VECTOR, "phase"),
+    narrowed_by=(*FILTERS, "phase"),
     order="label, size, median, variant",
     derive=several_sizes,
     chart=draw_latency_by_size,
+    printed=(),
     columns=LATENCY.columns,
     empty="This run has vectors of one size only under these filters.",
 )
@@ -467,11 +469,12 @@ BY_DATA = Figure(
     ),
     view="by_data",
     subject=subject.OPERATION,
-    narrowed_by=(*PLACE, *(name for name in VECTOR if name != "data_pattern"), "phase"),
+    narrowed_by=(*(name for name in FILTERS if name != "data_pattern"), "phase"),
     order="operation, ring_dimension, size, variant, modulus_bits",
     derive=judged_by_data,
     tell=tell_by_data,
     chart=draw_by_data,
+    printed=(),
     columns=(
         OPERATION,
         N,
@@ -495,10 +498,11 @@ SPEEDUP = Figure(
     ),
     view="speedup",
     subject=subject.OPERATION,
-    narrowed_by=("scheme", "security_compared", "ring_dimension", "operation", *VECTOR, "phase"),
+    narrowed_by=(*FILTERS, "phase"),
     order="ring_dimension, operation, size, modulus_bits, comparison_key",
     tell=tell_speedup,
     chart=draw_speedup,
+    printed=(),
     columns=(
         OPERATION,
         N,

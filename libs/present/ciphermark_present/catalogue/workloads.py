@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_core.metrics import METRICS
-from ciphermark_present import catalogue, charting, formats, headings, parameters, sentences, subject
+from ciphermark_present import (
+    catalogue,
+    charting,
+    families,
+    formats,
+    headings,
+    parameters,
+    sentences,
+    subject,
+)
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
@@ -19,9 +28,9 @@ from ciphermark_present.catalogue.columns import (
     N,
 )
 from ciphermark_present.charting import Chart
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds
-from ciphermark_present.printed import Cells, Head, Listing, Pivot, Printed, Wanted, of, pivoted
+from ciphermark_present.printed import Cells, Head, Pivot, Printed, Wanted, of, pivoted
 from ciphermark_present.query import Row
 
 
@@ -68,49 +77,14 @@ def _label(metric: str | None) -> str:
 
 METRIC = Column("metric", "Metric", _label)
 MEDIAN = Column("median", "Median", is_number=True, unit="unit")
-WORKLOADS = Figure(
-    name="workloads",
-    title="Workloads",
-    lead=(
-        "Every metric of every stage: time and CPU time also of each party (client, server) and step, sizes of what "
-        "was sent, and what the family of workloads measures of its own. Medians, with the 95 % interval. The chart "
-        "has the time of whole stages; its axis is logarithmic."
-    ),
-    view="workloads",
-    subject=subject.FAMILY,
-    narrowed_by=("experiment", "operation", "variant"),
-    order="operation, scheme, size, metric <> 'time', metric, stage, part, median, variant",
-    chart=draw_stages,
-    tell=tell_stages,
-    columns=(
-        Column("experiment", "Family"),
-        WORKLOAD,
-        SCHEME,
-        SIZE,
-        OPTIONS,
-        Column("stage", "Stage", formats.text),
-        Column("part", "Party or step", formats.text),
-        METRIC,
-        VARIANT,
-        STATUS,
-        N,
-        SECURITY_2018,
-        MEDIAN,
-        Column("ci_low", "95 % from", is_number=True, unit="unit"),
-        Column("ci_high", "to", is_number=True, unit="unit"),
-        columns.count("n", "Samples"),
-        REASON,
-    ),
-    empty="This run has no workload of such a family.",
-)
 
 
 _PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
 
 
 def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """The rows whose metric no other table has: those of stages of a family, which its own listing names."""
-    own = [figure for listing in catalogue.listings() if listing is not LISTING for figure in listing.figures]
+    """The rows whose metric no other table has: those of stages of a family, which its own figures have."""
+    own = [each for figure, layout in catalogue.printed() for each in (figure, *layout.others)]
     listed = [
         (figure.subject, {column.name for column in figure.columns})
         for figure in own
@@ -184,8 +158,15 @@ def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
     yield pivoted("", _PARTS, columns, named, pivot, once=1, nothing="")
 
 
-LISTING = Listing(
-    (WORKLOADS,),
+_WITH_STAGES = [
+    figure.subject
+    for module in families.modules()
+    for figure in vars(module).values()
+    if isinstance(figure, Figure) and figure.subject and "stage" in [column.name for column in figure.columns]
+]
+# Families whose stages have no figure of their own.
+FAMILY = subject.all_but(subject.WORKLOAD, *_WITH_STAGES)
+LAYOUT = Layout(
     rows=_unlisted,
     table=("experiment", "operation", "options", "data_set", "size", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
@@ -196,4 +177,39 @@ LISTING = Listing(
     shown=_whole,
     more=_parts,
     place=90,
+)
+WORKLOADS = Figure(
+    name="workloads",
+    title="Workloads",
+    lead=(
+        "Every metric of every stage: time and CPU time also of each party (client, server) and step, sizes of what "
+        "was sent, and what the family of workloads measures of its own. Medians, with the 95 % interval. The chart "
+        "has the time of whole stages; its axis is logarithmic."
+    ),
+    view="workloads",
+    subject=FAMILY,
+    order="operation, scheme, size, metric <> 'time', metric, stage, part, median, variant",
+    chart=draw_stages,
+    tell=tell_stages,
+    printed=(LAYOUT,),
+    columns=(
+        Column("experiment", "Family"),
+        WORKLOAD,
+        SCHEME,
+        SIZE,
+        OPTIONS,
+        Column("stage", "Stage", formats.text),
+        Column("part", "Party or step", formats.text),
+        METRIC,
+        VARIANT,
+        STATUS,
+        N,
+        SECURITY_2018,
+        MEDIAN,
+        Column("ci_low", "95 % from", is_number=True, unit="unit"),
+        Column("ci_high", "to", is_number=True, unit="unit"),
+        columns.count("n", "Samples"),
+        REASON,
+    ),
+    empty="This run has no workload of such a family.",
 )

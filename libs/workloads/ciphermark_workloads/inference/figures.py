@@ -11,10 +11,10 @@ from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import digits, level, seconds
 from ciphermark_present.page import Page
-from ciphermark_present.printed import Cells, Head, Listing, Wanted, of
+from ciphermark_present.printed import Cells, Head, Wanted, of
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
@@ -143,6 +143,28 @@ _PARTS = (
 )
 _ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, VARIANT, N, SECURITY_2018)
 _ORDER = "operation, options, scheme, threads, images, infer_s, variant"
+
+
+def workload_with_options(row: Row) -> str:
+    """With what a suite varied of it, images of a pass among them, and threads, where not one."""
+    return ", ".join(filter(None, (row["operation"], row["options"], sentences.threads(row))))
+
+
+def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
+    quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
+    costs = [of(column, drop) for drop, column in enumerate(COSTS)]
+    asked = [of(VARIANT), *map(of, headings.columns(rows))]
+    return [(Head("workload"), workload_with_options), *asked, *costs, *(of(column, 9) for column in quality)]
+
+
+LAYOUT = Layout(
+    title="inference",
+    about=lambda rows, _: (
+        "network: the server's time of a pass, medians; agreement: with the network in the clear"
+    ),
+    columns=_listed,
+    place=60,
+)
 INFERENCES = Figure(
     name="inferences",
     title="Latency against throughput",
@@ -155,10 +177,10 @@ INFERENCES = Figure(
     ),
     view="inferences",
     subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
     order=_ORDER,
     tell=tell_predictions,
     chart=draw_throughput,
+    printed=(LAYOUT,),
     columns=(*_ASKED, *COSTS, *QUALITY),
     empty="This run has no inference whose logits are right.",
 )
@@ -172,9 +194,9 @@ PARTS = Figure(
     ),
     view="inferences",
     subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
     order=_ORDER,
     chart=draw_parts,
+    printed=(),
     columns=(*_ASKED, *_PARTS),
     empty=INFERENCES.empty,
 )
@@ -190,27 +212,6 @@ PUBLISHED_INFERENCES = replace(
 )
 
 
-def workload_with_options(row: Row) -> str:
-    """With what a suite varied of it, images of a pass among them, and threads, where not one."""
-    return ", ".join(filter(None, (row["operation"], row["options"], sentences.threads(row))))
-
-
-def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
-    quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
-    costs = [of(column, drop) for drop, column in enumerate(COSTS)]
-    asked = [of(VARIANT), *map(of, headings.columns(rows))]
-    return [(Head("workload"), workload_with_options), *asked, *costs, *(of(column, 9) for column in quality)]
-
-
-LISTING = Listing(
-    (INFERENCES,),
-    title=lambda rows, _: f"inference · {headings.heading(rows)}",
-    about=lambda rows, _: (
-        "network: the server's time of a pass, medians; agreement: with the network in the clear"
-    ),
-    columns=_listed,
-    place=60,
-)
 LAYERS = replace(
     layers.LAYERS,
     lead=(
@@ -220,9 +221,11 @@ LAYERS = replace(
         "the same operations in the clear."
     ),
     subject=SUBJECT,
+    printed=(layers.LAYOUT,),
     empty="This run has no network whose layers were executed.",
 )
-LAYERS_LISTING = layers.listing(LAYERS)
+
+
 PAGE = Page(
     "/inference",
     "Inference",

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters, sentences, subject
+from ciphermark_present import charting, formats, headings, page, parameters, sentences
 from ciphermark_present.catalogue import columns, published
 from ciphermark_present.catalogue.columns import (
     OPTIONS,
@@ -20,22 +20,14 @@ from ciphermark_present.catalogue.columns import (
     N,
 )
 from ciphermark_present.charting import Chart
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, share
 from ciphermark_present.page import Page
-from ciphermark_present.printed import (
-    Cells,
-    Head,
-    Listing,
-    Printed,
-    Wanted,
-    absent_last,
-    of,
-    present,
-    printed,
-)
+from ciphermark_present.printed import Cells, Head, Printed, Wanted, absent_last, of, present, printed
 from ciphermark_present.query import Row
+from ciphermark_present.subject import Subject
 
+SUBJECT = Subject(("learning",))
 _PHASE_NAMES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
 
 
@@ -161,26 +153,6 @@ def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
     return [f"least median time of {word} {seconds(best[column])} ({best['variant']}, {best['scheme']})"]
 
 
-LEARNING = Figure(
-    name="learning",
-    title="Learning on encrypted data",
-    lead=(
-        "Median wall time of each phase, both parties and all transfers included: prepare makes keys, train fits the "
-        "model (a plain one in the clear, at the client), infer classifies the test rows. Agreement is the share of "
-        "rows whose class is that of the same algorithm in the clear; noise error the largest difference of scores "
-        "from what should come out; rounding error, in bfv and bgv, that of this from the algorithm in the clear; "
-        "expansion bytes sent by bytes of the data. The axis is logarithmic, and where libraries came out at several "
-        "security levels (2018), each level has a line of its own."
-    ),
-    view="learning",
-    subject=subject.LEARNING,
-    narrowed_by=("data_set", "operation", "variant"),
-    order="operation, options, data_set, scheme, threads, infer_s nulls last, variant",
-    tell=tell_learning,
-    chart=draw_phases,
-    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
-    empty="This run has no workload.",
-)
 _TIME = columns.seconds("time_s", "Time")
 _SERIALIZATION = columns.seconds("serialization_s", "Serialization")
 _TRANSFER = columns.seconds("transfer_s", "Transfer")
@@ -201,12 +173,12 @@ STAGES = Figure(
         "its process. Serialization is that of both parties; transfer is messages, blobs and waiting."
     ),
     view="stages",
-    subject=subject.LEARNING,
-    narrowed_by=("data_set", "operation", "variant"),
+    subject=SUBJECT,
     order=(
         "operation, options, scheme, threads, array_position(array['prepare', 'train', 'infer'], stage), time_s, "
         "variant"
     ),
+    printed=(),
     columns=(
         WORKLOAD,
         OPTIONS,
@@ -275,8 +247,8 @@ def _stage_costs(rows: Sequence[Row], wanted: Wanted) -> Iterator[Printed]:
         yield printed("", "", [*columns, *costs], stages, once=1)
 
 
-LISTING = Listing(
-    (LEARNING, STAGES),
+LAYOUT = Layout(
+    others=(STAGES,),
     rows=_with_stages,
     table=("operation", "options", "data_set", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
@@ -290,6 +262,26 @@ LISTING = Listing(
     more=_stage_costs,
     explained=lambda wanted: "; ".join((*_EXPLAINED, *(_OF_DETAILS if wanted.is_detailed else ()))),
     place=50,
+)
+LEARNING = Figure(
+    name="learning",
+    title="Learning on encrypted data",
+    lead=(
+        "Median wall time of each phase, both parties and all transfers included: prepare makes keys, train fits the "
+        "model (a plain one in the clear, at the client), infer classifies the test rows. Agreement is the share of "
+        "rows whose class is that of the same algorithm in the clear; noise error the largest difference of scores "
+        "from what should come out; rounding error, in bfv and bgv, that of this from the algorithm in the clear; "
+        "expansion bytes sent by bytes of the data. The axis is logarithmic, and where libraries came out at several "
+        "security levels (2018), each level has a line of its own."
+    ),
+    view="learning",
+    subject=SUBJECT,
+    order="operation, options, data_set, scheme, threads, infer_s nulls last, variant",
+    tell=tell_learning,
+    chart=draw_phases,
+    printed=(LAYOUT,),
+    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
+    empty="This run has no workload.",
 )
 PAGE = Page(
     "/learning",

@@ -10,10 +10,10 @@ from ciphermark_present import charting, formats, headings, page, parameters, se
 from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Column, Figure
+from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, size
 from ciphermark_present.page import Page
-from ciphermark_present.printed import Cells, Head, Listing, Prices, Printed, Wanted, of, printed
+from ciphermark_present.printed import Cells, Head, Prices, Printed, Wanted, of, printed
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
@@ -226,98 +226,6 @@ _ASKED = (
     SECURITY_2018,
 )
 _ORDER = "operation, answered_size, scheme, threads, inputs, database_size, answer_s, variant"
-RETRIEVALS = Figure(
-    name="retrievals",
-    title="Answers against the database",
-    lead=(
-        "Median time of the server's answer by the size of the database, elements times their length; both axes are "
-        "logarithmic. Throughput is bytes of the database by this time, for each query of a pass. Preparing the "
-        "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
-        "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
-        "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
-        "faster (docs/retrieval.md)."
-    ),
-    view="retrievals",
-    subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
-    order=_ORDER,
-    tell=tell_answers,
-    chart=draw_answers,
-    columns=(*_ASKED, *COSTS, *STORES),
-    empty="This run has no retrieval whose answers are right.",
-)
-MOVED = Figure(
-    name="communication",
-    title="Communication against computation",
-    lead=(
-        "Bytes of query and answer beside the time of the answer, both for each element that is got, both logarithmic: "
-        "left and low is better, and of two marks neither may be. So several elements by one query, and several "
-        "queries in a pass, show what they save. Times over a link are those of both parties and of the bytes at its "
-        "rate, without latency; keys, which a client sends once, are in none of them."
-    ),
-    view="retrievals",
-    subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
-    order=_ORDER,
-    chart=draw_moved,
-    columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
-    empty=RETRIEVALS.empty,
-)
-AT_ONCE = Figure(
-    name="retrieval-at-once",
-    title="Several at once",
-    lead=(
-        "Median time of the server's answer for each element that is got, by how many a pass brings: by queries of "
-        "several clients in a pass, and by several elements for one query, where a run has both one and more of a "
-        "database. Low is better; both axes are logarithmic. Of one alone: the time of a query among several by that "
-        "of the same query alone."
-    ),
-    view="retrievals_at_once",
-    subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
-    order="database_size, scheme, threads, operation, answered_size, got, variant",
-    chart=draw_at_once,
-    columns=(
-        *_ASKED,
-        columns.count("inputs", "Queries"),
-        columns.seconds("answer_s", "Answer"),
-        columns.seconds("query_s", "A query"),
-        columns.seconds("element_s", "An element"),
-        columns.share("alone_share", "Of one alone"),
-    ),
-    empty="This run has no database of which both one element and several were got in a pass.",
-)
-SCALING = Figure(
-    name="retrieval-scaling",
-    title="How answers grow with the database",
-    lead=(
-        "Of three databases or more, by cases that differ in nothing else: the slope of the logarithms (near 0 where "
-        "what is done once dominates, 1 in proportion), and the straight line through the times: what an answer takes "
-        "of no data, and how many bytes a second it goes through from there on."
-    ),
-    view="retrieval_scaling",
-    subject=SUBJECT,
-    narrowed_by=("operation", "variant"),
-    order="operation, answered_size, scheme, threads, inputs, ring_dimension, variant",
-    columns=(
-        WORKLOAD,
-        columns.size("answered_size", "Got"),
-        SCHEME,
-        THREADS,
-        VARIANT,
-        N,
-        columns.count("points", "Databases"),
-        columns.size("smallest_database", "From"),
-        columns.size("largest_database", "To"),
-        columns.count("exponent", "Exponent"),
-        columns.seconds("constant_s", "Of no data"),
-        _speed("marginal_throughput", "From there on"),
-        columns.share("fit", "Fit"),
-    ),
-    empty="This run has no protocol of retrieval over three databases or more.",
-)
-
-
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
 _ABOUT_STORES = (
     "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "
@@ -366,15 +274,106 @@ def _charged(prices: Prices) -> str:
     return f"cost: of as many elements, by {prices.cpu_hour:g} an hour of a core, {prices.gb:g} a GB returned"
 
 
-LISTING = Listing(
-    (RETRIEVALS,),
-    title=lambda rows, _: f"retrieval · {headings.heading(rows)}",
+LAYOUT = Layout(
+    title="retrieval",
     about=lambda rows, wanted: f"{_ABOUT}; {_charged(wanted.prices)}",
     columns=_listed,
     once=lambda rows: 2,
     more=_stores,
     place=70,
 )
+RETRIEVALS = Figure(
+    name="retrievals",
+    title="Answers against the database",
+    lead=(
+        "Median time of the server's answer by the size of the database, elements times their length; both axes are "
+        "logarithmic. Throughput is bytes of the database by this time, for each query of a pass. Preparing the "
+        "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
+        "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
+        "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
+        "faster (docs/retrieval.md)."
+    ),
+    view="retrievals",
+    subject=SUBJECT,
+    order=_ORDER,
+    tell=tell_answers,
+    chart=draw_answers,
+    printed=(LAYOUT,),
+    columns=(*_ASKED, *COSTS, *STORES),
+    empty="This run has no retrieval whose answers are right.",
+)
+MOVED = Figure(
+    name="communication",
+    title="Communication against computation",
+    lead=(
+        "Bytes of query and answer beside the time of the answer, both for each element that is got, both logarithmic: "
+        "left and low is better, and of two marks neither may be. So several elements by one query, and several "
+        "queries in a pass, show what they save. Times over a link are those of both parties and of the bytes at its "
+        "rate, without latency; keys, which a client sends once, are in none of them."
+    ),
+    view="retrievals",
+    subject=SUBJECT,
+    order=_ORDER,
+    chart=draw_moved,
+    printed=(),
+    columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
+    empty=RETRIEVALS.empty,
+)
+AT_ONCE = Figure(
+    name="retrieval-at-once",
+    title="Several at once",
+    lead=(
+        "Median time of the server's answer for each element that is got, by how many a pass brings: by queries of "
+        "several clients in a pass, and by several elements for one query, where a run has both one and more of a "
+        "database. Low is better; both axes are logarithmic. Of one alone: the time of a query among several by that "
+        "of the same query alone."
+    ),
+    view="retrievals_at_once",
+    subject=SUBJECT,
+    order="database_size, scheme, threads, operation, answered_size, got, variant",
+    chart=draw_at_once,
+    printed=(),
+    columns=(
+        *_ASKED,
+        columns.count("inputs", "Queries"),
+        columns.seconds("answer_s", "Answer"),
+        columns.seconds("query_s", "A query"),
+        columns.seconds("element_s", "An element"),
+        columns.share("alone_share", "Of one alone"),
+    ),
+    empty="This run has no database of which both one element and several were got in a pass.",
+)
+SCALING = Figure(
+    name="retrieval-scaling",
+    title="How answers grow with the database",
+    lead=(
+        "Of three databases or more, by cases that differ in nothing else: the slope of the logarithms (near 0 where "
+        "what is done once dominates, 1 in proportion), and the straight line through the times: what an answer takes "
+        "of no data, and how many bytes a second it goes through from there on."
+    ),
+    view="retrieval_scaling",
+    subject=SUBJECT,
+    order="operation, answered_size, scheme, threads, inputs, ring_dimension, variant",
+    printed=(),
+    columns=(
+        WORKLOAD,
+        columns.size("answered_size", "Got"),
+        SCHEME,
+        THREADS,
+        VARIANT,
+        N,
+        columns.count("points", "Databases"),
+        columns.size("smallest_database", "From"),
+        columns.size("largest_database", "To"),
+        columns.count("exponent", "Exponent"),
+        columns.seconds("constant_s", "Of no data"),
+        _speed("marginal_throughput", "From there on"),
+        columns.share("fit", "Fit"),
+    ),
+    empty="This run has no protocol of retrieval over three databases or more.",
+)
+
+
 ANSWER_LAYERS = replace(
     layers.LAYERS,
     name="answer-layers",

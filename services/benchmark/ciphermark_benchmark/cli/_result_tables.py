@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -10,11 +10,10 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_benchmark import run_notes
-from ciphermark_benchmark.figure_rows import asked, rows
-from ciphermark_db.database import Database, Table
-from ciphermark_present import host_state
-from ciphermark_present.catalogue import listings, published, ranking
-from ciphermark_present.figure import Figure
+from ciphermark_benchmark.figure_rows import rows
+from ciphermark_db.database import Database
+from ciphermark_present import catalogue, host_state, listing
+from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED
 from ciphermark_present.terminal import show
@@ -66,30 +65,13 @@ def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
-    """The tables that :func:`show_results` prints: those of every listing that a reader wants."""
-    answers: dict[tuple[str, Any], list[dict[str, Any]]] = {}
-    for listing in listings():
-        is_wanted = listing.needs_details in (None, wanted.is_detailed)
-        if is_wanted and (wanted.phase == MAIN_PHASE or not listing.is_main):
-            phase = wanted.phase if ranking.RANKS in listing.figures else MAIN_PHASE
-            chosen = {"phase": phase, "any_security": wanted.any_security}
-            yield from listing.tables(
-                [_answer(answers, database, figure, run_id, chosen) for figure in listing.figures], wanted
-            )
-
-
-def _answer(
-    answers: dict[tuple[str, Any], list[dict[str, Any]]],
-    database: Database,
-    figure: Figure,
-    run_id: str,
-    chosen: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """The rows of a figure, asked once."""
-    key = (figure.name, figure.subject)
-    if key not in answers:
-        answers[key] = rows(database, figure, run_id, chosen)
-    return answers[key]
+    """The tables that :func:`show_results` prints: those of every figure, as far as a reader wants them."""
+    chosen = {"phase": wanted.phase, "any_security": wanted.any_security}
+    for figure, layout in catalogue.printed():
+        is_wanted = layout.needs_details in (None, wanted.is_detailed)
+        if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):
+            answers = [rows(database, each, run_id, chosen) for each in (figure, *layout.others)]
+            yield from listing.tables(figure, layout, answers, wanted)
 
 
 def show_published(console: Console, database: Database, run_id: str | None) -> None:
@@ -102,13 +84,6 @@ def show_published(console: Console, database: Database, run_id: str | None) -> 
         console.print(f"ours: run {run_id} of suite {escape(run['suite'])} on {place}", soft_wrap=True)
     console.print(published.ABOUT)
     show(console, published.tables(rows(database, published.PUBLISHED, run_id)))
-
-
-def published_table(database: Database, run_id: str | None) -> Table:
-    """Every published figure, with what a run has of the same case: several rows where that has several ring
-    dimensions, and none of ours where it has none, or without a run.
-    """
-    return asked(database, published.PUBLISHED, run_id)
 
 
 def heading(database: Database, run_id: str) -> str:

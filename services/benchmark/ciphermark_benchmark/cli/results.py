@@ -15,11 +15,13 @@ from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark.figure_rows import asked
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, Table
 from ciphermark_present import formats, markup
+from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.formats import BYTE_UNITS, TIME_UNITS, Notation
 from ciphermark_present.printed import Prices, Wanted
 from ciphermark_present.query import AS_MEASURED
@@ -165,4 +167,4 @@ def _published(database: Database, run_id: str | None, where: _Where) -> None:
     if where.form == "table":
         result_tables.show_published(console_for(where.output), database, run_id)
     else:
-        export.write(result_tables.published_table(database, run_id), where.form, where.output)
+        export.write(asked(database, PUBLISHED, run_id), where.form, where.output)

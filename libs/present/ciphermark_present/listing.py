@@ -1,0 +1,83 @@
+"""Figures as tables where there is little room, by their layouts: what all rows share stands in the heading. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ciphermark_present import headings, parameters, printed
+from ciphermark_present.catalogue.columns import CHAIN, PARAMETERS, SCHEME, with_differing
+from ciphermark_present.figure import Figure, Layout, Rows
+from ciphermark_present.formats import NOTHING
+from ciphermark_present.printed import Cells, Printed, Wanted, absent_last, grouped, of, pivoted, present
+from ciphermark_present.query import Answer, Row
+
+_TOLD = (*headings.PARAMETERS, *headings.LEVELS)  # in the heading, where rows share them
+
+
+def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
+    """The tables of a figure; ``answers`` are its rows, and those of the layout's others."""
+    found: list[Printed] = []
+    for same in groups(figure, layout, answers, wanted):
+        title, about = _title(figure, layout, same, wanted), layout.about(same, wanted)
+        columns = list(layout.columns(same, wanted) if layout.columns else _columns(figure, same))
+        if layout.pivot is None:
+            table = printed.printed(title, about, columns, layout.shown(same), layout.once(same))
+        else:
+            table = pivoted(title, about, columns, same, layout.pivot, layout.once(same))
+        found += [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
+    if found and (explained := layout.explained(wanted)):
+        found[-1] = replace(found[-1], explained=explained)
+    return found
+
+
+def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[list[Row]]:
+    """The rows of each table."""
+
+    def table(row: Row) -> tuple[Any, ...]:
+        place = absent_last(*(_sortable(row[name]) for name in layout.table), first=True)
+        level = level_of(row, wanted, layout.is_best_mixed) if layout.is_by_level else None
+        return (*place, *absent_last(None if level is None else -level))
+
+    rows = layout.rows(answers, wanted) if layout.rows else _rows(figure, answers[0])
+    if layout.varied is not None:
+        varied = layout.varied
+        rows = parameters.with_apart(rows, lambda row: (table(row), varied(row)))
+    rows = sorted(rows, key=lambda row: (table(row), row.get("apart", ""), layout.order(row)))
+    return grouped(rows, lambda row: (table(row), row.get("apart", "")))
+
+
+def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
+    """The security level within which a row is compared; nothing where levels are mixed."""
+    is_mixed = wanted.any_security or (is_best_mixed and row["division"] == "best")
+    return None if is_mixed else row["security_2018"]
+
+
+def _sortable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rows(figure: Figure, rows: Rows) -> Rows:
+    """Those that came to parameters, as the figure shows them."""
+    if figure.derive is not None and rows:
+        answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
+        rows = figure.derive(answer, {}).mappings
+    return [row for row in rows if row["log_qp"] is not None]
+
+
+def _title(figure: Figure, layout: Layout, rows: Rows, wanted: Wanted) -> str:
+    title = figure.title if layout.title is None else layout.title
+    return (
+        title(rows, wanted) if callable(title) else " · ".join(filter(None, (title, headings.heading(rows))))
+    )
+
+
+def _columns(figure: Figure, rows: Rows) -> list[Cells]:
+    """Those of the figure's table that say something, less what the heading tells; measured ones may find no room."""
+    told = {column.name for column in (SCHEME, CHAIN, *_TOLD)}
+    own = [column for column in figure.columns if column.name not in told]
+    known = (*_TOLD, *(column for column in PARAMETERS if column.name not in told))
+    columns = with_differing(own, rows, known)
+    drops = {column.name: drop for drop, column in enumerate(own) if column.is_number}
+    return present((of(column, drops.get(column.name, 0)) for column in columns), rows, ("", NOTHING))
