@@ -373,7 +373,6 @@ LISTINGS = {
     "limits": (noise.DEPTH, noise.DEPTH.printed[0]),
     "layers": (inference.LAYERS, layers.LAYOUT),
     "first executions": (first_executions.FIRST_EXECUTIONS, first_executions.LAYOUT),
-    "by default": (inference.INFERENCES, Layout()),
 }
 
 
