@@ -131,6 +131,7 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
 
 _ADDITION = Column("addition", "What the library adds on purpose", formats.text, is_prose=True)
 Write = Callable[[Row], str]
+Prepare = Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]
 _OTHERS = "; * at other parameters than most of its line"
 _ABOUT = {
     "depth": "the most repetitions that still decrypt right, ≥ where that was the cap",
@@ -262,11 +263,7 @@ def _told_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:
 
 
 def _layouts(
-    title: str,
-    prepare: Callable[[Sequence[Sequence[Row]], Wanted], list[Row]],
-    write: Write,
-    place: int,
-    *others: Figure,
+    title: str, prepare: Prepare, write: Write, place: int, *others: Figure
 ) -> tuple[Layout, Layout]:
     """At a glance a line per case and a column per variant, cases of one level in one table; in detail all of them."""
 
